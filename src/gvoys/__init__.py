@@ -1,0 +1,23 @@
+"""gvoys compares graphs by the walks they share: random walk kernels in time linear in nodes, edges and graphs."""
+
+from gvoys import datasets, errors
+from gvoys.exact import ExactKernel, exact_kernel
+from gvoys.graphs import GraphBatch, as_batch
+from gvoys.series import Coefficients, Exponential, Geometric
+from gvoys.walks import compute_gram, profiles
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Coefficients",
+    "ExactKernel",
+    "Exponential",
+    "Geometric",
+    "GraphBatch",
+    "as_batch",
+    "compute_gram",
+    "datasets",
+    "errors",
+    "exact_kernel",
+    "profiles",
+]

@@ -1,0 +1,86 @@
+"""The files of one dataset, in a zip or in a folder; a zip is read in memory and never unpacked to disk."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from gvoys.errors import DatasetError
+
+__all__ = ["Archive", "open_archive"]
+
+LARGEST = 8 * 2**30  # bytes of text in one dataset; the largest of the collection has about 2 GiB
+
+
+class Archive(ABC):
+    """Where the files NAME_part.txt are."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name = path, name
+
+    def file_name(self, part: str) -> str:
+        """The name of one of the dataset's files."""
+        return f"{self.name}_{part}.txt"
+
+    @abstractmethod
+    def read(self, part: str) -> bytes | None:
+        """The bytes of one file, or None where there is none."""
+
+
+class _Folder(Archive):
+    def read(self, part: str) -> bytes | None:
+        file = self.path / self.file_name(part)
+        if not file.is_file():
+            return None
+        _check_size(file.stat().st_size, self.path)
+        return file.read_bytes()
+
+
+class _Zip(Archive):
+    def __init__(self, path: Path, name: str, content: zipfile.ZipFile) -> None:
+        super().__init__(path, name)
+        self.content = content
+        self.entries = {PurePosixPath(entry.filename).name: entry for entry in content.infolist()}
+        _check_entries(content, path)
+
+    def read(self, part: str) -> bytes | None:
+        entry = self.entries.get(self.file_name(part))
+        if entry is None:
+            return None
+        try:
+            return self.content.read(entry)
+        except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError, zlib.error) as error:
+            raise DatasetError(
+                f"{self.path}: {entry.filename} cannot be read ({error}); fetch the file again"
+            ) from None
+
+
+def _check_entries(content: zipfile.ZipFile, path: Path) -> None:
+    for entry in content.infolist():
+        parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
+        if ".." in parts or entry.filename.startswith(("/", "\\")) or ":" in entry.filename:
+            raise DatasetError(f"{path}: the entry {entry.filename!r} points outside the archive; do not use this file")
+    _check_size(sum(entry.file_size for entry in content.infolist()), path)
+
+
+def _check_size(size: int, path: Path) -> None:
+    if size > LARGEST:
+        raise DatasetError(f"{path}: {size / 2**30:.1f} GiB of text; one dataset may have {LARGEST / 2**30:g} GiB")
+
+
+@contextmanager
+def open_archive(path: Path, name: str) -> Iterator[Archive]:
+    """Open NAME.zip or NAME/."""
+    if path.is_dir():
+        yield _Folder(path, name)
+        return
+    try:
+        content = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise DatasetError(f"{path} is not a readable zip file ({error}); fetch it again") from None
+    with content:
+        yield _Zip(path, name, content)

@@ -1,0 +1,148 @@
+"""Where datasets are: a folder, the cache, an installed package, or the collection's site."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import zipfile
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from gvoys.errors import DatasetError
+
+__all__ = ["cache_folder", "find_dataset"]
+
+SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
+
+
+def cache_folder() -> Path:
+    """GVOYS_DATA where it is set, else the system's folder for caches."""
+    import pooch
+
+    return Path(os.environ.get("GVOYS_DATA") or pooch.os_cache("gvoys"))
+
+
+def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
+    """The zip or folder that holds a dataset; download it as a last resort."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.+&()-]*", name):
+        raise DatasetError(f"{name!r} is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'")
+    if root is not None:
+        found = _in_folder(Path(root), name)
+        if found is None:
+            raise DatasetError(f"there is neither {name}.zip nor {name}/ in {root}; {_known(Path(root))}")
+        return found
+    found = _in_folder(cache_folder(), name)
+    if found is not None:
+        _check_digest(found)
+        return found
+    return _in_packages(name) or _download(name)
+
+
+def _in_folder(folder: Path, name: str) -> Path | None:
+    file = folder / f"{name}.zip"
+    if file.is_file():
+        return file
+    return folder / name if (folder / name / f"{name}_A.txt").is_file() else None
+
+
+def _known(folder: Path) -> str:
+    if not folder.is_dir():
+        return "that folder does not exist"
+    names = sorted(path.stem for path in folder.glob("*.zip"))
+    return f"it holds {', '.join(names[:10])}" if names else "it holds no zip files"
+
+
+def _in_packages(name: str) -> Path | None:
+    """GraKeL carries MUTAG and Cuneiform with its tests; it is located, not imported."""
+    package = find_spec("grakel")
+    if package is None or package.origin is None:
+        return None
+    return _in_folder(Path(package.origin).parent / "tests" / "data", name)
+
+
+def _download(name: str) -> Path:
+    import pooch
+
+    file, folder, bar = f"{name}.zip", cache_folder(), _Bar(f"{name}.zip")
+    pooch.get_logger().setLevel("WARNING")
+    try:
+        found = Path(
+            pooch.retrieve(
+                f"{SITE}/{file}",
+                known_hash=None,  # the collection publishes none; see _check_zip and _check_digest
+                fname=file,
+                path=folder,
+                downloader=pooch.HTTPDownloader(progressbar=bar, timeout=60),
+            )
+        )
+    except Exception as error:  # requests, urllib3, pooch and the operating system each have their own
+        raise DatasetError(
+            f"{name} is not in {folder} and could not be downloaded ({_reason(error)}); put {file} into a folder and "
+            "pass it as root"
+        ) from None
+    finally:
+        bar.close()
+    _check_zip(found, name)
+    _digest_file(found).write_text(_digest(found))
+    return found
+
+
+def _reason(error: Exception) -> str:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return f"the site answers with status {status}" if status else f"{type(error).__name__} from {SITE}"
+
+
+def _check_zip(path: Path, name: str) -> None:
+    """Refuse a download that is cut short or is something else, and do not keep it."""
+    try:
+        with zipfile.ZipFile(path) as content:
+            whole = content.testzip() is None and any(n.endswith(f"{name}_A.txt") for n in content.namelist())
+    except (zipfile.BadZipFile, OSError):
+        whole = False
+    if not whole:
+        path.unlink()
+        raise DatasetError(f"the download of {name} is damaged or is not a dataset, and was not kept; try again")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest_file(path: Path) -> Path:
+    return path.with_suffix(".zip.sha256")
+
+
+def _check_digest(path: Path) -> None:
+    """Compare a cached download with what it was when it arrived."""
+    note = _digest_file(path)
+    if note.is_file() and note.read_text().strip() != _digest(path):
+        raise DatasetError(f"{path} has changed since it was downloaded; delete it and load the dataset again")
+
+
+class _Bar:
+    """The progress bar that pooch drives, drawn by rich."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.total = name, 0
+        self._progress: Any = None
+
+    def update(self, amount: int) -> None:
+        from rich.progress import DownloadColumn, Progress, TimeRemainingColumn
+
+        if self._progress is None:
+            self._progress = Progress(*Progress.get_default_columns()[:2], DownloadColumn(), TimeRemainingColumn())
+            self._progress.start()
+            self._task = self._progress.add_task(f"downloading {self.name}", total=self.total or None)
+        self._progress.advance(self._task, amount)
+
+    def reset(self) -> None:
+        if self._progress is not None:
+            self._progress.reset(self._task)
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()

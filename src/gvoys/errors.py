@@ -1,0 +1,54 @@
+"""Every refusal of gvoys: what was given, what was expected, and what to do about it."""
+
+__all__ = [
+    "ConvergenceError",
+    "DatasetError",
+    "DivergenceError",
+    "GraphError",
+    "GvoysError",
+    "LabelError",
+    "MissingDependencyError",
+    "ModulationError",
+    "ParameterError",
+    "UnsupportedError",
+]
+
+
+class GvoysError(ValueError):
+    """Any input that gvoys refuses."""
+
+
+class GraphError(GvoysError):
+    """A graph, or a collection of graphs, that cannot be read."""
+
+
+class LabelError(GraphError):
+    """A node or edge label that is missing or has no stable hash."""
+
+
+class DatasetError(GvoysError):
+    """A dataset that cannot be found, or a file of it that is malformed."""
+
+
+class ParameterError(GvoysError):
+    """A parameter outside its range."""
+
+
+class DivergenceError(ParameterError):
+    """A whole series that does not converge on the given graphs."""
+
+
+class ModulationError(ParameterError):
+    """A series without a real, non-negative modulation function f with f * f = mu."""
+
+
+class UnsupportedError(GvoysError):
+    """A solver or method asked for something it cannot do."""
+
+
+class ConvergenceError(GvoysError):
+    """An iteration that stopped short of its tolerance."""
+
+
+class MissingDependencyError(GvoysError, ImportError):
+    """An optional package that is needed here and is not installed."""

@@ -1,0 +1,112 @@
+"""Pairwise solvers: the oracles of the tests and the baselines of the benchmarks, behind one front door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.exact import cg, fixed_point, lanczos, product, spectral, sylvester, vec
+from gvoys.exact.problem import ExactKernel, Problem, pair_of
+from gvoys.graphs.batch import GraphBatch, check_one_graph
+from gvoys.graphs.convert import as_batch
+from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.spectrum import max_degree
+from gvoys.series import Series
+
+__all__ = ["SOLVERS", "ExactKernel", "exact_kernel"]
+
+SOLVERS = {
+    "product": product.solve,
+    "vec": vec.solve,
+    "cg": cg.solve,
+    "fixed-point": fixed_point.solve,
+    "sylvester": sylvester.solve,
+    "spectral": spectral.solve,
+    "lanczos": lanczos.solve,
+}
+_LABELS: dict[Any, tuple[bool, bool]] = {
+    None: (False, False),
+    "node": (True, False),
+    "edge": (False, True),
+    "both": (True, True),
+}
+
+
+def exact_kernel(
+    g: Any,
+    h: Any,
+    series: Series,
+    solver: str = "vec",
+    *,
+    start: Any = "uniform",
+    stop: Any = "uniform",
+    labels: str | None = "auto",
+    tol: float = 1e-12,
+    max_iterations: int = 100_000,
+) -> ExactKernel:
+    """The random walk kernel of two graphs, v^T [sum_i mu_i A_x^i] w on their product, for the whole series.
+
+    Parameters
+    ----------
+    g, h : two graphs of any kind that `as_batch` reads, or batches of one.
+    series : Geometric, Exponential or Coefficients; cut one with ``series.truncated(max_length)``.
+    solver : what it is good for is in the table of the exact solvers in the documentation.
+    start, stop : "uniform", "ones", or a pair of arrays, one for each graph.
+    labels : "node", "edge", "both", None, or "auto": node labels where both graphs have them.
+    tol : relative tolerance, each solver's own measure (its `residual`).
+    max_iterations : past it an iterative solver raises ConvergenceError.
+
+    Returns
+    -------
+    ExactKernel : a float with `residual`, `iterations` and `solver`.
+
+    A series that diverges (decay * rho1 * rho2 >= 1) is refused with the largest decay that would do.
+
+    >>> import networkx as nx
+    >>> from gvoys import Geometric
+    >>> value = exact_kernel(nx.path_graph(2), nx.path_graph(2), Geometric(0.5), start="ones", stop="ones")
+    >>> round(value, 9)  # 4 walks of every length
+    8.0
+    """
+    if solver not in SOLVERS:
+        raise ParameterError(f"there is no solver {solver!r}; choose one of {', '.join(map(repr, SOLVERS))}")
+    if not isinstance(series, Series):
+        raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
+    if not 0 < tol < 1:
+        raise ParameterError(f"tol must lie between 0 and 1, not {tol!r}")
+    one, other = _one_graph(g, "g"), _one_graph(h, "h")
+    problem = Problem(
+        one,
+        other,
+        series.resolved(max(max_degree(one), max_degree(other))),
+        _endpoints(one, other, start, "start"),
+        _endpoints(one, other, stop, "stop"),
+        *_choose_labels(one, other, labels),
+        tol,
+        max_iterations,
+    )
+    problem.series.check_convergence(problem.growth)
+    return SOLVERS[solver](problem)
+
+
+def _one_graph(graph: Any, name: str) -> GraphBatch:
+    return check_one_graph(graph if isinstance(graph, GraphBatch) else as_batch([graph]), name)
+
+
+def _endpoints(one: GraphBatch, other: GraphBatch, what: Any, name: str) -> Any:
+    left, right = pair_of(what, name)
+    return compute_endpoint(one, left, name), compute_endpoint(other, right, name)
+
+
+def _choose_labels(one: GraphBatch, other: GraphBatch, labels: Any) -> tuple[bool, bool]:
+    if labels == "auto":
+        given = [graph.node_labels is not None for graph in (one, other) if graph.n_nodes]
+        labels = "node" if any(given) else None
+    if labels not in _LABELS:
+        raise ParameterError(f'labels must be "auto", "node", "edge", "both" or None, not {labels!r}')
+    for kind, wanted in zip(("node", "edge"), _LABELS[labels], strict=True):
+        for name, graph in (("g", one), ("h", other)):
+            count = graph.n_nodes if kind == "node" else graph.n_entries
+            if wanted and count and getattr(graph, f"{kind}_labels") is None:
+                raise UnsupportedError(f"{name} has no {kind} labels; give them to both graphs or pass labels=None")
+    return _LABELS[labels]

@@ -1,0 +1,181 @@
+"""One pair of graphs and a series, ready for a solver; and what a solver returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.spectrum import spectral_radius
+from gvoys.series import Geometric, Series
+
+__all__ = ["ExactKernel", "Problem"]
+
+Matrix = Any  # sp.csr_array, or a dense array where that multiplies faster
+_DENSE = 0.02  # share of non-zeros from which BLAS beats sparse times dense
+
+
+class ExactKernel(float):
+    """A kernel value: a float that also tells how it was found.
+
+    Attributes
+    ----------
+    solver : the name of the solver.
+    residual : its own measure of what is missing, relative; see each solver.
+    iterations : products with the adjacency matrices, 0 for direct solvers.
+    """
+
+    solver: str
+    residual: float
+    iterations: int
+
+    def __new__(cls, value: float, solver: str, residual: float, iterations: int) -> ExactKernel:
+        self = super().__new__(cls, value)
+        self.solver, self.residual, self.iterations = solver, float(residual), int(iterations)
+        return self
+
+    def __reduce__(self) -> tuple[type[ExactKernel], tuple[float, str, float, int]]:
+        return ExactKernel, (float(self), self.solver, self.residual, self.iterations)
+
+    @property
+    def value(self) -> float:
+        """The kernel value as a plain float."""
+        return float(self)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """K = v^T [sum_i mu_i A_x^i] w on the product of G and H, never written down: vectors on it are (n, m) matrices."""
+
+    g: GraphBatch
+    h: GraphBatch
+    series: Series
+    start: tuple[NDArray[np.float64], NDArray[np.float64]]
+    stop: tuple[NDArray[np.float64], NDArray[np.float64]]
+    node_labels: bool
+    edge_labels: bool
+    tol: float
+    max_iterations: int
+
+    @property
+    def directed(self) -> bool:
+        """Whether the product's adjacency matrix may fail to be symmetric."""
+        return self.g.directed or self.h.directed
+
+    @property
+    def labelled(self) -> bool:
+        """Whether any labels restrict the product."""
+        return self.node_labels or self.edge_labels
+
+    @cached_property
+    def radii(self) -> tuple[float, float]:
+        """Upper bounds on the spectral radii of G and H."""
+        return float(spectral_radius(self.g)[0]), float(spectral_radius(self.h)[0])
+
+    @property
+    def growth(self) -> float:
+        """Upper bound on the spectral radius of the product."""
+        return self.radii[0] * self.radii[1]
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_] | None:
+        """(n, m): pairs of nodes with equal labels."""
+        if not self.node_labels:
+            return None
+        left, right = (_hashed(graph.node_labels, graph.n_nodes) for graph in (self.g, self.h))
+        return left[:, None] == right[None, :]
+
+    @cached_property
+    def layers(self) -> list[tuple[Matrix, Matrix]]:
+        """The two adjacency matrices, or one pair of them for each edge label they share."""
+        if not self.edge_labels:
+            return [(_fast(self.g.adjacency()), _fast(self.h.adjacency()))]
+        left, right = (_hashed(graph.edge_labels, graph.n_entries) for graph in (self.g, self.h))
+        shared = np.intersect1d(left, right)
+        return [(_fast(_layer(self.g, left == label)), _fast(_layer(self.h, right == label))) for label in shared]
+
+    @property
+    def right_side(self) -> NDArray[np.float64]:
+        """The stop vector w of the product, (n, m)."""
+        return self.restrict(np.outer(*self.stop))
+
+    def restrict(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Zero the pairs that the product does not have."""
+        return W if self.mask is None else W * self.mask
+
+    def apply(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A_x applied to a vector on the product: M * sum_l A_l W B_l^T. Cost O(E_g m + E_h n)."""
+        out = np.zeros(W.shape)
+        for A, B in self.layers:
+            out += (B @ (A @ W).T).T
+        return self.restrict(out)
+
+    def collapse(self, W: NDArray[np.float64]) -> float:
+        """v^T W for the start vector v of the product."""
+        return float(self.start[0] @ W @ self.start[1])
+
+    def require(
+        self, solver: str, *, geometric: bool = False, unlabelled: bool = False, undirected: bool = False
+    ) -> None:
+        """Refuse what `solver` cannot do, in one sentence, naming those that can."""
+        if geometric and not isinstance(self.series, Geometric):
+            kind = type(self.series).__name__
+            raise UnsupportedError(
+                f"solver {solver!r} solves a linear system, which only Geometric series have, not {kind}; "
+                "use 'vec' or 'product', or 'spectral' or 'lanczos' on undirected unlabelled graphs"
+            )
+        if unlabelled and self.labelled:
+            raise UnsupportedError(
+                f"solver {solver!r} needs unlabelled graphs, whose product is a Kronecker product; "
+                "use 'vec', 'product', 'cg' or 'fixed-point', or ignore the labels with labels=None"
+            )
+        if undirected and self.directed:
+            raise UnsupportedError(
+                f"solver {solver!r} needs undirected graphs, whose adjacency matrix is symmetric; "
+                "use 'vec', 'product', 'cg', 'fixed-point' or 'sylvester'"
+            )
+
+    @property
+    def decay(self) -> float:
+        """The decay of a geometric series."""
+        if not isinstance(self.series, Geometric):
+            raise ParameterError("only a Geometric series has one decay")
+        return self.series.rate
+
+
+def _hashed(labels: Any, count: int) -> NDArray[np.uint64]:
+    return np.empty(0, np.uint64) if labels is None and count == 0 else labels.hashed
+
+
+def _layer(graph: GraphBatch, chosen: NDArray[np.bool_]) -> sp.csr_array:
+    entries = np.flatnonzero(chosen)
+    shape = (graph.n_nodes, graph.n_nodes)
+    pairs = (graph.rows()[entries], graph.indices[entries])
+    return sp.csr_array(sp.coo_array((graph.weights()[entries], pairs), shape=shape))
+
+
+def _fast(matrix: sp.csr_array) -> Matrix:
+    dense = matrix.nnz > _DENSE * matrix.shape[0] ** 2
+    return matrix.toarray() if dense else matrix
+
+
+def relative_norm(residual: NDArray[np.float64], right_side: NDArray[np.float64]) -> float:
+    """|residual| / |right side|, and 0 where both vanish."""
+    size = float(np.linalg.norm(right_side))
+    return float(np.linalg.norm(residual)) / size if size > 0 else 0.0
+
+
+def pair_of(values: Any, name: str) -> Sequence[Any]:
+    """One endpoint for each of the two graphs."""
+    if isinstance(values, str):
+        return values, values
+    if isinstance(values, (tuple, list)) and len(values) == 2:
+        return values
+    raise ParameterError(f'{name} must be "uniform", "ones" or a pair of arrays, one for each graph')

@@ -1,0 +1,61 @@
+"""The direct product graph itself, written down as a sparse matrix: the definition, for small graphs."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
+
+from gvoys.errors import UnsupportedError
+from gvoys.exact.bounds import growth_bound
+from gvoys.exact.problem import ExactKernel, Problem, relative_norm
+from gvoys.series import Geometric
+
+_LARGEST = 50_000_000  # entries of the product graph
+
+
+def solve(problem: Problem) -> ExactKernel:
+    """A sparse LU factorisation for geometric series, Horner's rule for others."""
+    A, chosen = product_graph(problem)
+    start, stop = (np.outer(*ends).ravel()[chosen] for ends in (problem.start, problem.stop))
+    if isinstance(problem.series, Geometric):
+        return _solve_linear(problem.decay, A, start, stop)
+    return _sum_series(problem, A, start, stop)
+
+
+def product_graph(problem: Problem) -> tuple[sp.csr_array, NDArray[np.int64]]:
+    """Adjacency matrix of the product graph, and which pairs (u, s), numbered u * m + s, are its nodes."""
+    entries = problem.g.n_entries * problem.h.n_entries
+    if entries > _LARGEST:
+        raise UnsupportedError(
+            f"solver 'product' writes down the product graph, and this one may have {entries:.3g} entries, "
+            f"above its limit of {_LARGEST:.0e}; use 'vec'"
+        )
+    count = problem.g.n_nodes * problem.h.n_nodes
+    chosen = np.arange(count) if problem.mask is None else np.flatnonzero(problem.mask.ravel())
+    layers = (sp.csr_array(sp.kron(sp.coo_array(A), sp.coo_array(B))) for A, B in problem.layers)
+    whole = reduce(lambda one, other: one + other, layers, sp.csr_array((count, count)))
+    return whole[chosen][:, chosen], chosen
+
+
+def _solve_linear(decay: float, A: sp.csr_array, start: NDArray[np.float64], stop: NDArray[np.float64]) -> ExactKernel:
+    if not len(stop):
+        return ExactKernel(0.0, "product", 0.0, 0)
+    system = sp.csc_array(sp.eye_array(len(stop)) - decay * A)
+    x = splu(system).solve(stop)
+    return ExactKernel(start @ x, "product", relative_norm(stop - system @ x, stop), 0)
+
+
+def _sum_series(
+    problem: Problem, A: sp.csr_array, start: NDArray[np.float64], stop: NDArray[np.float64]
+) -> ExactKernel:
+    rate, _ = growth_bound(problem)
+    length = problem.series.truncation_length(rate, problem.tol / 100)
+    weights = problem.series.coefficients(length, np.sqrt(rate))
+    state = weights[length] * stop
+    for weight in weights[length - 1 :: -1] if length else ():
+        state = weight * stop + (A @ state) / rate
+    return ExactKernel(start @ state, "product", problem.series.relative_tail(length, rate), length)

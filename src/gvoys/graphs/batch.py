@@ -1,0 +1,258 @@
+"""GraphBatch: many graphs in one compressed sparse row structure, frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from gvoys.errors import GraphError, ParameterError
+from gvoys.graphs.labels import Labels
+
+__all__ = ["GraphBatch"]
+
+_PER_EDGE = ("edge_weights", "edge_labels")
+_PER_NODE = ("node_labels", "node_attributes")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphBatch:
+    """A collection of graphs stored back to back; make one with `as_batch` or `GraphBatch.from_arrays`.
+
+    Graph g owns the nodes ``node_offsets[g]:node_offsets[g + 1]``; node u owns the entries
+    ``indptr[u]:indptr[u + 1]`` of `indices`, which number the nodes *within* its graph. An undirected edge is
+    stored in both directions, a self-loop once. The arrays are read-only, and a contiguous slice shares them.
+    """
+
+    node_offsets: NDArray[Any]  # (n_graphs + 1,)
+    indptr: NDArray[Any]  # (n_nodes + 1,)
+    indices: NDArray[np.int32]  # (n_entries,)
+    directed: bool
+    edge_weights: NDArray[np.float64] | None = None  # (n_entries,); None: all ones
+    edge_labels: Labels | None = None  # (n_entries,)
+    node_labels: Labels | None = None  # (n_nodes,)
+    node_attributes: NDArray[np.float64] | None = None  # (n_nodes, n_attributes)
+
+    def __post_init__(self) -> None:
+        for array in self._arrays():
+            array.flags.writeable = False
+
+    @classmethod
+    def from_arrays(
+        cls,
+        edges: ArrayLike,
+        graph_sizes: ArrayLike,
+        node_labels: Sequence[Any] | NDArray[Any] | None = None,
+        edge_labels: Sequence[Any] | NDArray[Any] | None = None,
+        edge_weights: ArrayLike | None = None,
+        node_attributes: ArrayLike | None = None,
+        directed: bool = False,
+    ) -> GraphBatch:
+        """Build a batch from arrays that hold all graphs at once.
+
+        Parameters
+        ----------
+        edges : (n_edges, 2) integers. Nodes are numbered 0 … N-1, graph after graph. An undirected edge is given
+            once or in both directions; repeats are merged, self-loops are kept once.
+        graph_sizes : (n_graphs,) numbers of nodes, summing to N.
+        node_labels : N labels of any hashable type; a two-dimensional array makes labels of several columns.
+        edge_labels, edge_weights : one per row of `edges`. Repeats of an edge must agree.
+        node_attributes : (N, n_attributes) finite reals.
+
+        >>> batch = GraphBatch.from_arrays([[0, 1], [1, 2], [3, 4]], [3, 2], node_labels=list("CCOCO"))
+        >>> batch
+        GraphBatch(2 graphs, 5 nodes, 3 edges, 2 node labels)
+        """
+        from gvoys.graphs.build import batch_from_arrays
+
+        return batch_from_arrays(edges, graph_sizes, node_labels, edge_labels, edge_weights, node_attributes, directed)
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[GraphBatch]) -> GraphBatch:
+        """Join batches; either all or none of them have node labels, edge labels and attributes."""
+        from gvoys.graphs.build import concatenate_batches
+
+        return concatenate_batches(batches)
+
+    # -- sizes
+
+    def __len__(self) -> int:
+        return len(self.node_offsets) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all graphs together."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored adjacency entries: an undirected edge has two, a self-loop one."""
+        return len(self.indices)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges, an undirected one counted once."""
+        if self.directed:
+            return self.n_entries
+        within = np.arange(self.n_nodes, dtype=np.int64) - np.repeat(self.node_offsets[:-1], self.graph_sizes)
+        loops = int(np.count_nonzero(self.indices == np.repeat(within.astype(np.int32), np.diff(self.indptr))))
+        return (self.n_entries + loops) // 2
+
+    @property
+    def graph_sizes(self) -> NDArray[Any]:
+        """Number of nodes of each graph, (n_graphs,)."""
+        return np.diff(self.node_offsets)
+
+    @property
+    def entry_offsets(self) -> NDArray[Any]:
+        """Where each graph's adjacency entries begin, (n_graphs + 1,)."""
+        return self.indptr[self.node_offsets]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        return sum(array.nbytes for array in self._arrays())
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self)} graphs", f"{self.n_nodes} nodes", f"{self.n_edges} edges"]
+        parts += ["directed"] if self.directed else []
+        parts += ["weighted"] if self.edge_weights is not None else []
+        parts += [f"{len(self.node_labels.hashes)} node labels"] if self.node_labels is not None else []
+        parts += [f"{len(self.edge_labels.hashes)} edge labels"] if self.edge_labels is not None else []
+        parts += [f"{self.node_attributes.shape[1]} attributes"] if self.node_attributes is not None else []
+        return f"GraphBatch({', '.join(parts)})"
+
+    # -- selection
+
+    def __getitem__(self, index: int | slice | ArrayLike) -> GraphBatch:
+        """Select graphs; an integer gives a batch of one."""
+        if isinstance(index, (int, np.integer)):
+            if not -len(self) <= index < len(self):
+                raise IndexError(f"graph {index} of a batch of {len(self)}")
+            first = int(index) % len(self)
+            return self._span(first, first + 1)
+        if isinstance(index, slice) and index.step in (None, 1):
+            start, stop, _ = index.indices(len(self))
+            return self._span(start, max(start, stop))
+        return self._gather(np.arange(len(self))[index if isinstance(index, slice) else _as_index(index)])
+
+    def __iter__(self) -> Iterator[GraphBatch]:
+        return (self._span(g, g + 1) for g in range(len(self)))
+
+    def _span(self, first: int, last: int) -> GraphBatch:
+        nodes = slice(int(self.node_offsets[first]), int(self.node_offsets[last]))
+        entries = slice(int(self.indptr[nodes.start]), int(self.indptr[nodes.stop]))
+        return self._select(
+            self.node_offsets[first : last + 1] - self.node_offsets[first],
+            self.indptr[nodes.start : nodes.stop + 1] - self.indptr[nodes.start],
+            nodes,
+            entries,
+        )
+
+    def _gather(self, graphs: NDArray[Any]) -> GraphBatch:
+        nodes = _ranges(self.node_offsets[graphs], self.graph_sizes[graphs])
+        degrees = np.diff(self.indptr)[nodes]
+        entries = _ranges(self.indptr[nodes], degrees)
+        return self._select(
+            _offsets(self.graph_sizes[graphs], self.node_offsets.dtype),
+            _offsets(degrees, self.indptr.dtype),
+            nodes,
+            entries,
+        )
+
+    def _select(self, node_offsets: Any, indptr: Any, nodes: Any, entries: Any) -> GraphBatch:
+        chosen = {name: _take(getattr(self, name), entries) for name in _PER_EDGE}
+        chosen |= {name: _take(getattr(self, name), nodes) for name in _PER_NODE}
+        return GraphBatch(node_offsets, indptr, self.indices[entries], self.directed, **chosen)
+
+    # -- views
+
+    def adjacency(self) -> sp.csr_array:
+        """The block-diagonal adjacency matrix of all graphs, (n_nodes, n_nodes)."""
+        columns = self.indices + np.repeat(self.node_offsets[:-1], np.diff(self.entry_offsets))
+        shape = (self.n_nodes, self.n_nodes)
+        return sp.csr_array((self.weights().copy(), columns, self.indptr.copy()), shape=shape)
+
+    def weights(self) -> NDArray[np.float64]:
+        """The weight of every entry, ones where none were given."""
+        return np.ones(self.n_entries) if self.edge_weights is None else self.edge_weights
+
+    def degrees(self) -> NDArray[np.float64]:
+        """Weighted out-degree of every node, (n_nodes,)."""
+        return np.bincount(self.rows(), self.weights(), minlength=self.n_nodes).astype(np.float64, copy=False)
+
+    def rows(self) -> NDArray[Any]:
+        """The node, numbered over all graphs, that owns each entry."""
+        return np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
+
+    def node_graphs(self) -> NDArray[Any]:
+        """The graph that owns each node, (n_nodes,)."""
+        return np.repeat(np.arange(len(self)), self.graph_sizes)
+
+    def normalized(self, how: str) -> GraphBatch:
+        """Replace A by the transition matrix D^-1 A ("row"), or by D^-1/2 A D^-1/2 ("symmetric").
+
+        A row-normalised batch is directed, since u -> v and v -> u then differ. With "row", weights
+        ``start="uniform"`` and ``stop="ones"`` the walk kernel is the marginalised kernel.
+        """
+        from gvoys.graphs.normalize import normalized_weights
+
+        weights = normalized_weights(self, how)
+        return replace(self, edge_weights=weights, directed=self.directed or how == "row")
+
+    def to_networkx(
+        self,
+        node_label: str = "label",
+        edge_label: str = "label",
+        weight: str = "weight",
+        node_attributes: str = "attributes",
+    ) -> list[Any]:
+        """Convert to a list of networkx graphs with nodes 0 … n-1 and the labels as they were given."""
+        from gvoys.graphs.readers.from_networkx import to_networkx
+
+        return to_networkx(self, node_label, edge_label, weight, node_attributes)
+
+    # -- plumbing
+
+    def __reduce__(self) -> Any:  # through the constructor, so that an unpickled batch is read-only too
+        return GraphBatch, tuple(getattr(self, field.name) for field in fields(self))
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        labels = [part for part in (self.edge_labels, self.node_labels) if part is not None]
+        arrays = [self.node_offsets, self.indptr, self.indices, self.edge_weights, self.node_attributes]
+        arrays += [array for part in labels for array in (part.codes, part.hashes)]
+        return [array for array in arrays if array is not None]
+
+
+def _as_index(index: ArrayLike) -> NDArray[Any]:
+    array = np.asarray(index)
+    if array.size == 0:
+        return array.astype(np.intp)
+    if array.dtype.kind not in "iub" or array.ndim != 1:
+        raise GraphError(f"graphs are selected by an integer, a slice or a flat index array, not by {index!r}")
+    return array
+
+
+def _ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.int64]:
+    """Concatenate ``arange(start, start + length)`` for all pairs."""
+    before = np.cumsum(lengths) - lengths
+    return np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
+
+
+def _offsets(lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(dtype)
+
+
+def _take(values: Any, index: Any) -> Any:
+    return None if values is None else values[index]
+
+
+def check_one_graph(batch: GraphBatch, name: str) -> GraphBatch:
+    """Refuse a batch that does not hold exactly one graph."""
+    if len(batch) != 1:
+        raise ParameterError(f"{name} must be one graph, but it is a batch of {len(batch)}; select one, as in batch[0]")
+    return batch

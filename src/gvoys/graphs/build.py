@@ -1,0 +1,173 @@
+"""From arrays or other batches to a GraphBatch, vectorised over all graphs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gvoys.errors import GraphError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.entries import Entries, check_entries, index_type, merge_equal, row_pointers
+from gvoys.graphs.labels import Labels
+
+# -- arrays in
+
+
+def batch_from_arrays(
+    edges: ArrayLike,
+    graph_sizes: ArrayLike,
+    node_labels: Any,
+    edge_labels: Any,
+    edge_weights: ArrayLike | None,
+    node_attributes: ArrayLike | None,
+    directed: bool,
+) -> GraphBatch:
+    """The work of `GraphBatch.from_arrays`."""
+    sizes = check_sizes(graph_sizes)
+    pairs = _check_edges(edges)
+    labels = (
+        None
+        if edge_labels is None
+        else Labels.from_values(_check_length("edge_labels", edge_labels, len(pairs), "edges"))
+    )
+    weights = None if edge_weights is None else _as_floats("edge_weights", edge_weights)
+    if weights is not None:
+        _check_length("edge_weights", weights, len(pairs), "edges")
+    entries = Entries(pairs[:, 0], pairs[:, 1], weights, labels)
+    check_entries(entries, sizes)
+    small = index_type(int(sizes.sum()))
+    entries = replace(entries, rows=entries.rows.astype(small), columns=entries.columns.astype(small))
+    if not directed:
+        entries = entries.mirrored(np.ones(len(entries), bool))
+    return assemble(merge_equal(entries, sizes), sizes, directed, node_labels, node_attributes)
+
+
+def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
+    """Numbers of nodes as int64; refuse anything that is not a flat array of counts."""
+    sizes = np.asarray(graph_sizes)
+    if sizes.ndim != 1 or (sizes.size and sizes.dtype.kind not in "iu"):
+        raise GraphError(f"graph_sizes must be a flat array of integers, not {sizes.dtype} of shape {sizes.shape}")
+    if sizes.size and sizes.min() < 0:
+        graph = int(np.argmin(sizes))
+        raise GraphError(f"graph {graph}: its size is {sizes[graph]}; a graph has zero nodes or more")
+    return sizes.astype(np.int64)
+
+
+def _check_edges(edges: ArrayLike) -> NDArray[np.int64]:
+    pairs = np.asarray(edges)
+    if pairs.size == 0:
+        return np.empty((0, 2), np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise GraphError(f"edges must be integers of shape (n_edges, 2), not {pairs.dtype} of shape {pairs.shape}")
+    return pairs.astype(np.int64, copy=False)
+
+
+def _check_length(name: str, values: Any, expected: int, of_what: str) -> Any:
+    if len(values) != expected:
+        raise GraphError(f"{name} has {len(values)} values for {expected} {of_what}; give one for each")
+    return values
+
+
+def _as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise GraphError(f"{name} must be real numbers") from None
+
+
+# -- the last step
+
+
+def assemble(
+    entries: Entries, sizes: NDArray[np.int64], directed: bool, node_labels: Any, node_attributes: Any
+) -> GraphBatch:
+    """Make the batch from sorted, merged entries."""
+    total = int(sizes.sum())
+    node_offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(index_type(total))
+    indptr = row_pointers(entries, total).astype(index_type(len(entries)))
+    counts = np.diff(indptr[node_offsets])
+    # numbered within the graph, so that slices need no renumbering; a single graph has 2^31 nodes at most
+    indices = (entries.columns - np.repeat(node_offsets[:-1], counts)).astype(np.int32)
+    return GraphBatch(
+        node_offsets,
+        indptr,
+        indices,
+        directed,
+        entries.weights,
+        entries.labels,
+        _node_labels(node_labels, total),
+        _node_attributes(node_attributes, sizes),
+    )
+
+
+def _node_labels(labels: Any, total: int) -> Labels | None:
+    if labels is None or isinstance(labels, Labels):
+        return labels
+    return Labels.from_values(_check_length("node_labels", labels, total, "nodes"))
+
+
+def _node_attributes(attributes: Any, sizes: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    if attributes is None:
+        return None
+    values = _as_floats("node_attributes", attributes)
+    _check_length("node_attributes", values, int(sizes.sum()), "nodes")
+    values = values.reshape(len(values), -1) if values.size else values.reshape(len(values), 0)
+    bad = ~np.isfinite(values).all(axis=1)
+    if bad.any():
+        node = int(np.argmax(bad))
+        graph = int(np.searchsorted(np.cumsum(sizes), node, side="right"))
+        raise GraphError(f"graph {graph}: a node attribute is not finite; attributes must be real numbers")
+    return values
+
+
+# -- batches in
+
+
+def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
+    """The work of `GraphBatch.concatenate`."""
+    if not batches:
+        return batch_from_arrays([], np.empty(0, np.int64), None, None, None, None, False)
+    if len({batch.directed for batch in batches}) > 1:
+        raise GraphError("directed and undirected batches cannot be joined; make the undirected ones directed first")
+    nodes, entries = ([getattr(b, name) for b in batches] for name in ("n_nodes", "n_entries"))
+    weighted = any(batch.edge_weights is not None for batch in batches)
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate([b.graph_sizes for b in batches]))])
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(b.indptr) for b in batches]))])
+    return GraphBatch(
+        offsets.astype(index_type(sum(nodes))),
+        indptr.astype(index_type(sum(entries))),
+        np.concatenate([batch.indices for batch in batches]),
+        batches[0].directed,
+        np.concatenate([batch.weights() for batch in batches]) if weighted else None,
+        join_values("edge labels", [b.edge_labels for b in batches], entries, Labels.concatenate, "batch"),
+        join_values("node labels", [b.node_labels for b in batches], nodes, Labels.concatenate, "batch"),
+        join_values("node attributes", [b.node_attributes for b in batches], nodes, join_attributes, "batch"),
+    )
+
+
+def join_values(
+    what: str, parts: list[Any], counts: Sequence[int], join: Callable[[list[Any]], Any], noun: str = "graph"
+) -> Any:
+    """Join what hangs on nodes or edges: all parts that have any of those give values, or none does."""
+    held = [index for index, count in enumerate(counts) if count]
+    given = [index for index in held if parts[index] is not None]
+    if not given:
+        return None
+    if len(given) < len(held):
+        without = next(index for index in held if parts[index] is None)
+        raise GraphError(
+            f"{noun} {without} has no {what} and {noun} {given[0]} has; give {what} to all graphs or to none"
+        )
+    return join([parts[index] for index in given])
+
+
+def join_attributes(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Stack node attributes; all have the same number of columns."""
+    widths = sorted({part.shape[1] for part in parts})
+    if len(widths) > 1:
+        raise GraphError(f"the graphs have different numbers of node attributes, {widths}; give all the same")
+    return np.concatenate(parts)

@@ -1,0 +1,181 @@
+"""as_batch: the one door through which other libraries' graphs come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import GraphError, GvoysError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.build import assemble, join_attributes, join_values
+from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_type, merge_parallel
+from gvoys.graphs.labels import Labels
+from gvoys.graphs.readers import READERS
+from gvoys.graphs.readers.parts import GraphParts, Names
+
+__all__ = ["as_batch"]
+
+_KINDS = "networkx, igraph or PyG graphs, SciPy matrices, GraKeL tuples or GraphBatches"
+_DEFAULT_NAMES = {"node_label": "label", "edge_label": "label"}
+
+
+def as_batch(
+    graphs: GraphBatch | Iterable[Any],
+    node_label: str | None = "label",
+    edge_label: str | None = "label",
+    weight: str | None = "weight",
+    node_attributes: str | Sequence[str] | None = None,
+    directed: bool = False,
+) -> GraphBatch:
+    """Convert a list of graphs to one GraphBatch.
+
+    Parameters
+    ----------
+    graphs : list of networkx, igraph or PyG graphs, SciPy sparse or dense adjacency matrices, GraKeL tuples or
+        GraphBatches; a GraphBatch is returned as it is.
+    node_label, edge_label, weight : names of the attributes to read; None reads none. Where no graph has the
+        default name, the batch has no labels and all weights are one; another name that is nowhere is refused.
+    node_attributes : name or names of real node attributes, numbers or vectors.
+    directed : how to read formats that do not say it themselves (matrices, PyG, GraKeL tuples). False means that
+        every edge is listed in both directions, and a non-symmetric graph is refused.
+
+    Returns
+    -------
+    GraphBatch. Parallel edges of a multigraph are merged by adding their weights, unless their labels differ.
+
+    >>> import networkx as nx
+    >>> as_batch([nx.path_graph(3), nx.cycle_graph(4)])
+    GraphBatch(2 graphs, 7 nodes, 6 edges)
+    """
+    if isinstance(graphs, GraphBatch):
+        return graphs
+    items = _check_list(graphs)
+    if items and all(isinstance(item, GraphBatch) for item in items):
+        return GraphBatch.concatenate(items)
+    attributes = (node_attributes,) if isinstance(node_attributes, str) else tuple(node_attributes or ())
+    names = Names(node_label, edge_label, weight, attributes, directed)
+    parts = _read_all(items, names)
+    batch = _build(parts)
+    _check_names(batch, names)
+    return batch
+
+
+def _check_list(graphs: Any) -> list[Any]:
+    if any(reader.matches(graphs) for reader in READERS[:-1]):
+        raise GraphError("as_batch takes a list of graphs and was given a single graph; wrap it: as_batch([graph])")
+    if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
+        raise GraphError(f"as_batch takes a list of {_KINDS}, not {type(graphs).__name__!r}")
+    return list(graphs)
+
+
+def _read_all(items: list[Any], names: Names) -> list[GraphParts]:
+    readers: dict[type, Any] = {}
+    parts = []
+    for index, item in enumerate(items):
+        reader = readers.get(type(item)) or readers.setdefault(type(item), _reader(item, index))
+        try:
+            parts.append(reader.read(item, names))
+        except GvoysError as error:
+            raise type(error)(f"graph {index}: {error}") from None
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise GraphError(
+                f"graph {index} looks like a graph but cannot be read ({error}); as_batch takes a list of {_KINDS}"
+            ) from error
+        _check_range(parts[-1], index)
+    return parts
+
+
+def _reader(item: Any, index: int) -> Any:
+    reader = next((reader for reader in READERS if reader.matches(item)), None)
+    if reader is None:
+        kind = type(item).__name__
+        raise GraphError(f"graph {index} is a {kind!r}, which is not a graph; as_batch takes a list of {_KINDS}")
+    return reader
+
+
+def _check_range(part: GraphParts, index: int) -> None:
+    if not len(part.rows):
+        return
+    low = min(int(part.rows.min()), int(part.columns.min()))
+    high = max(int(part.rows.max()), int(part.columns.max()))
+    if low < 0 or high >= part.n_nodes:
+        outside = low if low < 0 else high
+        raise GraphError(
+            f"graph {index}: an edge names node {outside}, but the nodes are numbered 0 to {part.n_nodes - 1}"
+        )
+
+
+def _build(parts: list[GraphParts]) -> GraphBatch:
+    sizes = np.fromiter((part.n_nodes for part in parts), np.int64, len(parts))
+    counts = np.fromiter((len(part.rows) for part in parts), np.int64, len(parts))
+    directed = _check_direction(parts)
+    entries = _join_entries(parts, sizes, counts)
+    check_entries(entries, sizes)
+    mirror = np.fromiter((not part.directed and not part.both_ways for part in parts), bool, len(parts))
+    if mirror.any():
+        entries = entries.mirrored(np.repeat(mirror, counts))
+    entries = merge_parallel(entries)
+    if not directed and not mirror.all():
+        check_symmetric(entries, sizes)
+    labels = join_values("node labels", [part.node_labels for part in parts], sizes.tolist(), _join_labels)
+    attributes = join_values(
+        "node attributes", [part.node_attributes for part in parts], sizes.tolist(), join_attributes
+    )
+    return assemble(entries, sizes, directed, labels, attributes)
+
+
+def _check_direction(parts: list[GraphParts]) -> bool:
+    kinds = [part.directed for part in parts]
+    if len(set(kinds)) > 1:
+        one, other = kinds.index(True), kinds.index(False)
+        raise GraphError(
+            f"graph {one} is directed and graph {other} is not; make them alike, for example with to_directed()"
+        )
+    return bool(kinds) and kinds[0]
+
+
+def _join_entries(parts: list[GraphParts], sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> Entries:
+    rows = _join_numbers([part.rows for part in parts], sizes, counts)
+    columns = _join_numbers([part.columns for part in parts], sizes, counts)
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([_weights(part, index) for index, part in enumerate(parts)])
+    labels = join_values("edge labels", [part.edge_labels for part in parts], counts.tolist(), _join_labels)
+    return Entries(rows, columns, weights, labels)
+
+
+def _join_numbers(parts: list[Any], sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """Node numbers within graphs to numbers over all graphs."""
+    kind = index_type(int(sizes.sum()))
+    if len(parts) == 1:
+        return np.asarray(parts[0]).astype(kind, copy=False)
+    shift = np.repeat((np.cumsum(sizes) - sizes).astype(kind), counts)
+    return np.concatenate([*parts, np.empty(0, kind)]).astype(kind, copy=False) + shift
+
+
+def _weights(part: GraphParts, index: int) -> NDArray[np.float64]:
+    if part.weights is None:
+        return np.ones(len(part.rows))
+    try:
+        return np.asarray(part.weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise GraphError(f"graph {index}: edge weights must be real numbers") from None
+
+
+def _join_labels(columns: list[Any]) -> Labels:
+    if all(isinstance(column, np.ndarray) for column in columns):
+        return Labels.from_values(np.concatenate(columns))
+    return Labels.from_values(list(chain.from_iterable(columns)))
+
+
+def _check_names(batch: GraphBatch, names: Names) -> None:
+    for what, default in _DEFAULT_NAMES.items():
+        name = getattr(names, what)
+        wanted = name is not None and name != default
+        held = batch.n_nodes if what == "node_label" else batch.n_entries
+        if wanted and held and getattr(batch, f"{what}s") is None:
+            raise GraphError(f"no graph has the {what} {name!r}; pass {what}=None if there are no labels")

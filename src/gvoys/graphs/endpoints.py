@@ -1,0 +1,31 @@
+"""Where walks start and stop: one weight per node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError
+from gvoys.graphs.batch import GraphBatch
+
+__all__ = ["compute_endpoint"]
+
+
+def compute_endpoint(batch: GraphBatch, what: Any, name: str) -> NDArray[np.float64]:
+    """Node weights, (n_nodes,): "uniform" (1/n in a graph of n nodes), "ones", or an array of one weight per node."""
+    if isinstance(what, str) and what == "ones":
+        return np.ones(batch.n_nodes)
+    if isinstance(what, str) and what == "uniform":
+        return np.repeat(1.0 / np.maximum(batch.graph_sizes, 1), batch.graph_sizes)
+    expected = f'{name} must be "uniform", "ones" or an array of {batch.n_nodes} numbers, one per node'
+    try:
+        values = np.array(what, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{expected}, not {what!r}") from None
+    if values.shape != (batch.n_nodes,):
+        raise ParameterError(f"{expected}, not of shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise ParameterError(f"{expected}; its entry {int(np.argmin(np.isfinite(values)))} is not finite")
+    return values

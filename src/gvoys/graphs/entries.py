@@ -1,0 +1,205 @@
+"""Adjacency entries of all graphs at once: check, mirror, sort, merge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gvoys.errors import GraphError
+from gvoys.graphs.labels import Labels
+
+# Two weights of one undirected edge may differ by rounding (D^-1/2 A D^-1/2 does), by no more than this.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Adjacency entries (row, column) in the numbering of all graphs, with what hangs on them."""
+
+    rows: NDArray[Any]
+    columns: NDArray[Any]
+    weights: NDArray[np.float64] | None = None
+    labels: Labels | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Entries:
+        return Entries(self.rows[index], self.columns[index], *(_take(x, index) for x in (self.weights, self.labels)))
+
+    def mirrored(self, which: NDArray[Any]) -> Entries:
+        """Add the reverse of the entries selected by `which`; a self-loop is its own reverse."""
+        reverse = np.flatnonzero(which & (self.rows != self.columns))
+        return Entries(
+            np.concatenate([self.rows, self.columns[reverse]]),
+            np.concatenate([self.columns, self.rows[reverse]]),
+            None if self.weights is None else np.concatenate([self.weights, self.weights[reverse]]),
+            None if self.labels is None else self.labels[np.concatenate([np.arange(len(self)), reverse])],
+        )
+
+
+# -- checks that name the graph
+
+
+def where(sizes: NDArray[np.int64], row: int, column: int) -> str:
+    """Name an entry by its graph and its nodes within the graph."""
+    ends = np.cumsum(sizes)
+    graph = int(np.searchsorted(ends, row, side="right"))
+    first = int(ends[graph] - sizes[graph])
+    return f"graph {graph}: edge ({row - first}, {column - first})"
+
+
+def check_entries(entries: Entries, sizes: NDArray[np.int64]) -> None:
+    """Refuse ids out of range, edges between graphs, and weights that are not finite."""
+    rows, columns, total = entries.rows, entries.columns, int(sizes.sum())
+    if len(entries) == 0:
+        return
+    if min(rows.min(), columns.min()) < 0 or max(rows.max(), columns.max()) >= total:
+        edge = int(np.argmax((rows < 0) | (rows >= total) | (columns < 0) | (columns >= total)))
+        raise GraphError(
+            f"{_other_end(sizes, rows[edge], columns[edge], total)}edge {edge} joins nodes {rows[edge]} and "
+            f"{columns[edge]}, but the nodes are numbered 0 to {total - 1}"
+        )
+    if len(sizes) > 1:
+        graphs = np.repeat(np.arange(len(sizes)), sizes)
+        apart = graphs[rows] != graphs[columns]
+        if apart.any():
+            edge = int(np.argmax(apart))
+            raise GraphError(
+                f"edge {edge} joins node {rows[edge]} of graph {graphs[rows[edge]]} and node {columns[edge]} of graph "
+                f"{graphs[columns[edge]]}; an edge stays within its graph"
+            )
+    _check_weights(entries, sizes)
+
+
+def _other_end(sizes: NDArray[np.int64], row: int, column: int, total: int) -> str:
+    inside = next((node for node in (row, column) if 0 <= node < total), None)
+    return "" if inside is None else f"graph {int(np.searchsorted(np.cumsum(sizes), inside, side='right'))}: "
+
+
+def _check_weights(entries: Entries, sizes: NDArray[np.int64]) -> None:
+    if entries.weights is None or np.isfinite(entries.weights).all():
+        return
+    bad = int(np.argmax(~np.isfinite(entries.weights)))
+    edge = where(sizes, int(entries.rows[bad]), int(entries.columns[bad]))
+    raise GraphError(f"{edge} has weight {entries.weights[bad]}; weights must be finite")
+
+
+# -- sorting and merging
+
+
+def _sorted(entries: Entries, keys: Sequence[NDArray[Any]]) -> tuple[Entries, NDArray[np.bool_]]:
+    """Sort by `keys`, most significant first; also tell which entries open a new group of equal keys."""
+    order = _stable_order(keys[-1])
+    for key in keys[-2::-1]:
+        order = order[_stable_order(key[order])]
+    changes = np.zeros(len(order), bool)
+    changes[:1] = True
+    for key in keys:
+        changes[1:] |= np.diff(key[order]) != 0
+    return entries[order], changes
+
+
+def _stable_order(keys: NDArray[Any]) -> NDArray[Any]:
+    """argsort(kind="stable") of small integers in linear time: scipy's transposition is a counting sort."""
+    small = index_type(max(len(keys), int(keys.max(initial=0))))
+    ones, one_each = np.ones(len(keys), np.int8), np.arange(len(keys) + 1, dtype=small)
+    shape = (len(keys), int(keys.max(initial=0)) + 1)
+    return sp.csr_array((ones, keys.astype(small, copy=False), one_each), shape=shape).tocsc().indices
+
+
+def _is_sorted(entries: Entries) -> bool:
+    """Whether entries are strictly increasing by (row, column), as those of a matrix in canonical form are."""
+    rows, columns = entries.rows, entries.columns
+    onward = (rows[1:] == rows[:-1]) & (columns[1:] > columns[:-1])
+    return bool((onward | (rows[1:] > rows[:-1])).all())
+
+
+def merge_equal(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
+    """Sort entries and keep one of each; repeats that disagree in weight or label are refused."""
+    if _is_sorted(entries):
+        return entries
+    entries, first = _sorted(entries, (entries.rows, entries.columns))
+    codes = None if entries.labels is None else entries.labels.codes
+    if first.all() or (entries.weights is None and codes is None):
+        return entries[first]
+    head = np.flatnonzero(first)[np.cumsum(first) - 1]  # the first entry of each entry's group
+    for name, values in (("weights", entries.weights), ("labels", codes)):
+        if values is None or not (bad := differ(values, values[head])).any():
+            continue
+        second = int(np.argmax(bad))
+        shown = (
+            values if entries.labels is None or name == "weights" else np.array(entries.labels.values, object)[values]
+        )
+        raise GraphError(
+            f"{where(sizes, int(entries.rows[second]), int(entries.columns[second]))} is given with the {name} "
+            f"{shown[head[second]]!r} and {shown[second]!r}; give each edge one of them"
+        )
+    return entries[first]
+
+
+def differ(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where label codes differ, or weights differ by more than rounding."""
+    if values.dtype.kind != "f":
+        return values != others
+    return np.abs(values - others) > _ROUNDING * np.abs(values)
+
+
+def merge_parallel(entries: Entries) -> Entries:
+    """Sort entries and add the weights of parallel edges; those with different labels stay apart."""
+    if _is_sorted(entries):
+        return entries
+    keys = [entries.rows, entries.columns] + ([] if entries.labels is None else [entries.labels.codes])
+    entries, first = _sorted(entries, keys)
+    if first.all():
+        return entries
+    weights = np.ones(len(entries)) if entries.weights is None else entries.weights
+    return replace(entries[first], weights=np.add.reduceat(weights, np.flatnonzero(first)))
+
+
+def check_symmetric(entries: Entries, sizes: NDArray[np.int64]) -> None:
+    """Refuse sorted entries of an undirected batch unless each has its mirror, of equal weight and label."""
+    total = int(sizes.sum())
+    small = index_type(max(total, len(entries)))
+    indptr = row_pointers(entries, total).astype(small)
+    columns = entries.columns.astype(small, copy=False)
+    codes = None if entries.labels is None else entries.labels.codes
+    given: list[NDArray[Any]] = [values for values in (entries.weights, codes) if values is not None]
+    # scipy sorts the entries by (column, row) in linear time, and carries one array of values along
+    for carried in given or [np.ones(len(entries), np.int32)]:
+        mirror = sp.csr_array((carried, columns, indptr), shape=(total, total)).tocsc()
+        if not (np.array_equal(mirror.indptr, indptr) and np.array_equal(mirror.indices, columns)):
+            row, column = _unmatched(entries, total)
+            fault = "has no edge back, so the matrix is not symmetric"
+        elif (bad := differ(carried, mirror.data)).any():
+            row, column = (int(ends[np.argmax(bad)]) for ends in (entries.rows, entries.columns))
+            fault = "and the edge back differ in weight or label, so the matrix is not symmetric"
+        else:
+            continue
+        raise GraphError(f"{where(sizes, row, column)} {fault}; pass directed=True if the graphs are directed")
+
+
+def _unmatched(entries: Entries, total: int) -> tuple[int, int]:
+    rows, columns = entries.rows.astype(np.int64), entries.columns.astype(np.int64)
+    keys, back = rows * total + columns, columns * total + rows
+    lonely = int(np.argmax(~np.isin(keys, back)))
+    return int(entries.rows[lonely]), int(entries.columns[lonely])
+
+
+def row_pointers(entries: Entries, total: int) -> NDArray[np.int64]:
+    """Where each row of sorted entries begins, (total + 1,)."""
+    return np.searchsorted(entries.rows, np.arange(total + 1))
+
+
+def index_type(largest: int) -> type[np.signedinteger[Any]]:
+    """int32 where it can count to `largest`, else int64."""
+    return np.int32 if largest < np.iinfo(np.int32).max else np.int64
+
+
+def _take(values: Any, index: Any) -> Any:
+    return None if values is None else values[index]

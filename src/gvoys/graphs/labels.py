@@ -1,0 +1,175 @@
+"""Labels of any hashable type, kept as small codes into a table of stable 64-bit hashes.
+
+The hash of a label is a pure function of its value (never Python's salted ``hash``), so graphs read in
+another process, on another machine or after fitting agree without sharing a vocabulary.
+"""
+
+from __future__ import annotations
+
+import enum
+import numbers
+import struct
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import LabelError
+
+__all__ = ["Labels", "hash_integers", "hash_label"]
+
+_INT64 = np.iinfo(np.int64)
+
+
+def hash_integers(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Hash integers to 64 bits by the splitmix64 finaliser: a bijection, so distinct integers never collide."""
+    x = values.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def hash_label(value: Hashable) -> int:
+    """Hash one label to 64 bits, the same in every process; labels that compare equal hash equally.
+
+    >>> hash_label(1) == hash_label(1.0) == hash_label(np.int8(1))
+    True
+    >>> hash_label(("C", 1)) == hash_label(("C", 2))
+    False
+    """
+    value = _canonical_number(value) if isinstance(value, numbers.Number) else value
+    if isinstance(value, int) and _INT64.min <= value <= _INT64.max:
+        return int(hash_integers(np.array([value]))[0])
+    return int.from_bytes(blake2b(_encode(value), digest_size=8).digest(), "little")
+
+
+def _canonical_number(value: Any) -> Any:
+    """Turn equal numbers of different types (1, 1.0, True, Fraction(1)) into one representative."""
+    if value != value:
+        raise LabelError(
+            "a label is nan, which equals nothing, not even itself; give missing labels a value of their own"
+        )
+    for plain in (int, float):
+        try:
+            if plain(value) == value:
+                return plain(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+    return value
+
+
+def _encode(value: Any) -> bytes:
+    if isinstance(value, int):
+        return b"i" + str(value).encode()
+    if isinstance(value, float):
+        return b"f" + struct.pack("<d", value)
+    if isinstance(value, enum.Enum):
+        return b"e" + _nested(type(value).__qualname__, value.name)
+    if isinstance(value, str):
+        return b"s" + value.encode("utf-8", "surrogatepass")
+    if isinstance(value, bytes):
+        return b"b" + value
+    if value is None:
+        return b"n"
+    if isinstance(value, tuple):
+        return b"t" + _nested(*value)
+    if isinstance(value, frozenset):
+        return b"z" + b"".join(sorted(_nested(item) for item in value))
+    return b"o" + _encode_object(value)
+
+
+def _nested(*values: Hashable) -> bytes:
+    return b"".join(struct.pack("<Q", hash_label(value)) for value in values)
+
+
+def _encode_object(value: Any) -> bytes:
+    """Encode an object of a user's class by the state that pickling would keep."""
+    kind = type(value)
+    if kind.__hash__ is None or kind.__eq__ is object.__eq__:
+        raise LabelError(
+            f"a label of type {kind.__name__!r} compares by identity or is not hashable, so it has no stable hash; "
+            "use a number, a string or a tuple of these"
+        )
+    _, arguments, *state = value.__reduce_ex__(2)
+    fields = state[0] if state and isinstance(state[0], dict) else {}
+    items = tuple(sorted((name, hash_label(field)) for name, field in fields.items()))
+    # the first argument of the reduction is the class itself
+    rest = tuple(argument for argument in arguments if not isinstance(argument, type))
+    return _nested(f"{kind.__module__}.{kind.__qualname__}", rest, items)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """One label per node or edge: ``values[codes[i]]``, hashed to ``hashes[codes[i]]``."""
+
+    codes: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    values: tuple[Any, ...]
+
+    @classmethod
+    def from_values(cls, values: Sequence[Any] | NDArray[Any]) -> Labels:
+        """Encode one value per item; the rows of a two-dimensional array are labels made of several columns."""
+        array = values if isinstance(values, np.ndarray) else None
+        if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
+            return cls._from_integers(array)
+        if array is not None and array.ndim == 2 and array.shape[1] == 1:
+            return cls.from_values(array[:, 0])
+        if array is not None and array.ndim == 2:
+            rows, codes = np.unique(array, axis=0, return_inverse=True)
+            return cls._from_table(codes.ravel(), [tuple(row) for row in rows.tolist()])
+        return cls._from_objects(values.tolist() if isinstance(values, np.ndarray) else values)
+
+    @classmethod
+    def _from_integers(cls, array: NDArray[Any]) -> Labels:
+        if array.dtype == np.uint64:  # may exceed int64, where the vectorised hash stops
+            return cls._from_objects(array.tolist())
+        unique, codes = np.unique(array, return_inverse=True)
+        return cls(codes.astype(np.int32), hash_integers(unique), tuple(unique.tolist()))
+
+    @classmethod
+    def _from_objects(cls, values: Sequence[Any]) -> Labels:
+        table: dict[Any, int] = {}
+        try:
+            codes = np.fromiter((table.setdefault(v, len(table)) for v in values), np.int32, len(values))
+        except TypeError:
+            kind = next(type(v).__name__ for v in values if type(v).__hash__ is None or isinstance(v, tuple))
+            raise LabelError(
+                f"a label of type {kind!r} is not hashable; use a number, a string or a tuple of these"
+            ) from None
+        return cls._from_table(codes, list(table))
+
+    @classmethod
+    def _from_table(cls, codes: NDArray[Any], values: list[Any]) -> Labels:
+        hashes = np.fromiter(map(hash_label, values), np.uint64, len(values))
+        return cls(codes.astype(np.int32), hashes, tuple(values))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Labels]) -> Labels:
+        """Join labels, merging their tables by hash."""
+        codes = np.concatenate([part.codes for part in parts])
+        if all(part.hashes is parts[0].hashes for part in parts):
+            return cls(codes, parts[0].hashes, parts[0].values)
+        tables = np.concatenate([part.hashes for part in parts])
+        hashes, first, merged = np.unique(tables, return_index=True, return_inverse=True)
+        offsets = np.cumsum([0] + [len(part.hashes) for part in parts[:-1]])
+        codes = merged.astype(np.int32)[codes + np.repeat(offsets, [len(part.codes) for part in parts])]
+        values = [value for part in parts for value in part.values]
+        return cls(codes, hashes, tuple(values[i] for i in first))
+
+    @property
+    def hashed(self) -> NDArray[np.uint64]:
+        """The 64-bit hash of every item."""
+        return self.hashes[self.codes]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, index: Any) -> Labels:
+        return Labels(self.codes[index], self.hashes, self.values)
+
+    def decode(self) -> list[Any]:
+        """The labels as they were given."""
+        return [self.values[code] for code in self.codes.tolist()]

@@ -1,0 +1,95 @@
+"""networkx graphs in and out: Graph, DiGraph, MultiGraph, MultiDiGraph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import MissingDependencyError
+from gvoys.graphs.readers.parts import MISSING, GraphParts, Names, collect, missing_names, numeric
+
+if TYPE_CHECKING:
+    from gvoys.graphs.batch import GraphBatch
+
+
+def matches(graph: Any) -> bool:
+    """Recognise a networkx graph without importing networkx."""
+    return hasattr(graph, "is_multigraph") and hasattr(graph, "adj")
+
+
+def read(graph: Any, names: Names) -> GraphParts:
+    """Read one networkx graph; parallel edges of a multigraph stay apart until the batch merges them."""
+    nodes = dict(graph.nodes(data=True))
+    number = dict(zip(nodes, range(len(nodes)), strict=True))
+    edges = list(graph.edges(data=True))
+    facts = [fact for _, _, fact in edges]
+    return GraphParts(
+        n_nodes=len(nodes),
+        rows=np.fromiter((number[u] for u, _, _ in edges), np.int64, len(edges)),
+        columns=np.fromiter((number[v] for _, v, _ in edges), np.int64, len(edges)),
+        directed=graph.is_directed(),
+        both_ways=False,
+        weights=_column(facts, names.weight, "edges"),
+        edge_labels=_column(facts, names.edge_label, "edges"),
+        node_labels=_column(list(nodes.values()), names.node_label, "nodes"),
+        node_attributes=_attributes(list(nodes.values()), names.node_attributes),
+    )
+
+
+def _column(facts: list[dict[str, Any]], name: str | None, of_what: str) -> list[Any] | None:
+    if name is None:
+        return None
+    return collect([fact.get(name, MISSING) for fact in facts], name, of_what)
+
+
+def _attributes(facts: list[dict[str, Any]], names: tuple[str, ...]) -> NDArray[np.float64] | None:
+    if not names or not facts:
+        return None
+    columns = {name: _column(facts, name, "nodes") for name in names}
+    missing_names(names, columns)
+    blocks = [numeric(columns[name], f"node attribute {name!r}").reshape(len(facts), -1) for name in names]
+    return np.hstack(blocks)
+
+
+def to_networkx(batch: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str) -> list[Any]:
+    """The work of `GraphBatch.to_networkx`."""
+    try:
+        import networkx  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError("to_networkx needs networkx; install it with: pip install networkx") from None
+    return [_one_to_networkx(graph, node_label, edge_label, weight, node_attributes) for graph in batch]
+
+
+def _one_to_networkx(graph: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str) -> Any:
+    import networkx as nx
+
+    rows, columns = graph.rows(), graph.indices
+    chosen = np.flatnonzero(rows <= columns) if not graph.directed else np.arange(len(rows))
+    pairs = np.column_stack([rows[chosen], columns[chosen]])
+    parallel = bool((np.diff(pairs, axis=0) == 0).all(axis=1).any())
+    kinds = {
+        (False, False): nx.Graph,
+        (True, False): nx.DiGraph,
+        (False, True): nx.MultiGraph,
+        (True, True): nx.MultiDiGraph,
+    }
+    out = kinds[graph.directed, parallel]()
+    nodes: dict[str, list[Any]] = {}
+    edges: dict[str, list[Any]] = {}
+    if graph.node_labels is not None:
+        nodes[node_label] = graph.node_labels.decode()
+    if graph.node_attributes is not None:
+        nodes[node_attributes] = list(graph.node_attributes)
+    if graph.edge_labels is not None:
+        edges[edge_label] = graph.edge_labels[chosen].decode()
+    if graph.edge_weights is not None:
+        edges[weight] = graph.edge_weights[chosen].tolist()
+    out.add_nodes_from(zip(range(graph.n_nodes), _facts(nodes, graph.n_nodes), strict=True))
+    out.add_edges_from((u, v, fact) for (u, v), fact in zip(pairs.tolist(), _facts(edges, len(pairs)), strict=True))
+    return out
+
+
+def _facts(columns: dict[str, list[Any]], count: int) -> list[dict[str, Any]]:
+    return [{name: values[i] for name, values in columns.items()} for i in range(count)]

@@ -1,0 +1,62 @@
+"""PyTorch Geometric `Data` objects (anything with `edge_index` and `num_nodes`); torch itself is not imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import GraphError
+from gvoys.graphs.readers.parts import GraphParts, Names, missing_names, numeric
+
+
+def matches(graph: Any) -> bool:
+    """Recognise a PyG graph by what it carries."""
+    return hasattr(graph, "edge_index") and hasattr(graph, "num_nodes")
+
+
+def read(graph: Any, names: Names) -> GraphParts:
+    """Read one `Data`: labels and attributes are its tensors of the given names, one row per node or edge.
+
+    PyG's own name for weights, ``edge_weight``, is found under the default ``weight="weight"`` too. A label
+    tensor of several columns (one-hot rows, for one) makes each distinct row a label.
+    """
+    index = _array(graph.edge_index).reshape(2, -1)
+    n_nodes = int(graph.num_nodes)
+    weights = _tensor(graph, names.weight, index.shape[1], "edges")
+    if weights is None and names.weight == "weight":
+        weights = _tensor(graph, "edge_weight", index.shape[1], "edges")
+    return GraphParts(
+        n_nodes=n_nodes,
+        rows=index[0],
+        columns=index[1],
+        directed=names.directed,
+        both_ways=True,
+        weights=None if weights is None else weights.reshape(-1),
+        edge_labels=_tensor(graph, names.edge_label, index.shape[1], "edges"),
+        node_labels=_tensor(graph, names.node_label, n_nodes, "nodes"),
+        node_attributes=_attributes(graph, names.node_attributes, n_nodes),
+    )
+
+
+def _array(tensor: Any) -> NDArray[Any]:
+    return np.asarray(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor)
+
+
+def _tensor(graph: Any, name: str | None, count: int, of_what: str) -> NDArray[Any] | None:
+    values = None if name is None else getattr(graph, name, None)
+    if values is None:
+        return None
+    values = _array(values)
+    if len(values) != count:
+        raise GraphError(f"{name!r} has {len(values)} rows for {count} {of_what}; give one for each")
+    return values
+
+
+def _attributes(graph: Any, names: tuple[str, ...], n_nodes: int) -> NDArray[np.float64] | None:
+    if not names:
+        return None
+    columns = {name: _tensor(graph, name, n_nodes, "nodes") for name in names}
+    missing_names(names, columns)
+    return np.hstack([numeric(columns[name], f"node attribute {name!r}").reshape(n_nodes, -1) for name in names])

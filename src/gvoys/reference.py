@@ -1,0 +1,137 @@
+"""The whole idea on one page, in plain NumPy: what a random walk kernel is, said three times.
+
+A graph here is a dense matrix A with a start vector v, a stop vector w, and optionally node labels and edge labels.
+Nothing below is fast. Everything else in the package is tested against it.
+
+    K(G, H) = sum_i mu_i K_i(G, H),   K_i = the weighted number of walks of length i that G and H have in common
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DenseGraph", "kernel_by_product_graph", "kernel_by_sequences", "kernel_by_vec_trick", "moments"]
+
+
+@dataclass(frozen=True)
+class DenseGraph:
+    """One graph: A[u, x] is the weight of the step from u to x."""
+
+    A: NDArray[np.float64]  # (n, n)
+    start: NDArray[np.float64]  # (n,)
+    stop: NDArray[np.float64]  # (n,)
+    node_labels: list[Any] | None = None  # (n,)
+    edge_labels: list[list[Any]] | None = None  # (n, n), read only where A is not zero
+
+
+def node_match(g: DenseGraph, h: DenseGraph) -> NDArray[np.bool_]:
+    """(n, m): may node u of G be paired with node x of H?"""
+    if g.node_labels is None or h.node_labels is None:
+        return np.ones((len(g.A), len(h.A)), bool)
+    return np.array([[a == b for b in h.node_labels] for a in g.node_labels], bool).reshape(len(g.A), len(h.A))
+
+
+def edge_match(g: DenseGraph, h: DenseGraph, u: int, x: int, s: int, y: int) -> bool:
+    """May the step u -> x of G be paired with the step s -> y of H?"""
+    if g.edge_labels is None or h.edge_labels is None:
+        return True
+    return bool(g.edge_labels[u][x] == h.edge_labels[s][y])
+
+
+# -- first: walks on the direct product graph, whose nodes are the pairs of nodes with equal labels
+
+
+def product_graph(g: DenseGraph, h: DenseGraph) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
+    """The direct product: its adjacency matrix, and the pairs of nodes it is made of."""
+    match = node_match(g, h)
+    pairs = [(u, s) for u, s in product(range(len(g.A)), range(len(h.A))) if match[u, s]]
+    A = np.array([[g.A[u, x] * h.A[s, y] * edge_match(g, h, u, x, s, y) for x, y in pairs] for u, s in pairs]).reshape(
+        len(pairs), len(pairs)
+    )
+    return A, pairs
+
+
+def kernel_by_product_graph(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArray[np.float64]:
+    """K_0 … K_max_length, K_i = v^T A^i w on the direct product graph."""
+    A, pairs = product_graph(g, h)
+    start = np.array([g.start[u] * h.start[s] for u, s in pairs])
+    state = np.array([g.stop[u] * h.stop[s] for u, s in pairs])
+    values = []
+    for _ in range(max_length + 1):
+        values.append(start @ state)
+        state = A @ state
+    return np.array(values)
+
+
+# -- second: the vec trick, the same product without writing it down
+
+
+def kernel_by_vec_trick(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArray[np.float64]:
+    """K_0 … K_max_length by W <- M * sum over edge labels l of A_l W B_l^T, with M the mask of equal node labels."""
+    match = node_match(g, h)
+    layers = _edge_layers(g, h)
+    W = match * np.outer(g.stop, h.stop)  # (n, m)
+    values = []
+    for _ in range(max_length + 1):
+        values.append(g.start @ W @ h.start)
+        W = match * sum((A @ W @ B.T for A, B in layers), np.zeros_like(W))
+    return np.array(values)
+
+
+def _edge_layers(g: DenseGraph, h: DenseGraph) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """The adjacency matrices split by edge label."""
+    if g.edge_labels is None or h.edge_labels is None:
+        return [(g.A, h.A)]
+    labels = {label for row in g.edge_labels for label in row}
+    return [(_only(g, label), _only(h, label)) for label in labels]
+
+
+def _only(g: DenseGraph, label: Any) -> NDArray[np.float64]:
+    assert g.edge_labels is not None
+    return g.A * np.array([[other == label for other in row] for row in g.edge_labels])
+
+
+# -- third: every graph alone. Its profile counts label sequences; kernels are dot products of profiles
+
+
+def label_sequences(g: DenseGraph, length: int) -> dict[tuple[Any, ...], float]:
+    """c_G(s): the weight of all walks u_0 … u_length of G whose labels spell s."""
+    walks: dict[tuple[int, ...], float] = {(u,): g.start[u] for u in range(len(g.A))}
+    for _ in range(length):
+        steps = ((walk, x, weight) for walk, weight in walks.items() for x in np.flatnonzero(g.A[walk[-1]]))
+        walks = {(*walk, int(x)): weight * g.A[walk[-1], x] for walk, x, weight in steps}
+    counts: defaultdict[tuple[Any, ...], float] = defaultdict(float)
+    for walk, weight in walks.items():
+        counts[_spell(g, walk)] += weight * g.stop[walk[-1]]
+    return counts
+
+
+def _spell(g: DenseGraph, walk: tuple[int, ...]) -> tuple[Any, ...]:
+    nodes = tuple(g.node_labels[u] for u in walk) if g.node_labels is not None else (len(walk),)
+    if g.edge_labels is None:
+        return nodes
+    return nodes, tuple(g.edge_labels[u][x] for u, x in pairwise(walk))
+
+
+def kernel_by_sequences(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArray[np.float64]:
+    """K_0 … K_max_length as dot products of label-sequence counts."""
+    values = []
+    for length in range(max_length + 1):
+        ours, theirs = label_sequences(g, length), label_sequences(h, length)
+        values.append(sum(weight * theirs.get(sequence, 0.0) for sequence, weight in ours.items()))
+    return np.array(values)
+
+
+def moments(g: DenseGraph, max_length: int) -> NDArray[np.float64]:
+    """v^T A^i w for i = 0 … max_length: the whole profile of a graph without labels."""
+    state, values = g.stop, []
+    for _ in range(max_length + 1):
+        values.append(g.start @ state)
+        state = g.A @ state
+    return np.array(values)
