@@ -21,6 +21,7 @@ from gvoys.errors import DivergenceError, ModulationError, ParameterError
 __all__ = ["Coefficients", "Exponential", "Geometric", "Series"]
 
 _LONGEST = 1_000_000  # a series that needs more terms than this is as good as divergent
+_LARGEST_EXPONENT = 650.0  # exp(709) is the largest that float64 holds; leave room for the endpoints
 _OTHERS = "use moments, sequences or sketch instead, which only need mu >= 0"
 
 
@@ -31,6 +32,11 @@ class Series(ABC):
     @abstractmethod
     def radius(self) -> float:
         """Convergence radius: the whole series converges where growth < radius."""
+
+    @property
+    def unit(self) -> float:
+        """The growth below which the whole series is of order mu_0."""
+        return self.radius
 
     @abstractmethod
     def coefficients(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
@@ -157,6 +163,17 @@ class Exponential(_Decaying):
     @property
     def radius(self) -> float:
         return math.inf
+
+    @property
+    def unit(self) -> float:
+        return 1.0 / self.rate if self.rate > 0 else math.inf
+
+    def check_convergence(self, growth: float) -> None:
+        if self.rate * growth > _LARGEST_EXPONENT:
+            raise DivergenceError(
+                f"the whole series {self} may reach exp({self.rate * growth:.6g}), past the range of float64; "
+                f"the largest decay that would do is {_LARGEST_EXPONENT / growth:.6g}, or cut the series at a max_length"
+            )
 
     def coefficients(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
         ratios = self.rate * scale**2 / np.arange(1.0, _check_length(max_length) + 1.0)

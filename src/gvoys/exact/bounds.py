@@ -34,10 +34,10 @@ def growth_bound(problem: Problem) -> tuple[float, Bound]:
 
 def _rates(problem: Problem) -> tuple[float, float]:
     """Two rates above the spectral radii, with a product below the radius of convergence."""
-    radius, (rho1, rho2) = problem.series.radius, problem.radii
-    if math.isinf(radius):
+    radius, unit, (rho1, rho2) = problem.series.radius, problem.series.unit, problem.radii
+    if math.isinf(unit):
         return math.inf, math.inf
-    product = math.sqrt(max(rho1 * rho2, radius / 4) * radius)
+    product = max(4 * rho1 * rho2, unit) if math.isinf(radius) else math.sqrt(max(rho1 * rho2, radius / 4) * radius)
     if rho1 * rho2 > 0:
         slack = math.sqrt(product / (rho1 * rho2))
         return rho1 * slack, rho2 * slack

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.errors import ConvergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import spectral_radius
 from gvoys.series import Geometric, Series
@@ -19,6 +19,7 @@ from gvoys.series import Geometric, Series
 __all__ = ["ExactKernel", "Problem"]
 
 Matrix = Any  # sp.csr_array, or a dense array where that multiplies faster
+_DIRECT_RESIDUAL = 1e-10
 _DENSE = 0.02  # share of non-zeros from which BLAS beats sparse times dense
 
 
@@ -170,6 +171,16 @@ def relative_norm(residual: NDArray[np.float64], right_side: NDArray[np.float64]
     """|residual| / |right side|, and 0 where both vanish."""
     size = float(np.linalg.norm(right_side))
     return float(np.linalg.norm(residual)) / size if size > 0 else 0.0
+
+
+def direct_result(value: float, solver: str, residual: float) -> ExactKernel:
+    """The result of a direct solver, refused where the system was too ill-conditioned for it."""
+    if not residual <= _DIRECT_RESIDUAL:
+        raise ConvergenceError(
+            f"solver {solver!r} left a residual of {residual:.2g}, above {_DIRECT_RESIDUAL:g}: the system is "
+            "ill-conditioned; use 'vec', which only adds, or lower the decay"
+        )
+    return ExactKernel(value, solver, residual, 0)
 
 
 def pair_of(values: Any, name: str) -> Sequence[Any]:

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 
 from gvoys.errors import UnsupportedError
 from gvoys.exact.bounds import growth_bound
-from gvoys.exact.problem import ExactKernel, Problem, relative_norm
+from gvoys.exact.problem import ExactKernel, Problem, direct_result, relative_norm
 from gvoys.series import Geometric
 
 _LARGEST = 50_000_000  # entries of the product graph
@@ -46,7 +46,7 @@ def _solve_linear(decay: float, A: sp.csr_array, start: NDArray[np.float64], sto
         return ExactKernel(0.0, "product", 0.0, 0)
     system = sp.csc_array(sp.eye_array(len(stop)) - decay * A)
     x = splu(system).solve(stop)
-    return ExactKernel(start @ x, "product", relative_norm(stop - system @ x, stop), 0)
+    return direct_result(start @ x, "product", relative_norm(stop - system @ x, stop))
 
 
 def _sum_series(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import solve as solve_dense
 from scipy.linalg import solve_sylvester
 
-from gvoys.exact.problem import ExactKernel, Problem, relative_norm
+from gvoys.exact.problem import ExactKernel, Problem, direct_result, relative_norm
 
 
 def solve(problem: Problem) -> ExactKernel:
@@ -31,7 +31,7 @@ def solve(problem: Problem) -> ExactKernel:
     left = solve_dense(one + P, np.hstack([one - P, C]))  # (I + P)^-1 applied to both at once
     right = solve_dense((other + Q).T, np.hstack([(other - Q).T, left[:, len(P) :].T])).T
     X = solve_sylvester(left[:, : len(P)], right[: len(Q)], 2.0 * right[len(Q) :])
-    return ExactKernel(problem.collapse(X), "sylvester", relative_norm(C - X + P @ X @ Q, C), 0)
+    return direct_result(problem.collapse(X), "sylvester", relative_norm(C - X + P @ X @ Q, C))
 
 
 def _split(decay: float, rho1: float, rho2: float) -> tuple[float, float]:

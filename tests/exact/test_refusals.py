@@ -1,0 +1,102 @@
+"""What the exact solvers refuse, and in which words."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.errors import ConvergenceError, DivergenceError, GvoysError, ParameterError, UnsupportedError
+
+PATH = nx.path_graph(4)
+DIRECTED = nx.DiGraph([(0, 1), (1, 2), (2, 0)])
+
+
+def labelled():
+    graph = nx.path_graph(4)
+    nx.set_node_attributes(graph, dict(enumerate("CNOC")), "label")
+    return graph
+
+
+@pytest.mark.parametrize("solver", ["cg", "fixed-point", "sylvester"])
+@pytest.mark.parametrize("series", [gv.Exponential(0.1), gv.Coefficients([1, 1])])
+def test_linear_solvers_take_geometric_series_only(solver, series):
+    with pytest.raises(UnsupportedError, match=f"'{solver}' solves a linear system, which only Geometric series have.*'vec'"):
+        gv.exact_kernel(PATH, PATH, series, solver)
+
+
+@pytest.mark.parametrize("solver", ["sylvester", "spectral", "lanczos"])
+def test_kronecker_solvers_take_unlabelled_graphs_only(solver):
+    with pytest.raises(UnsupportedError, match=f"'{solver}' needs unlabelled graphs.*labels=None"):
+        gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), solver)
+    assert gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), solver, labels=None) > 0
+
+
+@pytest.mark.parametrize("solver", ["spectral", "lanczos"])
+def test_symmetric_solvers_take_undirected_graphs_only(solver):
+    with pytest.raises(UnsupportedError, match=f"'{solver}' needs undirected graphs.*'vec'"):
+        gv.exact_kernel(DIRECTED, DIRECTED, gv.Geometric(0.1), solver)
+
+
+def test_the_product_graph_has_a_limit():
+    big = gv.datasets.erdos_renyi(1, 400, 0.5)
+    with pytest.raises(UnsupportedError, match=r"may have 6\...e\+09 entries.*use 'vec'"):
+        gv.exact_kernel(big, big, gv.Geometric(1e-6), "product")
+
+
+@pytest.mark.parametrize("solver", ["product", "vec", "cg", "fixed-point", "sylvester", "spectral", "lanczos"])
+def test_a_divergent_series_is_refused_with_the_largest_decay(solver):
+    g, h = nx.complete_graph(4), nx.cycle_graph(5)  # radii 3 and 2
+    with pytest.raises(DivergenceError, match=r"= 1\.2 is not below 1; the largest decay that would do is just under 0\.166667"):
+        gv.exact_kernel(g, h, gv.Geometric(0.2), solver)
+    with pytest.raises(DivergenceError):
+        gv.exact_kernel(g, h, gv.Geometric(1 / 6), solver)
+    assert gv.exact_kernel(g, h, gv.Geometric(0.1666), solver, start="ones", stop="ones") == pytest.approx(
+        20 / (1 - 0.1666 * 6), rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("solver", ["vec", "fixed-point", "cg", "lanczos"])
+def test_non_convergence_is_an_error(solver):
+    rng = np.random.default_rng(0)
+    g = gv.datasets.erdos_renyi(1, 60, 0.1)
+    series = gv.Geometric(0.95 / np.linalg.eigvalsh(g.adjacency().toarray()).max() ** 2)
+    start = (rng.random(60), rng.random(60))
+    with pytest.raises(ConvergenceError, match=f"'{solver}' stopped after .* above tol = 1e-12; raise max_iterations"):
+        gv.exact_kernel(g, g, series, solver, max_iterations=4, start=start)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"solver": "magic"}, "there is no solver 'magic'; choose one of 'product', 'vec'"),
+        ({"series": 0.1}, "series must be Geometric, Exponential or Coefficients, not 0.1"),
+        ({"tol": 0}, "tol must lie between 0 and 1"),
+        ({"start": "left"}, 'start must be "uniform", "ones" or an array of 4 numbers, one per node, not'),
+        ({"start": np.ones(4)}, "start must be .* or a pair of arrays, one for each graph"),
+        ({"stop": (np.ones(4), np.ones(3))}, r"stop must be .* array of 4 numbers, one per node, not of shape \(3,\)"),
+        ({"stop": (np.ones(4), np.array([1, 2, np.nan, 4]))}, "its entry 2 is not finite"),
+        ({"labels": "all"}, 'labels must be "auto", "node", "edge", "both" or None'),
+    ],
+)
+def test_parameters(how, message):
+    how = {"series": gv.Geometric(0.1), **how}
+    with pytest.raises(ParameterError, match=message):
+        gv.exact_kernel(PATH, PATH, **how)
+
+
+def test_labels_in_one_graph_only():
+    with pytest.raises(UnsupportedError, match="h has no node labels; give them to both graphs or pass labels=None"):
+        gv.exact_kernel(labelled(), PATH, gv.Geometric(0.1))
+    with pytest.raises(UnsupportedError, match="g has no edge labels"):
+        gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), labels="both")
+
+
+def test_one_graph_at_a_time():
+    batch = gv.as_batch([PATH, PATH])
+    with pytest.raises(ParameterError, match=r"g must be one graph, but it is a batch of 2; select one, as in batch\[0\]"):
+        gv.exact_kernel(batch, PATH, gv.Geometric(0.1))
+
+
+def test_every_refusal_is_a_value_error():
+    assert issubclass(GvoysError, ValueError)
+    assert all(issubclass(getattr(gv.errors, name), GvoysError) for name in gv.errors.__all__)

@@ -1,0 +1,214 @@
+"""Every solver against the definition, on every kind of graph it takes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pairs import KINDS, Kind, random_graph, true_radius
+
+import gvoys as gv
+from gvoys.exact import SOLVERS
+from gvoys.reference import kernel_by_vec_trick
+
+TOLERANCE = 1e-9
+N_PAIRS = 240
+GEOMETRIC_ONLY = {"cg", "fixed-point", "sylvester"}
+UNLABELLED_ONLY = {"sylvester", "spectral", "lanczos"}
+UNDIRECTED_ONLY = {"spectral", "lanczos"}
+
+
+def accepts(solver, kind, series):
+    return not (
+        (solver in GEOMETRIC_ONLY and not isinstance(series, gv.Geometric))
+        or (solver in UNLABELLED_ONLY and (kind.node_labels or kind.edge_labels))
+        or (solver in UNDIRECTED_ONLY and kind.directed)
+    )
+
+
+def pair(seed):
+    """Pair number `seed`: its kind, both graphs in both forms, their endpoints and a series."""
+    rng = np.random.default_rng(seed)
+    kind = KINDS[seed % len(KINDS)]
+    sizes = rng.integers(1, 41, 2)
+    ends = [[rng.uniform(0, 1, n) for n in sizes] for _ in ("start", "stop")]
+    (g, dense_g), (h, dense_h) = (
+        random_graph(rng, n, kind, start=ends[0][i], stop=ends[1][i]) for i, n in enumerate(sizes)
+    )
+    growth = max(true_radius(dense_g) * true_radius(dense_h), 0.1)
+    share = rng.uniform(0.05, 0.85)
+    series = [
+        gv.Geometric(share / growth),
+        gv.Exponential(4 * share / growth),
+        gv.Coefficients(rng.uniform(0, 1, 8) / growth ** np.arange(8)),
+    ][seed // len(KINDS) % 3]
+    return kind, g, h, dense_g, dense_h, series, tuple(ends[0]), tuple(ends[1])
+
+
+def definition(dense_g, dense_h, series):
+    """sum_i mu_i K_i, far enough that what is left out is below 1e-13."""
+    scale = max(true_radius(dense_g) * true_radius(dense_h), 0.1) ** 0.5  # keeps 400 steps within range
+    walks = kernel_by_vec_trick(replace(dense_g, A=dense_g.A / scale), replace(dense_h, A=dense_h.A / scale), 400)
+    return float(series.coefficients(400, scale) @ walks)
+
+
+def disagreements(solver, seeds):
+    """Pairs on which the solver misses the definition, among those it takes; and how many it takes."""
+    wrong, taken = [], 0
+    for seed in seeds:
+        kind, g, h, dense_g, dense_h, series, start, stop = pair(seed)
+        if not accepts(solver, kind, series):
+            continue
+        taken += 1
+        expected = definition(dense_g, dense_h, series)
+        value = gv.exact_kernel(g, h, series, solver, start=start, stop=stop, labels=kind.labels)
+        if not abs(value - expected) <= TOLERANCE * abs(expected):
+            wrong.append((seed, str(kind), series, float(value), expected))
+    return wrong, taken
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_agrees_with_the_definition(solver):
+    wrong, taken = disagreements(solver, range(N_PAIRS))
+    assert wrong == []
+    assert taken >= 20
+
+
+def test_geometric_on_more_pairs():
+    """The three linear solvers see a third of the pairs above; give them as many as the others."""
+    for solver in ("cg", "fixed-point", "sylvester"):
+        wrong, taken = disagreements(solver, range(1000, 1000 + 2 * len(KINDS) * 3))
+        assert wrong == []
+        assert taken >= 8
+
+
+BREAKS = {
+    "too large by 1e-8": lambda solve: lambda problem: solve(problem) * (1 + 1e-8),
+    "first graph transposed": lambda solve: lambda problem: solve(_transposed(problem)),
+    "stop forgotten": lambda solve: lambda problem: solve(replace(problem, stop=problem.start)),
+    "labels forgotten": lambda solve: lambda problem: solve(replace(problem, node_labels=False, edge_labels=False)),
+}
+
+
+
+
+def _transposed(problem):
+    g = problem.g
+    if not g.directed:
+        return replace(problem, stop=problem.start)
+    reverse = gv.GraphBatch.from_arrays(
+        np.column_stack([g.indices, g.rows()]),
+        [g.n_nodes],
+        node_labels=g.node_labels and g.node_labels.decode(),
+        edge_labels=g.edge_labels and g.edge_labels.decode(),
+        edge_weights=g.edge_weights,
+        directed=True,
+    )
+    return replace(problem, g=reverse)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("fault", BREAKS)
+def test_a_broken_solver_is_noticed(solver, fault, monkeypatch):
+    """The comparison above has teeth: put a fault into the solver and it goes red."""
+    if fault == "labels forgotten" and solver in UNLABELLED_ONLY:
+        pytest.skip("takes no labels")
+    monkeypatch.setitem(SOLVERS, solver, BREAKS[fault](SOLVERS[solver]))
+    wrong, _ = disagreements(solver, range(0, N_PAIRS, 1 if solver in UNLABELLED_ONLY else 3))
+    assert wrong
+
+
+@pytest.mark.parametrize("solver", ["vec", "product", "cg", "fixed-point"])
+def test_signed_weights(solver):
+    rng = np.random.default_rng(5)
+    kind = Kind(weighted=True, signed=True)
+    (g, dense_g), (h, dense_h) = (random_graph(rng, n, kind, density=0.3) for n in (9, 12))
+    series = gv.Geometric(0.5 / (true_radius(dense_g) * true_radius(dense_h)))
+    assert gv.exact_kernel(g, h, series, solver) == pytest.approx(definition(dense_g, dense_h, series), rel=1e-9)
+
+
+def test_parallel_edges_with_different_labels():
+    """A multigraph's walks may take either edge: the product adds over edge labels."""
+    import networkx as nx
+
+    g = nx.MultiGraph()
+    g.add_edge(0, 1, label="single")
+    g.add_edge(0, 1, label="double")
+    g.add_edge(1, 2, label="single")
+    h = nx.MultiGraph()
+    h.add_edge(0, 1, label="double")
+    batch = gv.as_batch([g])
+    value = gv.exact_kernel(batch, h, gv.Coefficients([0, 1]), labels="edge", start="ones", stop="ones")
+    assert value == 4.0  # the double bond, in both directions, in both graphs
+    assert gv.exact_kernel(batch, batch, gv.Coefficients([0, 1]), labels="edge", start="ones", stop="ones") == 20.0
+
+
+def test_closed_forms():
+    import networkx as nx
+
+    def kernel(g, h, series, **how):
+        return gv.exact_kernel(g, h, series, start="ones", stop="ones", **how)
+
+    star, complete, cycle = nx.star_graph(4), nx.complete_graph(5), nx.cycle_graph(7)
+    # regular graphs have n d^i walks of length i
+    assert kernel(complete, cycle, gv.Geometric(0.1)) == pytest.approx(35 / (1 - 0.8), rel=1e-11)
+    assert kernel(complete, cycle, gv.Exponential(0.1)) == pytest.approx(35 * np.exp(0.8), rel=1e-11)
+    # a star with 4 leaves: 5, 8, 20, 32, 80 … walks
+    assert kernel(star, star, gv.Coefficients([1, 1, 1])) == pytest.approx(25 + 64 + 400)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_small_and_empty_graphs(solver):
+    import networkx as nx
+
+    empty, single, edgeless = nx.empty_graph(0), nx.empty_graph(1), nx.empty_graph(3)
+    series = gv.Geometric(0.3)
+    assert gv.exact_kernel(empty, single, series, solver) == 0.0
+    assert gv.exact_kernel(single, single, series, solver) == pytest.approx(1.0)
+    assert gv.exact_kernel(edgeless, nx.path_graph(4), series, solver, start="ones", stop="ones") == pytest.approx(12.0)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_reports_how_it_went(solver):
+    import networkx as nx
+
+    value = gv.exact_kernel(nx.path_graph(4), nx.star_graph(6), gv.Geometric(0.05), solver)
+    assert value.solver == solver
+    assert 0 <= value.residual <= 1e-12
+    assert (value.iterations > 0) == (solver in {"vec", "cg", "fixed-point", "lanczos"})
+    assert isinstance(value, float)
+    assert value.value == float(value)
+
+
+def test_result_survives_pickling():
+    import pickle
+
+    import networkx as nx
+
+    value = gv.exact_kernel(nx.path_graph(4), nx.path_graph(3), gv.Geometric(0.05))
+    copy = pickle.loads(pickle.dumps(value))
+    assert (copy, copy.residual, copy.iterations, copy.solver) == (value, value.residual, value.iterations, "vec")
+
+
+def test_directed_graphs_that_multiply_before_they_die():
+    """Nilpotent graphs have spectral radius 0, so any decay converges, however large the first terms."""
+    chain = np.triu(np.ones((12, 12)), 1)
+    g = gv.as_batch([chain], directed=True)
+    A = np.kron(chain, chain)
+    v = np.full(144, 1 / 144)
+    expected = v @ np.linalg.solve(np.eye(144) - 3.0 * A, v)
+    for solver in ("vec", "fixed-point"):
+        assert gv.exact_kernel(g, g, gv.Geometric(3.0), solver) == pytest.approx(expected, rel=1e-12)
+    for solver in ("product", "sylvester", "cg"):  # their linear system is too ill-conditioned, and they notice
+        with pytest.raises(gv.errors.ConvergenceError, match=f"'{solver}' (left|stopped).*use 'vec'"):
+            gv.exact_kernel(g, g, gv.Geometric(3.0), solver)
+    for solver in ("product", "sylvester", "cg"):
+        assert gv.exact_kernel(g, g, gv.Geometric(0.2), solver) == pytest.approx(
+            gv.exact_kernel(g, g, gv.Geometric(0.2)), rel=1e-9
+        )
+
+
+def test_auto_decay_is_one_over_the_largest_degree_squared():
+    import networkx as nx
+
+    g, h = nx.star_graph(5), nx.path_graph(4)
+    assert gv.exact_kernel(g, h, gv.Geometric("auto")) == gv.exact_kernel(g, h, gv.Geometric(1 / 25))
