@@ -98,8 +98,8 @@ def _transposed(problem):
     reverse = gv.GraphBatch.from_arrays(
         np.column_stack([g.indices, g.rows()]),
         [g.n_nodes],
-        node_labels=g.node_labels and g.node_labels.decode(),
-        edge_labels=g.edge_labels and g.edge_labels.decode(),
+        node_labels=None if g.node_labels is None else g.node_labels.decode(),
+        edge_labels=None if g.edge_labels is None else g.edge_labels.decode(),
         edge_weights=g.edge_weights,
         directed=True,
     )

@@ -20,7 +20,7 @@ from gvoys.graphs.readers.parts import GraphParts, Names
 __all__ = ["as_batch"]
 
 _KINDS = "networkx, igraph or PyG graphs, SciPy matrices, GraKeL tuples or GraphBatches"
-_DEFAULT_NAMES = {"node_label": "label", "edge_label": "label"}
+_DEFAULT_NAMES = {"node_label": "label", "edge_label": "label", "weight": "weight"}
 
 
 def as_batch(
@@ -60,7 +60,8 @@ def as_batch(
     names = Names(node_label, edge_label, weight, attributes, directed)
     parts = _read_all(items, names)
     batch = _build(parts)
-    _check_names(batch, names)
+    if any(part.named for part in parts):
+        _check_names(batch, names)
     return batch
 
 
@@ -173,9 +174,13 @@ def _join_labels(columns: list[Any]) -> Labels:
 
 
 def _check_names(batch: GraphBatch, names: Names) -> None:
+    """Refuse a name that was asked for and that no graph has; the default names need not be there."""
+    found = {
+        "node_label": batch.node_labels is not None or not batch.n_nodes,
+        "edge_label": batch.edge_labels is not None or not batch.n_entries,
+        "weight": batch.edge_weights is not None or not batch.n_entries,
+    }
     for what, default in _DEFAULT_NAMES.items():
         name = getattr(names, what)
-        wanted = name is not None and name != default
-        held = batch.n_nodes if what == "node_label" else batch.n_entries
-        if wanted and held and getattr(batch, f"{what}s") is None:
-            raise GraphError(f"no graph has the {what} {name!r}; pass {what}=None if there are no labels")
+        if name not in (None, default) and not found[what]:
+            raise GraphError(f"no graph has the {what} {name!r}; pass {what}=None to do without")

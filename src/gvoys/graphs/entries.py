@@ -133,12 +133,11 @@ def merge_equal(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
         if values is None or not (bad := differ(values, values[head])).any():
             continue
         second = int(np.argmax(bad))
-        shown = (
-            values if entries.labels is None or name == "weights" else np.array(entries.labels.values, object)[values]
-        )
+        pair = entries[[head[second], second]]
+        shown = pair.weights.tolist() if name == "weights" else pair.labels.decode()  # type: ignore[union-attr]
         raise GraphError(
-            f"{where(sizes, int(entries.rows[second]), int(entries.columns[second]))} is given with the {name} "
-            f"{shown[head[second]]!r} and {shown[second]!r}; give each edge one of them"
+            f"{where(sizes, int(pair.rows[0]), int(pair.columns[0]))} is given with the {name} "
+            f"{shown[0]!r} and {shown[1]!r}; give each edge one of them"
         )
     return entries[first]
 

@@ -63,6 +63,7 @@ def _read_edges(edges: Any, node_labels: Any, names: Names) -> tuple[GraphParts,
         directed=names.directed,
         both_ways=True,
         weights=None if (weights == 1).all() else weights,
+        named=False,
     )
     return parts, list(nodes)
 

@@ -39,4 +39,5 @@ def read(graph: Any, names: Names) -> GraphParts:
         directed=names.directed,
         both_ways=True,
         weights=None if (weights == 1).all() else weights,
+        named=False,
     )

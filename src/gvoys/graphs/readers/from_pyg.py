@@ -34,7 +34,10 @@ def read(graph: Any, names: Names) -> GraphParts:
         directed=names.directed,
         both_ways=True,
         weights=None if weights is None else weights.reshape(-1),
-        edge_labels=_tensor(graph, names.edge_label, index.shape[1], "edges"),
+        # one object holds the tensors of nodes and edges: a name that both share means the nodes'
+        edge_labels=None
+        if names.edge_label == names.node_label
+        else _tensor(graph, names.edge_label, index.shape[1], "edges"),
         node_labels=_tensor(graph, names.node_label, n_nodes, "nodes"),
         node_attributes=_attributes(graph, names.node_attributes, n_nodes),
     )

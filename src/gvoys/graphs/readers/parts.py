@@ -40,6 +40,7 @@ class GraphParts:
     edge_labels: Any = None
     node_labels: Any = None
     node_attributes: Any = None
+    named: bool = True  # the format finds labels and weights by name
 
 
 def collect(values: list[Any], name: str, of_what: str) -> list[Any] | None:

@@ -1,0 +1,315 @@
+"""as_batch: every format gives the same batch, and what is not a graph is refused by index."""
+
+import time
+from types import SimpleNamespace
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import gvoys as gv
+from gvoys.errors import GraphError, LabelError
+
+EDGES = [(0, 1), (1, 2), (2, 2), (0, 3)]
+WEIGHTS = [0.5, 2.0, 3.0, 1.5]
+BONDS = ["-", "=", "o", "-"]
+ATOMS = ["C", "N", "C", "O", "H"]  # node 4 is isolated
+CHARGES = [[0.1, 1.0], [0.2, 2.0], [0.3, 3.0], [0.4, 4.0], [0.5, 5.0]]
+BOTH_WAYS = [*EDGES, *[(v, u) for u, v in EDGES if u != v]]
+
+
+def as_networkx(kind=nx.Graph):
+    graph = kind()
+    graph.add_nodes_from((i, {"label": a, "charge": c}) for i, (a, c) in enumerate(zip(ATOMS, CHARGES, strict=True)))
+    graph.add_edges_from((u, v, {"weight": w, "label": b}) for (u, v), w, b in zip(EDGES, WEIGHTS, BONDS, strict=True))
+    return graph
+
+
+def as_igraph(directed=False):
+    graph = igraph.Graph(n=5, edges=EDGES, directed=directed)
+    graph.vs["label"], graph.vs["charge"] = ATOMS, CHARGES
+    graph.es["weight"], graph.es["label"] = WEIGHTS, BONDS
+    return graph
+
+
+def as_pyg():
+    """Like torch_geometric.data.Data: edge_index, num_nodes, and tensors under any name."""
+    facts = {pair: (w, b) for pair, w, b in zip(EDGES, WEIGHTS, BONDS, strict=True)}
+    facts |= {(v, u): fact for (u, v), fact in facts.items()}
+    return SimpleNamespace(
+        edge_index=np.array(BOTH_WAYS).T,
+        num_nodes=5,
+        edge_weight=np.array([facts[pair][0] for pair in BOTH_WAYS]),
+        label_of_bond=np.array([facts[pair][1] for pair in BOTH_WAYS]),
+        label=np.array(ATOMS),
+        charge=np.array(CHARGES),
+    )
+
+
+def as_grakel():
+    weights = dict(zip(EDGES, WEIGHTS, strict=True)) | {(v, u): w for (u, v), w in zip(EDGES, WEIGHTS, strict=True)}
+    bonds = dict(zip(EDGES, BONDS, strict=True)) | {(v, u): b for (u, v), b in zip(EDGES, BONDS, strict=True)}
+    return weights, dict(enumerate(ATOMS)), bonds
+
+
+def as_arrays(**more):
+    return gv.GraphBatch.from_arrays(
+        EDGES, [5], node_labels=ATOMS, edge_labels=BONDS, edge_weights=WEIGHTS, **more
+    )
+
+
+def same(one, other, attributes=False):
+    np.testing.assert_array_equal(one.adjacency().toarray(), other.adjacency().toarray())
+    assert one.node_labels.decode() == other.node_labels.decode()
+    assert one.edge_labels.decode() == other.edge_labels.decode()
+    assert one.directed == other.directed
+    if attributes:
+        np.testing.assert_array_equal(one.node_attributes, other.node_attributes)
+
+
+@pytest.mark.parametrize(
+    ("graph", "names"),
+    [
+        (as_networkx(), {}),
+        (as_networkx(nx.MultiGraph), {}),
+        (as_igraph(), {}),
+        (as_pyg(), {"edge_label": "label_of_bond"}),
+    ],
+    ids=["networkx", "multigraph", "igraph", "pyg"],
+)
+def test_formats_agree(graph, names):
+    same(gv.as_batch([graph], node_attributes="charge", **names), as_arrays(node_attributes=CHARGES), attributes=True)
+
+
+def test_grakel_tuples_agree():
+    same(gv.as_batch([as_grakel()]), as_arrays())
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+def test_directed_formats_agree(kind):
+    same(gv.as_batch([as_networkx(kind)]), as_arrays(directed=True))
+    same(gv.as_batch([as_igraph(directed=True)]), as_arrays(directed=True))
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        {"a": ["b"], "b": ["a", "c"], "c": ["b"]},
+        {"a": {"b": 1.0}, "b": {"a": 1, "c": 1}, "c": {"b": 1}},
+        {("a", "b"): 1, ("b", "a"): 1, ("b", "c"): 1, ("c", "b"): 1},
+        [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")],
+        {("a", "b", 1.0), ("b", "a", 1.0), ("b", "c", 1.0), ("c", "b", 1.0)},
+    ],
+    ids=["lists", "dicts", "pairs", "list", "triples"],
+)
+def test_the_spellings_of_grakel_edges(edges):
+    batch = gv.as_batch([(edges, {"a": 1, "b": 2, "c": 3})])
+    assert batch.edge_weights is None
+    np.testing.assert_array_equal(batch.adjacency().toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    assert batch.node_labels.decode() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda a: sp.csr_array(np.array(a))])
+def test_grakel_tuples_with_a_matrix(form):
+    batch = gv.as_batch([(form([[0, 1, 0], [1, 0, 2], [0, 2, 0]]), ["C", "N", "O"], {(0, 1): "-", (1, 0): "-", (1, 2): "=", (2, 1): "="})])
+    assert batch.weights().tolist() == [1, 1, 2, 2]
+    assert batch.edge_labels.decode() == ["-", "-", "=", "="]
+
+
+def test_vectors_as_grakel_labels_are_attributes():
+    batch = gv.as_batch([([("a", "b"), ("b", "a")], {"a": [0.5, 1.0], "b": [2.0, 3.0]})])
+    assert batch.node_labels is None
+    assert batch.node_attributes.tolist() == [[0.5, 1.0], [2.0, 3.0]]
+
+
+def test_matrices():
+    A = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    for form in (np.array, sp.csr_array, sp.coo_matrix, sp.lil_array, sp.csc_matrix):
+        for dtype in (float, int, bool):
+            batch = gv.as_batch([form(A.astype(dtype)), form(np.zeros((2, 2)))])
+            np.testing.assert_array_equal(batch[0].adjacency().toarray(), A)
+            assert batch.edge_weights is None
+            assert batch.graph_sizes.tolist() == [3, 2]
+
+
+def test_repeated_and_explicit_zero_entries_of_a_matrix():
+    repeated = sp.coo_array(([1.0, 2.0, 3.0, 0.0], ([0, 0, 1, 1], [1, 1, 0, 1])), shape=(2, 2))
+    batch = gv.as_batch([repeated])
+    np.testing.assert_array_equal(batch.adjacency().toarray(), [[0, 3], [3, 0]])
+    assert batch.n_entries == 2
+    assert repeated.nnz == 4  # the caller's matrix is left alone
+
+
+def test_the_callers_matrix_is_not_frozen():
+    A = sp.csr_array(np.array([[0, 2.0], [2.0, 0]]))
+    batch = gv.as_batch([A])
+    A.data[:] = 9.0
+    assert batch.weights().tolist() == [2.0, 2.0]
+
+
+def test_parallel_edges_add_up_unless_their_labels_differ():
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    np.testing.assert_array_equal(gv.as_batch([graph]).adjacency().toarray(), [[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    labelled = nx.MultiGraph()
+    labelled.add_edges_from([(0, 1, {"label": b, "weight": w}) for b, w in [("-", 1.0), ("=", 2.0), ("-", 4.0)]])
+    batch = gv.as_batch([labelled])
+    assert sorted(zip(batch.edge_labels.decode(), batch.weights(), strict=True)) == [("-", 5.0), ("-", 5.0), ("=", 2.0), ("=", 2.0)]
+
+
+def test_lists_of_batches_generators_and_object_arrays():
+    graphs = [nx.path_graph(n) for n in (3, 3, 3)]
+    batch = gv.as_batch(graphs)
+    assert gv.as_batch(batch) is batch
+    assert gv.as_batch(list(batch)).graph_sizes.tolist() == [3, 3, 3]
+    assert len(gv.as_batch(iter(graphs))) == 3
+    boxed = np.empty(3, object)
+    boxed[:] = graphs
+    assert gv.as_batch(boxed).n_edges == 6
+
+
+def test_node_names_need_not_be_numbers():
+    graph = nx.Graph([("a", (1, 2)), ((1, 2), 3.5)])
+    assert gv.as_batch([graph]).n_edges == 2
+
+
+def test_labels_of_several_columns_from_tensors():
+    graph = SimpleNamespace(edge_index=np.empty((2, 0), int), num_nodes=3, x=np.eye(3)[[0, 2, 0]])
+    labels = gv.as_batch([graph], node_label="x").node_labels
+    assert labels.codes.tolist()[0] == labels.codes.tolist()[2] != labels.codes.tolist()[1]
+
+
+def test_back_to_networkx():
+    for kind in (nx.Graph, nx.DiGraph):
+        (back,) = gv.as_batch([as_networkx(kind)], node_attributes="charge").to_networkx(node_attributes="charge")
+        assert type(back) is kind
+        assert dict(back.nodes(data="label")) == dict(enumerate(ATOMS))
+        assert back[0][1] == {"weight": 0.5, "label": "-"}
+        assert nx.is_isomorphic(back, as_networkx(kind))
+        same(gv.as_batch([back], node_attributes="charge"), gv.as_batch([as_networkx(kind)], node_attributes="charge"), True)
+
+
+def test_parallel_edges_come_back_as_a_multigraph():
+    graph = nx.MultiGraph()
+    graph.add_edges_from([(0, 1, {"label": "-"}), (0, 1, {"label": "="})])
+    (back,) = gv.as_batch([graph]).to_networkx()
+    assert isinstance(back, nx.MultiGraph)
+    assert sorted(label for _, _, label in back.edges(data="label")) == ["-", "="]
+
+
+# -- refusals
+
+
+GOOD = nx.path_graph(3)
+
+
+@pytest.mark.parametrize(
+    ("graphs", "message"),
+    [
+        ([GOOD, 7], "graph 1 is a 'int', which is not a graph; as_batch takes a list of networkx, igraph or PyG graphs"),
+        ([GOOD, None], "graph 1 is a 'NoneType', which is not a graph"),
+        ([GOOD, "C1CCC1"], "graph 1 is a 'str', which is not a graph"),
+        ("CCO", "as_batch takes a list of networkx.*not 'str'"),
+        (3, "not 'int'"),
+        ({0: [1]}, "not 'dict'"),
+        (GOOD, r"was given a single graph; wrap it: as_batch\(\[graph\]\)"),
+        (np.eye(3), r"was given a single graph"),
+        ([GOOD, np.ones((2, 3))], r"graph 1: an adjacency matrix must be square, not of shape \(2, 3\)"),
+        ([GOOD, sp.csr_array(np.array([[0, 1], [0, 0]]))], r"graph 1: edge \(0, 1\) has no edge back, so the matrix is not symmetric; pass directed=True"),
+        ([np.array([[0, 2.0], [3.0, 0]])], r"graph 0: edge \(0, 1\) and the edge back differ in weight or label.*directed=True"),
+        ([GOOD, np.array([[0, np.nan], [np.nan, 0]])], r"graph 1: edge \(0, 1\) has weight nan; weights must be finite"),
+        ([np.array([[0, 1j], [1j, 0]])], "graph 0 is a 'ndarray', which is not a graph"),
+        ([sp.csr_array(np.array([[0, 1j], [1j, 0]]))], "graph 0: an adjacency matrix must hold real numbers, not complex128"),
+        ([GOOD, nx.DiGraph([(0, 1)])], "graph 1 is directed and graph 0 is not; make them alike"),
+        ([SimpleNamespace(edge_index=np.array([[0, 5], [5, 0]]), num_nodes=2)], "graph 0: an edge names node 5, but the nodes are numbered 0 to 1"),
+        ([SimpleNamespace(edge_index=np.array([[0, -1], [-1, 0]]), num_nodes=2)], "graph 0: an edge names node -1"),
+        ([SimpleNamespace(edge_index=np.array([[0, 1], [1, 0]]), num_nodes=2, label=np.zeros(3))], "graph 0: 'label' has 3 rows for 2 nodes; give one for each"),
+        ([({(0, 1), (1, 0)}, {0: "C"})], "graph 0: 1 node labels for 2 nodes; give one for each"),
+        ([({(0, 1), (1, 0)}, {0: "C", 1: "N"}, {(0, 1): "-"})], r"graph 0: edge \(1, 0\) has no label; give one to each edge, in both directions"),
+        ([({(0, 1)}, {0: "C", 1: "N"})], r"graph 0: edge \(0, 1\) has no edge back"),
+        ([GOOD, (1, 2)], "graph 1 is a 'tuple', which is not a graph"),
+        ([([1, 2, 3],)], "graph 0 looks like a graph but cannot be read"),
+        ([as_networkx(), GOOD], "graph 1 has no node labels and graph 0 has; give node labels to all graphs or to none|graph 1 has no edge labels"),
+    ],
+    ids=str,
+)
+def test_wrong_input_is_refused_with_the_graphs_index(graphs, message):
+    with pytest.raises(GraphError, match=message):
+        gv.as_batch(graphs)
+
+
+def partly(target, name, value):
+    graph = nx.path_graph(4)
+    (graph.nodes[1] if target == "nodes" else graph.edges[0, 1])[name] = value
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "message"),
+    [
+        ("nodes", "label", "graph 1: 3 of 4 nodes have no 'label'; give it to all of them or to none"),
+        ("edges", "label", "graph 1: 2 of 3 edges have no 'label'"),
+        ("edges", "weight", "graph 1: 2 of 3 edges have no 'weight'"),
+    ],
+)
+def test_partly_given_attributes_are_refused(target, name, message):
+    with pytest.raises(LabelError, match=message):
+        gv.as_batch([GOOD, partly(target, name, 1)])
+
+
+def test_names_that_are_nowhere_are_refused():
+    with pytest.raises(GraphError, match="no graph has the node_label 'atom'; pass node_label=None to do without"):
+        gv.as_batch([GOOD], node_label="atom")
+    with pytest.raises(GraphError, match="no graph has the edge_label 'bond'"):
+        gv.as_batch([GOOD], edge_label="bond")
+    with pytest.raises(GraphError, match="graph 0: no node has the attribute 'charge' that node_attributes asks for"):
+        gv.as_batch([GOOD], node_attributes="charge")
+    with pytest.raises(GraphError, match="no graph has the weight 'length'"):
+        gv.as_batch([GOOD], weight="length")
+
+
+def test_weights_and_attributes_must_be_numbers():
+    graph = nx.Graph()
+    graph.add_edge(0, 1, weight="heavy")
+    with pytest.raises(GraphError, match="graph 1: edge weights must be real numbers"):
+        gv.as_batch([GOOD, graph])
+    nx.set_node_attributes(graph, {0: [1.0], 1: [1.0, 2.0]}, "charge")
+    with pytest.raises(GraphError, match="graph 0: node attribute 'charge' must be real numbers of one shape"):
+        gv.as_batch([graph], node_attributes="charge")
+
+
+def test_ignoring_what_is_there():
+    batch = gv.as_batch([as_networkx()], node_label=None, edge_label=None, weight=None)
+    assert (batch.node_labels, batch.edge_labels, batch.edge_weights) == (None, None, None)
+
+
+def test_missing_networkx_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "networkx", None)
+    with pytest.raises(gv.errors.MissingDependencyError, match="to_networkx needs networkx; install it with: pip install networkx"):
+        gv.GraphBatch.from_arrays([[0, 1]], [2]).to_networkx()
+
+
+# -- speed, with room for a busy machine: the benchmark reports the figures themselves
+
+
+def test_4110_networkx_molecules_convert_in_two_seconds():
+    graphs = gv.datasets.molecules(4110).to_networkx()
+    begin = time.perf_counter()
+    batch = gv.as_batch(graphs)
+    assert time.perf_counter() - begin <= 2.0
+    assert len(batch) == 4110
+
+
+def test_ten_million_nonzeros_convert_in_one_second():
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 10**6, (2, 5_100_000))
+    A = sp.csr_array((np.ones(ends.shape[1], np.float32), tuple(ends)), shape=(10**6, 10**6))
+    A = sp.csr_array(A + A.T)
+    assert A.nnz > 10**7
+    seconds = []
+    for _ in range(3):  # the best of three: other processes share this machine
+        begin = time.perf_counter()
+        gv.as_batch([A])
+        seconds.append(time.perf_counter() - begin)
+    assert min(seconds) <= 1.0
