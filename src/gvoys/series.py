@@ -22,6 +22,7 @@ __all__ = ["Coefficients", "Exponential", "Geometric", "Series"]
 
 _LONGEST = 1_000_000  # a series that needs more terms than this is as good as divergent
 _LARGEST_EXPONENT = 650.0  # exp(709) is the largest that float64 holds; leave room for the endpoints
+_ROUNDING = 1e-10  # what the recursion for f may lose, relative to its largest term
 _OTHERS = "use moments, sequences or sketch instead, which only need mu >= 0"
 
 
@@ -58,8 +59,8 @@ class Series(ABC):
         """f_0 … f_max_length with sum_p f_p f_(k-p) = mu_k (f >= 0, or it is refused)."""
 
     @abstractmethod
-    def relative_modulation_tail(self, max_length: int, growth: float) -> float:
-        """A bound on the share of sum_k f_k growth^k that lies beyond `max_length`."""
+    def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
+        """A length after which the tail of sum_k |f_k| growth^k is at most `rtol` of the whole, as short as is known."""
 
     def tail_bound(self, max_length: int, growth: float) -> float:
         """sum_{i > max_length} mu_i growth^i."""
@@ -70,11 +71,6 @@ class Series(ABC):
         """The smallest length after which the tail is at most `rtol` of the whole series."""
         self.check_convergence(growth)
         return _first_length(lambda length: self.relative_tail(length, growth) <= rtol, self, growth)
-
-    def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
-        """The smallest length after which the tail of the modulation f is at most `rtol` of the whole of it."""
-        self.check_convergence(growth)
-        return _first_length(lambda length: self.relative_modulation_tail(length, growth) <= rtol, self, growth)
 
     def truncated(self, max_length: int) -> Coefficients:
         """The series cut after `max_length`, which may have any decay."""
@@ -146,10 +142,10 @@ class Geometric(_Decaying):
         k = np.arange(1.0, _check_length(max_length) + 1.0)
         return np.cumprod(np.concatenate([[1.0], self.rate * (1.0 - 0.5 / k)]))
 
-    def relative_modulation_tail(self, max_length: int, growth: float) -> float:
-        # f_k <= decay^k, and the whole of f is (1 - q)^(-1/2)
-        q = self.rate * growth
-        return q ** (max_length + 1) / math.sqrt(1.0 - q)
+    def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
+        self.check_convergence(growth)
+        q = self.rate * growth  # f_k growth^k <= q^k, and the whole of it is (1 - q)^(-1/2)
+        return _first_length(lambda length: q ** (length + 1) / math.sqrt(1.0 - q) <= rtol, self, growth)
 
 
 @dataclass(frozen=True)
@@ -189,8 +185,8 @@ class Exponential(_Decaying):
         """f_k = (decay / 2)^k / k!."""
         return Exponential(self.rate / 2).coefficients(max_length)
 
-    def relative_modulation_tail(self, max_length: int, growth: float) -> float:
-        return Exponential(self.rate / 2).relative_tail(max_length, growth)
+    def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
+        return Exponential(self.rate / 2).truncation_length(growth, rtol)
 
 
 @dataclass(frozen=True, init=False)
@@ -240,7 +236,7 @@ class Coefficients(Series):
     def modulation(self, max_length: int) -> NDArray[np.float64]:
         """Coefficients of the square root of the polynomial; a finite mu has in general an infinite f."""
         f = _square_root(np.array(self.mu), _check_length(max_length))
-        negative = np.flatnonzero(f < -1e-13 * np.abs(f).max())
+        negative = np.flatnonzero(f < -_ROUNDING * np.abs(f).max())
         if negative.size:
             raise ModulationError(
                 f"the modulation f of these coefficients is negative at k = {negative[0]}, and the walkers need its "
@@ -248,37 +244,64 @@ class Coefficients(Series):
             )
         return np.maximum(f, 0.0)
 
-    def relative_modulation_tail(self, max_length: int, growth: float) -> float:
-        """By Cauchy's estimate: f is analytic up to the nearest zero of the polynomial."""
+    def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
+        """From f itself as far as Cauchy's estimate reaches: f is analytic up to the nearest zero of the polynomial."""
         mu = np.trim_zeros(np.array(self.mu), "b")
-        f = _square_root(mu, max(max_length, len(mu)))
-        if not np.abs(f[len(mu) // 2 + 1 :]).max(initial=0.0) > 1e-13 * np.abs(f).max():
-            return 0.0 if max_length >= (len(mu) - 1) // 2 else 1.0  # a perfect square: f ends by itself
+        whole = math.sqrt(float(self.evaluate(growth)))
+        square_root = _finite_square_root(mu)
+        if square_root is not None:
+            tails = _tails(np.abs(square_root) * growth ** np.arange(float(len(square_root))))
+            return int(np.argmax(tails <= rtol * whole))
         nearest = float(np.abs(np.roots(np.trim_zeros(mu)[::-1])).min(initial=math.inf))
         if growth >= nearest:
             raise ModulationError(
-                f"the modulation f of these coefficients diverges at growth {growth:.6g} (radius {nearest:.6g}); "
-                f"{_OTHERS}"
+                f"the modulation f of these coefficients diverges at growth {growth:.6g} (radius {nearest:.6g}); {_OTHERS}"
             )
         radius = math.sqrt(max(growth, 1e-300) * nearest)
-        largest = math.sqrt(float(self.evaluate(radius)))
         ratio = growth / radius
-        whole = math.sqrt(float(self.evaluate(growth)))
-        return largest / whole * ratio ** (max_length + 1) / (1.0 - ratio)
+        bound = math.sqrt(float(self.evaluate(radius))) / (1.0 - ratio)  # |f_k| growth^k <= bound (1 - ratio) ratio^k
+        reach = _first_length(lambda length: bound * ratio ** (length + 1) <= 0.5 * rtol * whole, self, growth)
+        tails = _tails(np.abs(_square_root(mu, reach)) * growth ** np.arange(reach + 1.0))
+        return int(np.argmax(tails <= 0.5 * rtol * whole))
+
+
+def _tails(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """sum_{k > i} terms_k for every i."""
+    return np.concatenate([np.cumsum(terms[::-1])[-2::-1], [0.0]])
+
+
+def _finite_square_root(mu: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """f where mu is the square of a polynomial, to rounding; else None."""
+    lowest = int(np.argmax(mu > 0))
+    if len(mu) % 2 == 0 or lowest % 2:
+        return None
+    f = _recursion(mu, len(mu) // 2)
+    # compare where the first and the last coefficient are equally large, or the last ones would not count
+    balance = (mu[-1] / mu[lowest]) ** (1.0 / max(len(mu) - 1 - lowest, 1)) if mu[-1] > 0 else 1.0
+    weights = balance ** -np.arange(float(len(mu)))
+    error = np.abs(np.convolve(f, f) - mu) * weights
+    return f if error.max() <= _ROUNDING * (mu * weights).max() else None
 
 
 def _square_root(mu: NDArray[np.float64], max_length: int) -> NDArray[np.float64]:
-    """Power series of the square root of sum_i mu_i x^i."""
-    lowest = int(np.argmax(mu > 0)) if (mu > 0).any() else 0
-    if mu[lowest] == 0:
-        return np.zeros(max_length + 1)
+    """f_0 … f_max_length of the square root of sum_i mu_i x^i."""
+    lowest = int(np.argmax(mu > 0))
     if lowest % 2:
         raise ModulationError(
             f"mu starts at the odd power {lowest}, so no modulation f with f * f = mu exists; {_OTHERS}"
         )
-    shifted = np.zeros(max_length + 1)
-    known = mu[lowest : lowest + max_length + 1]
-    shifted[: len(known)] = known
+    finite = _finite_square_root(np.trim_zeros(mu, "b"))
+    if finite is None:
+        return _recursion(mu, max_length)
+    return np.pad(finite, (0, max(max_length + 1 - len(finite), 0)))[: max_length + 1]
+
+
+def _recursion(mu: NDArray[np.float64], max_length: int) -> NDArray[np.float64]:
+    """Term by term, f_k = (mu_k - sum_{0<p<k} f_p f_(k-p)) / (2 f_0), after dividing mu by its lowest, even power."""
+    if not (mu > 0).any():
+        return np.zeros(max_length + 1)
+    lowest = int(np.argmax(mu > 0))
+    shifted = np.pad(mu[lowest:], (0, max_length + 1))
     f = np.zeros(max_length + 1)
     f[0] = math.sqrt(shifted[0])
     for k in range(1, max_length + 1):

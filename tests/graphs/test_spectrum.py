@@ -1,0 +1,49 @@
+"""Spectral radii are bounded from above, tightly."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pairs import KINDS, Kind, random_graph, true_radius
+
+import gvoys as gv
+from gvoys.graphs.spectrum import max_degree, spectral_radius
+
+
+@given(st.integers(0, 10**6), st.sampled_from([*KINDS, Kind(weighted=True, signed=True)]))
+def test_never_below_the_truth_and_never_above_the_degree(seed, kind):
+    rng = np.random.default_rng(seed)
+    batch, dense = random_graph(rng, int(rng.integers(1, 25)), kind)
+    (bound,) = spectral_radius(batch)
+    truth = true_radius(dense)
+    assert bound >= truth * (1 - 1e-12)
+    assert bound <= truth * (1 + 1e-3) + 1e-9
+    assert bound <= max_degree(batch) * (1 + 1e-15)
+
+
+def test_closed_forms():
+    graphs = [nx.complete_graph(7), nx.star_graph(16), nx.cycle_graph(9), nx.path_graph(30), nx.empty_graph(3), nx.empty_graph(0)]
+    expected = [6, 4, 2, 2 * np.cos(np.pi / 31), 0, 0]
+    np.testing.assert_allclose(spectral_radius(gv.as_batch(graphs)), expected, rtol=2e-4)
+
+
+def test_disconnected_graphs_take_the_larger_part():
+    graph = nx.disjoint_union(nx.star_graph(50), nx.path_graph(40))
+    np.testing.assert_allclose(spectral_radius(gv.as_batch([graph])), [np.sqrt(50)], rtol=1e-9)
+
+
+def test_edges_on_no_cycle_do_not_count():
+    layered = np.triu(np.full((20, 20), 5.0), 1)
+    assert spectral_radius(gv.as_batch([layered], directed=True)) == [0.0]
+    layered[3, 2] = 5.0  # one cycle of two edges
+    np.testing.assert_allclose(spectral_radius(gv.as_batch([layered], directed=True)), [5.0])
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_max_degree_counts_both_directions(directed):
+    A = np.zeros((4, 4))
+    A[1:, 0] = [-1.0, 2.0, 3.0]  # three edges into node 0
+    A = A if directed else A + A.T
+    assert max_degree(gv.as_batch([A], directed=directed)) == 6.0
+    assert max_degree(gv.as_batch([np.zeros((2, 2))])) == 0.0

@@ -1,0 +1,162 @@
+"""Moments: exact, the same bits however they are computed."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pairs import Kind, random_graph
+
+import gvoys as gv
+from gvoys import reference
+from gvoys.errors import ParameterError
+from gvoys.walks import moments as module
+
+KINDS = [Kind(directed, weighted) for directed in (False, True) for weighted in (False, True)]
+
+
+def collection(kind, sizes=(5, 0, 1, 12, 30, 2), seed=0):
+    rng = np.random.default_rng(seed)
+    graphs, dense = zip(*(random_graph(rng, n, kind) for n in sizes), strict=True)
+    return gv.GraphBatch.concatenate(graphs), dense
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("max_length", [0, 1, 2, 7, 8])
+def test_equal_the_reference(kind, max_length):
+    batch, dense = collection(kind)
+    profiles = gv.profiles(batch, "moments", max_length)
+    assert profiles.shape == (len(batch), max_length + 1, 1)
+    for profile, graph in zip(profiles, dense, strict=True):
+        np.testing.assert_allclose(profile[:, 0], reference.moments(graph, max_length), rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_any_start_and_stop(kind):
+    rng = np.random.default_rng(3)
+    ends = [rng.normal(size=9) for _ in range(2)]
+    batch, dense = random_graph(rng, 9, kind, start=ends[0], stop=ends[1])
+    ours = gv.profiles(batch, "moments", 6, start=ends[0], stop=ends[1])[0, :, 0]
+    np.testing.assert_allclose(ours, reference.moments(dense, 6), rtol=1e-10)
+
+
+def test_closed_forms():
+    import networkx as nx
+
+    graphs = [nx.path_graph(3), nx.cycle_graph(5), nx.star_graph(4), nx.complete_graph(6), nx.empty_graph(2), nx.empty_graph(0)]
+    counts = gv.profiles(graphs, "moments", 4, start="ones", stop="ones")[:, :, 0]
+    np.testing.assert_array_equal(
+        counts,
+        [[3, 4, 6, 8, 12], [5, 10, 20, 40, 80], [5, 8, 20, 32, 80], [6, 30, 150, 750, 3750], [2, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_large_graphs_take_the_other_road_to_the_same_numbers(kind, monkeypatch):
+    batch, _ = collection(kind, sizes=(70, 40))
+    for how in ({}, {"start": "ones"}):
+        small = gv.profiles(batch, "moments", 7, **how)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_LARGE", 10)
+            patch.setattr(module, "_BLOCK", 16)
+            large = gv.profiles(batch, "moments", 7, **how)
+        np.testing.assert_allclose(large, small, rtol=1e-13)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("large", [10, 1 << 20])
+def test_the_same_bits_for_any_threads_and_any_split(kind, large, monkeypatch):
+    monkeypatch.setattr(module, "_LARGE", large)
+    monkeypatch.setattr(module, "_BLOCK", 16)
+    batch, _ = collection(kind, sizes=tuple(range(1, 60, 3)))
+    expected = gv.profiles(batch, "moments", 9, n_jobs=1)
+    np.testing.assert_array_equal(gv.profiles(batch, "moments", 9), expected)
+    one_by_one = [gv.profiles(batch[i], "moments", 9)[0] for i in reversed(range(len(batch)))]
+    np.testing.assert_array_equal(np.array(one_by_one)[::-1], expected)
+
+
+def test_a_power_of_two_as_scale_changes_no_bit():
+    batch, _ = collection(KINDS[1])
+    plain = gv.profiles(batch, "moments", 9)[:, :, 0]
+    np.testing.assert_array_equal(gv.profiles(batch, "moments", 9, scale=8.0)[:, :, 0] * 8.0 ** np.arange(10), plain)
+
+
+def test_scaled_profiles_meet_a_scaled_series():
+    batch = gv.datasets.erdos_renyi(4, 50, 0.3)
+    series = gv.Geometric("auto").resolved(batch.degrees().max())
+    plain = gv.compute_gram(gv.profiles(batch, "moments", 20), series)
+    scaled = gv.compute_gram(gv.profiles(batch, "moments", 20, scale=16.0), series, scale=16.0)
+    np.testing.assert_allclose(scaled, plain, rtol=1e-12)
+
+
+def test_overflow_is_refused_by_graph_and_length():
+    batch = gv.as_batch([np.ones((2, 2)), 1e100 * np.ones((3, 3))])
+    with pytest.raises(ParameterError, match="graph 1: its walks of length 4 are too many for float64; pass scale=2"):
+        gv.profiles(batch, "moments", 8)
+    assert np.isfinite(gv.profiles(batch, "moments", 8, scale=2.0**340)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_gram_of_moments_is_the_exact_kernel(kind):
+    batch, _ = collection(kind, sizes=(5, 9, 14))
+    radius = max(np.abs(np.linalg.eigvals(g.adjacency().toarray())).max() for g in batch)
+    series = gv.Geometric(0.4 / radius**2)
+    length = series.truncation_length(radius**2, 1e-14)
+    K = gv.compute_gram(gv.profiles(batch, "moments", length), series)
+    expected = [[gv.exact_kernel(g, h, series) for h in batch] for g in batch]
+    np.testing.assert_allclose(K, expected, rtol=1e-9)
+    np.testing.assert_array_equal(K, K.T)
+    assert np.linalg.eigvalsh(K).min() >= -1e-14 * np.trace(K)
+
+
+def test_gram_between_two_collections():
+    left, right = (gv.profiles(gv.datasets.erdos_renyi(n, 20, 0.2, random_state=n), "moments", 5) for n in (3, 4))
+    K = gv.compute_gram(left, gv.Exponential(0.1), right)
+    whole = gv.compute_gram(np.concatenate([left, right]), gv.Exponential(0.1))
+    np.testing.assert_allclose(K, whole[:3, 3:], rtol=1e-14)
+
+
+# -- what must not change the profile
+
+
+@given(st.integers(0, 10**6), st.sampled_from(KINDS))
+def test_renumbering_the_nodes_changes_nothing(seed, kind):
+    rng = np.random.default_rng(seed)
+    batch, dense = random_graph(rng, int(rng.integers(1, 15)), kind)
+    order = rng.permutation(len(dense.A))
+    renumbered = gv.as_batch([dense.A[np.ix_(order, order)]], directed=kind.directed)
+    np.testing.assert_allclose(gv.profiles(renumbered, "moments", 6), gv.profiles(batch, "moments", 6), rtol=1e-12)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(KINDS), st.integers(1, 4))
+def test_isolated_nodes_add_walks_of_length_zero_only(seed, kind, extra):
+    rng = np.random.default_rng(seed)
+    batch, dense = random_graph(rng, int(rng.integers(1, 10)), kind)
+    larger = gv.as_batch([np.pad(dense.A, (0, extra))], directed=kind.directed)
+    how = {"start": "ones", "stop": "ones"}
+    difference = gv.profiles(larger, "moments", 5, **how) - gv.profiles(batch, "moments", 5, **how)
+    np.testing.assert_allclose(difference[0, :, 0], [extra, 0, 0, 0, 0, 0], atol=1e-9)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 8))
+def test_gram_matrices_are_positive_semidefinite(seed, n_graphs):
+    rng = np.random.default_rng(seed)
+    graphs = [random_graph(rng, int(rng.integers(0, 12)))[0] for _ in range(n_graphs)]
+    K = gv.compute_gram(gv.profiles(graphs, "moments", 6), gv.Exponential(0.2))
+    assert np.linalg.eigvalsh(K).min() >= -1e-12 * max(np.trace(K), 1e-300)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"method": "magic"}, "there is no method 'magic'; choose one of 'moments'"),
+        ({"max_length": -1}, "max_length must be an integer of at least 0, not -1"),
+        ({"max_length": 2.5}, "max_length must be an integer of at least 0, not 2.5"),
+        ({"scale": 0.0}, "scale must be a positive number"),
+        ({"start": np.ones(3)}, r"start must be .* array of 4 numbers, one per node, not of shape \(3,\)"),
+        ({"n_jobs": 0}, "n_jobs must be None, -1 or an integer from 1 to"),
+        ({"n_jobs": 10**6}, "n_jobs must be None, -1 or an integer from 1 to"),
+    ],
+)
+def test_refusals(how, message):
+    with pytest.raises(ParameterError, match=message):
+        gv.profiles([np.zeros((4, 4))], **how)
