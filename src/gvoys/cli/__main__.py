@@ -1,0 +1,5 @@
+"""python -m gvoys.cli"""
+
+from gvoys.cli import main
+
+main()

@@ -1,0 +1,95 @@
+"""Finding and downloading datasets; the site is played by a server on this machine."""
+
+import http.server
+import threading
+
+import pytest
+from test_tu import TINY, write_zip
+
+import gvoys as gv
+from gvoys.datasets import fetch
+from gvoys.errors import DatasetError
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("GVOYS_DATA", str(folder))
+    return folder
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder served over HTTP on the loopback interface in place of the collection's site."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    asked = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args):
+            super().__init__(*args, directory=folder)
+
+        def log_message(self, *args):
+            asked.append(self.path)
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setattr(fetch, "SITE", f"http://127.0.0.1:{server.server_port}")
+    folder_and_asked = folder, asked
+    yield folder_and_asked
+    server.shutdown()
+    server.server_close()
+
+
+def test_downloads_once_then_reads_the_cache(cache, site, capsys):
+    folder, asked = site
+    write_zip(folder, TINY)
+    assert len(gv.datasets.load_tu("TINY")[0]) == 2
+    assert "downloading TINY.zip" in capsys.readouterr().out
+    assert len(gv.datasets.load_tu("TINY")[0]) == 2
+    assert asked == ["/TINY.zip"]
+    assert sorted(path.name for path in cache.iterdir()) == ["TINY.zip", "TINY.zip.sha256"]
+
+
+def test_a_changed_cache_is_noticed(cache, site):
+    write_zip(site[0], TINY)
+    gv.datasets.load_tu("TINY")
+    write_zip(cache, TINY | {"graph_labels": "1\n1\n"})
+    with pytest.raises(DatasetError, match="has changed since it was downloaded; delete it and load the dataset again"):
+        gv.datasets.load_tu("TINY")
+
+
+@pytest.mark.parametrize("content", [b"<html>sorry</html>", None])
+def test_a_bad_download_is_not_kept(cache, site, content):
+    folder, _ = site
+    write_zip(folder, TINY)
+    whole = (folder / "TINY.zip").read_bytes()
+    (folder / "TINY.zip").write_bytes(content or whole[: len(whole) // 2])
+    with pytest.raises(DatasetError, match="the download of TINY is damaged or is not a dataset, and was not kept; try again"):
+        gv.datasets.load_tu("TINY")
+    assert list(cache.iterdir()) == []
+
+
+def test_a_dataset_that_the_site_does_not_have(cache, site):
+    with pytest.raises(DatasetError, match=r"TINY is not in .* could not be downloaded \(the site answers with status 404\); put TINY.zip into a folder and pass it as root"):
+        gv.datasets.load_tu("TINY")
+
+
+def test_no_connection(cache, monkeypatch):
+    monkeypatch.setattr(fetch, "SITE", "http://127.0.0.1:9")
+    with pytest.raises(DatasetError, match=r"could not be downloaded \(ConnectionError from http"):
+        gv.datasets.load_tu("TINY")
+
+
+def test_a_folder_without_the_dataset(tmp_path):
+    write_zip(tmp_path, TINY)
+    with pytest.raises(DatasetError, match="there is neither OTHER.zip nor OTHER/ in .*; it holds TINY"):
+        gv.datasets.load_tu("OTHER", tmp_path)
+    with pytest.raises(DatasetError, match="that folder does not exist"):
+        gv.datasets.load_tu("OTHER", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["../MUTAG", "", "a/b", "MUTAG\n", ".hidden"])
+def test_names_that_are_not_names(name, tmp_path):
+    with pytest.raises(DatasetError, match="is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'"):
+        gv.datasets.load_tu(name, tmp_path)

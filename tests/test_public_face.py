@@ -1,0 +1,24 @@
+"""What the package promises to the outside."""
+
+import subprocess
+import sys
+
+import gvoys as gv
+
+OPTIONAL = ("torch", "cupy", "dask", "rdkit", "matplotlib", "networkx", "igraph", "grakel", "rich", "typer", "pooch")
+
+
+def test_every_public_name_is_there():
+    assert all(hasattr(gv, name) for name in gv.__all__)
+
+
+def test_importing_costs_no_optional_package():
+    code = f"import gvoys, sys; print(*[name for name in {OPTIONAL!r} if name in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == []
+
+
+def test_the_version_is_that_of_the_distribution():
+    from importlib.metadata import version
+
+    assert version("gvoys") == gv.__version__
