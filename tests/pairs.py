@@ -29,7 +29,10 @@ class Kind:
 KINDS = [Kind(d, w, n, e) for d in (False, True) for w in (False, True) for n in (False, True) for e in (False, True)]
 
 
-def random_graph(rng, n, kind=Kind(), *, density=None, start=None, stop=None):
+PLAIN = Kind()
+
+
+def random_graph(rng, n, kind=PLAIN, *, density=None, start=None, stop=None):
     """One graph with self-loops and isolated nodes now and then; uniform endpoints unless given."""
     density = rng.uniform(0.05, 0.5) if density is None else density
     present = rng.random((n, n)) < density

@@ -51,9 +51,14 @@ def test_truncation_length_is_the_smallest_that_does(series, rtol):
 def test_radius_and_divergence():
     assert gv.Geometric(0.25).radius == 4.0
     assert gv.Exponential(3.0).radius == gv.Coefficients([1, 2]).radius == gv.Geometric(0).radius == math.inf
-    with pytest.raises(DivergenceError, match=r"decay \* rho1 \* rho2 = 1.25 is not below 1; .* just under 0.2, or cut the series"):
+    with pytest.raises(
+        DivergenceError, match=r"decay \* rho1 \* rho2 = 1.25 is not below 1; .* just under 0.2, or cut the series"
+    ):
         gv.Geometric(0.25).truncation_length(5.0)
-    with pytest.raises(DivergenceError, match=r"may reach exp\(1000\), past the range of float64; the largest decay that would do is 0.65"):
+    with pytest.raises(
+        DivergenceError,
+        match=r"may reach exp\(1000\), past the range of float64; the largest decay that would do is 0.65",
+    ):
         gv.Exponential(1.0).check_convergence(1000.0)
     with pytest.raises(DivergenceError, match="needs over 1000000 terms"):
         gv.Geometric(1 - 1e-9).truncation_length(1.0)
@@ -108,7 +113,9 @@ def convolve(f, length):
     return np.convolve(f, f)[: length + 1]
 
 
-@pytest.mark.parametrize("series", [gv.Geometric(0.3), gv.Exponential(0.7), gv.Coefficients([1, 2, 3, 2, 1]), gv.Coefficients([0, 0, 4])])
+@pytest.mark.parametrize(
+    "series", [gv.Geometric(0.3), gv.Exponential(0.7), gv.Coefficients([1, 2, 3, 2, 1]), gv.Coefficients([0, 0, 4])]
+)
 def test_f_convolved_with_itself_is_mu(series):
     np.testing.assert_allclose(convolve(series.modulation(12), 12), series.coefficients(12), rtol=1e-12, atol=1e-15)
 
@@ -122,12 +129,14 @@ def test_geometric_modulation_keeps_the_decay():
 
 
 def test_a_negative_f_is_refused():
-    with pytest.raises(ModulationError, match="negative at k = 2.*use moments, sequences or sketch instead, which only need mu >= 0"):
+    with pytest.raises(
+        ModulationError, match=r"negative at k = 2.*use moments, sequences or sketch instead, which only need mu >= 0"
+    ):
         gv.Coefficients([1, 1]).modulation(5)
 
 
 def test_mu_that_starts_at_an_odd_power_has_no_f():
-    with pytest.raises(ModulationError, match="mu starts at the odd power 1, so no modulation f"):
+    with pytest.raises(ModulationError, match=r"mu starts at the odd power 1, so no modulation f"):
         gv.Coefficients([0, 1, 1]).modulation(3)
 
 
@@ -143,7 +152,11 @@ def test_a_finite_mu_has_an_infinite_f():
     assert short.sum() ** 2 < 0.99 * mu.evaluate(growth)
 
 
-@pytest.mark.parametrize("series", [gv.Geometric(0.3), gv.Exponential(2.0), gv.Coefficients([1, 2, 1]), gv.Geometric(0.5).truncated(60)], ids=lambda s: repr(s)[:30])
+@pytest.mark.parametrize(
+    "series",
+    [gv.Geometric(0.3), gv.Exponential(2.0), gv.Coefficients([1, 2, 1]), gv.Geometric(0.5).truncated(60)],
+    ids=lambda s: repr(s)[:30],
+)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-9])
 def test_the_bound_on_the_tail_of_f_holds(series, rtol):
     growth = 1.2

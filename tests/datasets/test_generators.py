@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-import gvoys as gv
 from gvoys.datasets import erdos_renyi, molecules, regular, stochastic_block
 from gvoys.datasets.generators import _pair
 from gvoys.errors import ParameterError

@@ -20,7 +20,9 @@ def labelled():
 @pytest.mark.parametrize("solver", ["cg", "fixed-point", "sylvester"])
 @pytest.mark.parametrize("series", [gv.Exponential(0.1), gv.Coefficients([1, 1])])
 def test_linear_solvers_take_geometric_series_only(solver, series):
-    with pytest.raises(UnsupportedError, match=f"'{solver}' solves a linear system, which only Geometric series have.*'vec'"):
+    with pytest.raises(
+        UnsupportedError, match=f"'{solver}' solves a linear system, which only Geometric series have.*'vec'"
+    ):
         gv.exact_kernel(PATH, PATH, series, solver)
 
 
@@ -46,7 +48,9 @@ def test_the_product_graph_has_a_limit():
 @pytest.mark.parametrize("solver", ["product", "vec", "cg", "fixed-point", "sylvester", "spectral", "lanczos"])
 def test_a_divergent_series_is_refused_with_the_largest_decay(solver):
     g, h = nx.complete_graph(4), nx.cycle_graph(5)  # radii 3 and 2
-    with pytest.raises(DivergenceError, match=r"= 1\.2 is not below 1; the largest decay that would do is just under 0\.166667"):
+    with pytest.raises(
+        DivergenceError, match=r"= 1\.2 is not below 1; the largest decay that would do is just under 0\.166667"
+    ):
         gv.exact_kernel(g, h, gv.Geometric(0.2), solver)
     with pytest.raises(DivergenceError):
         gv.exact_kernel(g, h, gv.Geometric(1 / 6), solver)
@@ -93,7 +97,9 @@ def test_labels_in_one_graph_only():
 
 def test_one_graph_at_a_time():
     batch = gv.as_batch([PATH, PATH])
-    with pytest.raises(ParameterError, match=r"g must be one graph, but it is a batch of 2; select one, as in batch\[0\]"):
+    with pytest.raises(
+        ParameterError, match=r"g must be one graph, but it is a batch of 2; select one, as in batch\[0\]"
+    ):
         gv.exact_kernel(batch, PATH, gv.Geometric(0.1))
 
 

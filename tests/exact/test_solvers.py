@@ -89,8 +89,6 @@ BREAKS = {
 }
 
 
-
-
 def _transposed(problem):
     g = problem.g
     if not g.directed:
@@ -106,12 +104,13 @@ def _transposed(problem):
     return replace(problem, g=reverse)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("fault", BREAKS)
+FAULTY = [(solver, fault) for solver in SOLVERS for fault in BREAKS]
+FAULTY = [pair for pair in FAULTY if pair[1] != "labels forgotten" or pair[0] not in UNLABELLED_ONLY]
+
+
+@pytest.mark.parametrize(("solver", "fault"), FAULTY)
 def test_a_broken_solver_is_noticed(solver, fault, monkeypatch):
     """The comparison above has teeth: put a fault into the solver and it goes red."""
-    if fault == "labels forgotten" and solver in UNLABELLED_ONLY:
-        pytest.skip("takes no labels")
     monkeypatch.setitem(SOLVERS, solver, BREAKS[fault](SOLVERS[solver]))
     wrong, _ = disagreements(solver, range(0, N_PAIRS, 1 if solver in UNLABELLED_ONLY else 3))
     assert wrong

@@ -55,9 +55,7 @@ def as_grakel():
 
 
 def as_arrays(**more):
-    return gv.GraphBatch.from_arrays(
-        EDGES, [5], node_labels=ATOMS, edge_labels=BONDS, edge_weights=WEIGHTS, **more
-    )
+    return gv.GraphBatch.from_arrays(EDGES, [5], node_labels=ATOMS, edge_labels=BONDS, edge_weights=WEIGHTS, **more)
 
 
 def same(one, other, attributes=False):
@@ -113,7 +111,15 @@ def test_the_spellings_of_grakel_edges(edges):
 
 @pytest.mark.parametrize("form", [list, np.array, lambda a: sp.csr_array(np.array(a))])
 def test_grakel_tuples_with_a_matrix(form):
-    batch = gv.as_batch([(form([[0, 1, 0], [1, 0, 2], [0, 2, 0]]), ["C", "N", "O"], {(0, 1): "-", (1, 0): "-", (1, 2): "=", (2, 1): "="})])
+    batch = gv.as_batch(
+        [
+            (
+                form([[0, 1, 0], [1, 0, 2], [0, 2, 0]]),
+                ["C", "N", "O"],
+                {(0, 1): "-", (1, 0): "-", (1, 2): "=", (2, 1): "="},
+            )
+        ]
+    )
     assert batch.weights().tolist() == [1, 1, 2, 2]
     assert batch.edge_labels.decode() == ["-", "-", "=", "="]
 
@@ -155,7 +161,12 @@ def test_parallel_edges_add_up_unless_their_labels_differ():
     labelled = nx.MultiGraph()
     labelled.add_edges_from([(0, 1, {"label": b, "weight": w}) for b, w in [("-", 1.0), ("=", 2.0), ("-", 4.0)]])
     batch = gv.as_batch([labelled])
-    assert sorted(zip(batch.edge_labels.decode(), batch.weights(), strict=True)) == [("-", 5.0), ("-", 5.0), ("=", 2.0), ("=", 2.0)]
+    assert sorted(zip(batch.edge_labels.decode(), batch.weights(), strict=True)) == [
+        ("-", 5.0),
+        ("-", 5.0),
+        ("=", 2.0),
+        ("=", 2.0),
+    ]
 
 
 def test_lists_of_batches_generators_and_object_arrays():
@@ -187,7 +198,11 @@ def test_back_to_networkx():
         assert dict(back.nodes(data="label")) == dict(enumerate(ATOMS))
         assert back[0][1] == {"weight": 0.5, "label": "-"}
         assert nx.is_isomorphic(back, as_networkx(kind))
-        same(gv.as_batch([back], node_attributes="charge"), gv.as_batch([as_networkx(kind)], node_attributes="charge"), True)
+        same(
+            gv.as_batch([back], node_attributes="charge"),
+            gv.as_batch([as_networkx(kind)], node_attributes="charge"),
+            True,
+        )
 
 
 def test_parallel_edges_come_back_as_a_multigraph():
@@ -207,7 +222,10 @@ GOOD = nx.path_graph(3)
 @pytest.mark.parametrize(
     ("graphs", "message"),
     [
-        ([GOOD, 7], "graph 1 is a 'int', which is not a graph; as_batch takes a list of networkx, igraph or PyG graphs"),
+        (
+            [GOOD, 7],
+            "graph 1 is a 'int', which is not a graph; as_batch takes a list of networkx, igraph or PyG graphs",
+        ),
         ([GOOD, None], "graph 1 is a 'NoneType', which is not a graph"),
         ([GOOD, "C1CCC1"], "graph 1 is a 'str', which is not a graph"),
         ("CCO", "as_batch takes a list of networkx.*not 'str'"),
@@ -216,21 +234,46 @@ GOOD = nx.path_graph(3)
         (GOOD, r"was given a single graph; wrap it: as_batch\(\[graph\]\)"),
         (np.eye(3), r"was given a single graph"),
         ([GOOD, np.ones((2, 3))], r"graph 1: an adjacency matrix must be square, not of shape \(2, 3\)"),
-        ([GOOD, sp.csr_array(np.array([[0, 1], [0, 0]]))], r"graph 1: edge \(0, 1\) has no edge back, so the matrix is not symmetric; pass directed=True"),
-        ([np.array([[0, 2.0], [3.0, 0]])], r"graph 0: edge \(0, 1\) and the edge back differ in weight or label.*directed=True"),
-        ([GOOD, np.array([[0, np.nan], [np.nan, 0]])], r"graph 1: edge \(0, 1\) has weight nan; weights must be finite"),
+        (
+            [GOOD, sp.csr_array(np.array([[0, 1], [0, 0]]))],
+            r"graph 1: edge \(0, 1\) has no edge back, so the matrix is not symmetric; pass directed=True",
+        ),
+        (
+            [np.array([[0, 2.0], [3.0, 0]])],
+            r"graph 0: edge \(0, 1\) and the edge back differ in weight or label.*directed=True",
+        ),
+        (
+            [GOOD, np.array([[0, np.nan], [np.nan, 0]])],
+            r"graph 1: edge \(0, 1\) has weight nan; weights must be finite",
+        ),
         ([np.array([[0, 1j], [1j, 0]])], "graph 0 is a 'ndarray', which is not a graph"),
-        ([sp.csr_array(np.array([[0, 1j], [1j, 0]]))], "graph 0: an adjacency matrix must hold real numbers, not complex128"),
+        (
+            [sp.csr_array(np.array([[0, 1j], [1j, 0]]))],
+            "graph 0: an adjacency matrix must hold real numbers, not complex128",
+        ),
         ([GOOD, nx.DiGraph([(0, 1)])], "graph 1 is directed and graph 0 is not; make them alike"),
-        ([SimpleNamespace(edge_index=np.array([[0, 5], [5, 0]]), num_nodes=2)], "graph 0: an edge names node 5, but the nodes are numbered 0 to 1"),
+        (
+            [SimpleNamespace(edge_index=np.array([[0, 5], [5, 0]]), num_nodes=2)],
+            "graph 0: an edge names node 5, but the nodes are numbered 0 to 1",
+        ),
         ([SimpleNamespace(edge_index=np.array([[0, -1], [-1, 0]]), num_nodes=2)], "graph 0: an edge names node -1"),
-        ([SimpleNamespace(edge_index=np.array([[0, 1], [1, 0]]), num_nodes=2, label=np.zeros(3))], "graph 0: 'label' has 3 rows for 2 nodes; give one for each"),
+        (
+            [SimpleNamespace(edge_index=np.array([[0, 1], [1, 0]]), num_nodes=2, label=np.zeros(3))],
+            "graph 0: 'label' has 3 rows for 2 nodes; give one for each",
+        ),
         ([({(0, 1), (1, 0)}, {0: "C"})], "graph 0: 1 node labels for 2 nodes; give one for each"),
-        ([({(0, 1), (1, 0)}, {0: "C", 1: "N"}, {(0, 1): "-"})], r"graph 0: edge \(1, 0\) has no label; give one to each edge, in both directions"),
+        (
+            [({(0, 1), (1, 0)}, {0: "C", 1: "N"}, {(0, 1): "-"})],
+            r"graph 0: edge \(1, 0\) has no label; give one to each edge, in both directions",
+        ),
         ([({(0, 1)}, {0: "C", 1: "N"})], r"graph 0: edge \(0, 1\) has no edge back"),
         ([GOOD, (1, 2)], "graph 1 is a 'tuple', which is not a graph"),
         ([([1, 2, 3],)], "graph 0 looks like a graph but cannot be read"),
-        ([as_networkx(), GOOD], "graph 1 has no node labels and graph 0 has; give node labels to all graphs or to none|graph 1 has no edge labels"),
+        (
+            [as_networkx(), GOOD],
+            "graph 1 has no edge labels and graph 0 has; give edge labels to all graphs or to none",
+        ),
+        ([({0: []}, {0: "C"}), GOOD], "graph 1 has no node labels and graph 0 has; give node labels to all graphs or"),
     ],
     ids=str,
 )
@@ -286,7 +329,9 @@ def test_ignoring_what_is_there():
 
 def test_missing_networkx_is_one_sentence(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "networkx", None)
-    with pytest.raises(gv.errors.MissingDependencyError, match="to_networkx needs networkx; install it with: pip install networkx"):
+    with pytest.raises(
+        gv.errors.MissingDependencyError, match="to_networkx needs networkx; install it with: pip install networkx"
+    ):
         gv.GraphBatch.from_arrays([[0, 1]], [2]).to_networkx()
 
 

@@ -88,8 +88,18 @@ def test_empty_collections():
     [
         ([[0, 9]], [3, 3], {}, r"graph 0: edge 0 joins nodes 0 and 9, but the nodes are numbered 0 to 5"),
         ([[0, 1], [-1, 4]], [3, 3], {}, r"graph 1: edge 1 joins nodes -1 and 4"),
-        ([[0, 1], [2, 3]], [3, 3], {}, "edge 1 joins node 2 of graph 0 and node 3 of graph 1; an edge stays within its graph"),
-        ([[0, 1], [3, 5]], [3, 3], {"edge_weights": [1, np.nan]}, r"graph 1: edge \(0, 2\) has weight nan; weights must be finite"),
+        (
+            [[0, 1], [2, 3]],
+            [3, 3],
+            {},
+            "edge 1 joins node 2 of graph 0 and node 3 of graph 1; an edge stays within its graph",
+        ),
+        (
+            [[0, 1], [3, 5]],
+            [3, 3],
+            {"edge_weights": [1, np.nan]},
+            r"graph 1: edge \(0, 2\) has weight nan; weights must be finite",
+        ),
         ([[0, 1]], [3], {"edge_weights": [np.inf]}, r"graph 0: edge \(0, 1\) has weight inf"),
         ([[0, 1]], [3], {"edge_weights": ["heavy"]}, "edge_weights must be real numbers"),
         ([[0, 1]], [3], {"edge_weights": [1, 2]}, "edge_weights has 2 values for 1 edges; give one for each"),
@@ -97,8 +107,18 @@ def test_empty_collections():
         ([[0, 1]], [3], {"node_labels": ["C"]}, "node_labels has 1 values for 3 nodes; give one for each"),
         ([[0, 1]], [3], {"node_attributes": [[1.0]]}, "node_attributes has 1 values for 3 nodes"),
         ([[1, 2]], [1, 2], {"node_attributes": [[1.0], [2.0], [np.nan]]}, "graph 1: a node attribute is not finite"),
-        ([[0, 1], [1, 0]], [2], {"edge_weights": [1, 2]}, r"graph 0: edge \(0, 1\) is given with the weights 1.0 and 2.0"),
-        ([[2, 3], [3, 2]], [2, 2], {"edge_labels": ["a", "b"]}, r"graph 1: edge \(0, 1\) is given with the labels 'a' and 'b'"),
+        (
+            [[0, 1], [1, 0]],
+            [2],
+            {"edge_weights": [1, 2]},
+            r"graph 0: edge \(0, 1\) is given with the weights 1.0 and 2.0",
+        ),
+        (
+            [[2, 3], [3, 2]],
+            [2, 2],
+            {"edge_labels": ["a", "b"]},
+            r"graph 1: edge \(0, 1\) is given with the labels 'a' and 'b'",
+        ),
         ([[0.5, 1]], [3], {}, r"edges must be integers of shape \(n_edges, 2\), not float64"),
         ([0, 1], [3], {}, r"edges must be integers of shape \(n_edges, 2\), not int64 of shape \(2,\)"),
         ([[0, 1]], [[3]], {}, "graph_sizes must be a flat array of integers"),
@@ -159,7 +179,9 @@ def test_a_slice_is_a_view():
 
 def test_joining_what_does_not_fit():
     plain, labelled = two_triangles(), two_triangles(node_labels=list("CCOCCN"))
-    with pytest.raises(GraphError, match="batch 0 has no node labels and batch 1 has; give node labels to all graphs or to none"):
+    with pytest.raises(
+        GraphError, match="batch 0 has no node labels and batch 1 has; give node labels to all graphs or to none"
+    ):
         GraphBatch.concatenate([plain, labelled])
     with pytest.raises(GraphError, match="directed and undirected batches cannot be joined"):
         GraphBatch.concatenate([plain, two_triangles(directed=True)])

@@ -28,7 +28,24 @@ class Opaque:
     """Compares by identity, so that no hash of it can be stable."""
 
 
-VALUES = [0, -1, 2**70, 0.5, "C", "", b"C", None, (), ("C", 1), ("C", ("N", 2)), frozenset({1, 2}), Colour.RED, Colour.BLUE, Atom("C", 0), Atom("C", 1)]
+VALUES = [
+    0,
+    -1,
+    2**70,
+    0.5,
+    "C",
+    "",
+    b"C",
+    None,
+    (),
+    ("C", 1),
+    ("C", ("N", 2)),
+    frozenset({1, 2}),
+    Colour.RED,
+    Colour.BLUE,
+    Atom("C", 0),
+    Atom("C", 1),
+]
 
 
 def test_distinct_values_have_distinct_hashes():
@@ -102,6 +119,8 @@ def test_rows_of_several_columns_are_tuples():
 
 
 def test_concatenation_merges_tables_by_hash():
-    joined = Labels.concatenate([Labels.from_values(["C", "N"]), Labels.from_values(["O", "C"]), Labels.from_values([1])])
+    joined = Labels.concatenate(
+        [Labels.from_values(["C", "N"]), Labels.from_values(["O", "C"]), Labels.from_values([1])]
+    )
     assert joined.decode() == ["C", "N", "O", "C", 1]
     assert len(joined.hashes) == 4

@@ -23,7 +23,14 @@ def test_never_below_the_truth_and_never_above_the_degree(seed, kind):
 
 
 def test_closed_forms():
-    graphs = [nx.complete_graph(7), nx.star_graph(16), nx.cycle_graph(9), nx.path_graph(30), nx.empty_graph(3), nx.empty_graph(0)]
+    graphs = [
+        nx.complete_graph(7),
+        nx.star_graph(16),
+        nx.cycle_graph(9),
+        nx.path_graph(30),
+        nx.empty_graph(3),
+        nx.empty_graph(0),
+    ]
     expected = [6, 4, 2, 2 * np.cos(np.pi / 31), 0, 0]
     np.testing.assert_allclose(spectral_radius(gv.as_batch(graphs)), expected, rtol=2e-4)
 

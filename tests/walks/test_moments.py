@@ -42,11 +42,25 @@ def test_any_start_and_stop(kind):
 def test_closed_forms():
     import networkx as nx
 
-    graphs = [nx.path_graph(3), nx.cycle_graph(5), nx.star_graph(4), nx.complete_graph(6), nx.empty_graph(2), nx.empty_graph(0)]
+    graphs = [
+        nx.path_graph(3),
+        nx.cycle_graph(5),
+        nx.star_graph(4),
+        nx.complete_graph(6),
+        nx.empty_graph(2),
+        nx.empty_graph(0),
+    ]
     counts = gv.profiles(graphs, "moments", 4, start="ones", stop="ones")[:, :, 0]
     np.testing.assert_array_equal(
         counts,
-        [[3, 4, 6, 8, 12], [5, 10, 20, 40, 80], [5, 8, 20, 32, 80], [6, 30, 150, 750, 3750], [2, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
+        [
+            [3, 4, 6, 8, 12],
+            [5, 10, 20, 40, 80],
+            [5, 8, 20, 32, 80],
+            [6, 30, 150, 750, 3750],
+            [2, 0, 0, 0, 0],
+            [0, 0, 0, 0, 0],
+        ],
     )
 
 

@@ -26,22 +26,34 @@ def run_demo(console: Console, root: Path | None, compare: bool, seed: int) -> N
     batch, y = _load(root)
     assert y is not None
     series = Geometric("auto").resolved(max_degree(batch))
-    console.print(f"\n[bold]MUTAG[/bold]: {len(batch)} molecules, {batch.n_nodes} atoms, {batch.n_edges} bonds, two classes")
+    console.print(
+        f"\n[bold]MUTAG[/bold]: {len(batch)} molecules, {batch.n_nodes} atoms, {batch.n_edges} bonds, two classes"
+    )
     console.print(f"kernel: all walks that two molecules share, mu_i = decay^i, decay = 1/d_max² = {series.rate:g}\n")  # type: ignore[attr-defined]
     exact_gram(batch[:2], series)  # compile, or read the compiled kernels from disk
     K, seconds = _timed(lambda: exact_gram(batch, series))
-    table = Table("", "seconds", "accuracy, 10 folds", "largest difference", title=f"Gram matrix of {len(batch)} x {len(batch)} graphs")
+    table = Table(
+        "",
+        "seconds",
+        "accuracy, 10 folds",
+        "largest difference",
+        title=f"Gram matrix of {len(batch)} x {len(batch)} graphs",
+    )
     table.add_row("gvoys, exact moments", f"{seconds:.4f}", _accuracy(K, y, seed), "")
     if compare and find_spec("grakel") is not None:
         with console.status("GraKeL computes the same kernel …"):
             theirs, their_seconds = _timed(lambda: grakel_gram(batch, series.rate))  # type: ignore[attr-defined]
         difference = float(np.abs(theirs / K - 1).max())
-        table.add_row("GraKeL, RandomWalk fast", f"{their_seconds:.4f}", _accuracy(theirs, y, seed), f"{difference:.1e} relative")
+        table.add_row(
+            "GraKeL, RandomWalk fast", f"{their_seconds:.4f}", _accuracy(theirs, y, seed), f"{difference:.1e} relative"
+        )
     console.print(table)
     if compare and find_spec("grakel") is not None:
         console.print(f"The same kernel, {their_seconds / seconds:,.0f} times faster.\n")
     elif compare:
-        console.print(f"GraKeL is not installed, so there is nothing to compare with; {INSTALL} brings it.\n", markup=False)
+        console.print(
+            f"GraKeL is not installed, so there is nothing to compare with; {INSTALL} brings it.\n", markup=False
+        )
 
 
 def exact_gram(batch: GraphBatch, series: Series) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ def erdos_renyi(
     """Graphs in which each pair of nodes is an edge with probability `p`, redrawn until connected on request.
 
     >>> erdos_renyi(3, 100, 0.1, connected=True)
-    GraphBatch(3 graphs, 300 nodes, 1466 edges)
+    GraphBatch(3 graphs, 300 nodes, 1429 edges)
     """
     _check_counts(n_graphs=n_graphs, n_nodes=n_nodes)
     _check_probability("p", p)

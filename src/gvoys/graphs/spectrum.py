@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from gvoys.graphs.batch import GraphBatch
+from gvoys.threads import start_threads
 
 __all__ = ["max_degree", "spectral_radius"]
 
@@ -38,6 +39,7 @@ def spectral_radius(batch: GraphBatch, rtol: float = 1e-12) -> NDArray[np.float6
         columns = batch.indices + np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
         weights = weights * (component[batch.rows()] == component[columns])
     bounds = np.zeros(len(batch))
+    start_threads()
     _power_iteration(batch.node_offsets, batch.indptr, batch.indices, weights, _ITERATIONS, rtol, bounds)
     outgoing, incoming = _absolute_degrees(batch)
     caps = np.minimum(_largest_per_graph(batch, outgoing), _largest_per_graph(batch, incoming))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.walks.threads import balanced_chunks, n_threads
+from gvoys.threads import balanced_chunks, n_threads
 
 __all__ = ["compute_moments"]
 

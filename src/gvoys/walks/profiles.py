@@ -11,8 +11,8 @@ from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
 from gvoys.series import Series
+from gvoys.threads import threads
 from gvoys.walks.moments import compute_moments
-from gvoys.walks.threads import threads
 
 __all__ = ["compute_gram", "profiles"]
 

@@ -1,0 +1,44 @@
+# make demo: the main job on real molecules.  make test: all checks.  make bench: the figures of the README.
+PYTHON ?= python3
+BIN := .venv/bin
+
+# Datasets that lie beside the checkout are used; without them the tests and benchmarks take other graphs.
+TU_FOLDER := $(abspath $(wildcard ../shared/data/tu))
+ifneq ($(TU_FOLDER),)
+export GVOYS_DATA ?= $(TU_FOLDER)
+endif
+
+.PHONY: help demo test bench clean
+
+help:
+	@sed -n 's/^# *//p' Makefile | head -1
+
+demo: .venv/demo-installed
+	$(BIN)/gvoys demo
+
+test: .venv/test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+bench: .venv/test-installed
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+# GraKeL is built from source where it has no wheel; the demo does without it then.
+.venv/demo-installed: pyproject.toml | .venv/created
+	$(BIN)/pip install --quiet --editable ".[peers]" || $(BIN)/pip install --quiet --editable .
+	touch $@
+
+.venv/test-installed: pyproject.toml | .venv/created
+	$(BIN)/pip install --quiet --editable ".[test,peers]"
+	touch $@
+
+.venv/created:
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	touch $@

@@ -1,0 +1,106 @@
+"""What every series offers.
+
+`growth` below bounds how fast walks multiply: |K_i| <= const * growth^i, with growth = rho(G) * rho(H), the product
+of the two spectral radii.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import DivergenceError, ParameterError
+
+if TYPE_CHECKING:
+    from gvoys.series.coefficients import Coefficients
+
+_LONGEST = 1_000_000  # a series that needs more terms than this is as good as divergent
+
+
+class Series(ABC):
+    """A power series with coefficients mu_i >= 0, applied when profiles meet."""
+
+    @property
+    @abstractmethod
+    def radius(self) -> float:
+        """Convergence radius: the whole series converges where growth < radius."""
+
+    @property
+    def unit(self) -> float:
+        """The growth below which the whole series is of order mu_0."""
+        return self.radius
+
+    @abstractmethod
+    def coefficients(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
+        """mu_i * scale^(2 i) for i = 0 … max_length, (max_length + 1,).
+
+        `scale` undoes the division of the adjacency matrices by `scale` while walking, without overflow.
+        """
+
+    @abstractmethod
+    def evaluate(self, x: Any) -> Any:
+        """sum_i mu_i x^i, elementwise."""
+
+    @abstractmethod
+    def relative_tail(self, max_length: int, growth: float) -> float:
+        """The share of sum_i mu_i growth^i that lies beyond `max_length`."""
+
+    @abstractmethod
+    def modulation(self, max_length: int) -> NDArray[np.float64]:
+        """f_0 … f_max_length with sum_p f_p f_(k-p) = mu_k (f >= 0, or it is refused)."""
+
+    @abstractmethod
+    def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
+        """A length, as short as is known, after which sum_k |f_k| growth^k has at most `rtol` of itself left."""
+
+    def tail_bound(self, max_length: int, growth: float) -> float:
+        """sum_{i > max_length} mu_i growth^i."""
+        self.check_convergence(growth)
+        return self.relative_tail(max_length, growth) * float(self.evaluate(growth))
+
+    def truncation_length(self, growth: float, rtol: float = 1e-12) -> int:
+        """The smallest length after which the tail is at most `rtol` of the whole series."""
+        self.check_convergence(growth)
+        return first_length(lambda length: self.relative_tail(length, growth) <= rtol, self, growth)
+
+    def truncated(self, max_length: int) -> Coefficients:
+        """The series cut after `max_length`, which may have any decay."""
+        from gvoys.series.coefficients import Coefficients
+
+        return Coefficients(self.coefficients(check_length(max_length)).tolist())
+
+    def resolved(self, max_degree: float) -> Series:
+        """Replace ``decay="auto"`` by 1 / max_degree^2; a series with a number stays as it is."""
+        return self
+
+    def check_convergence(self, growth: float) -> None:
+        """Refuse a whole series that diverges at `growth`."""
+        if growth >= self.radius:
+            raise DivergenceError(
+                f"the whole series {self} diverges: decay * rho1 * rho2 = {growth / self.radius:.6g} is not below 1; "
+                f"the largest decay that would do is just under {1 / growth:.6g}, or cut the series at a max_length"
+            )
+
+
+def check_length(max_length: int) -> int:
+    if not isinstance(max_length, (int, np.integer)) or isinstance(max_length, bool) or max_length < 0:
+        raise ParameterError(f"max_length must be an integer of at least 0, not {max_length!r}")
+    return int(max_length)
+
+
+def first_length(enough: Callable[[int], bool], series: Series, growth: float) -> int:
+    """The smallest length that is enough, by doubling and bisection; `enough` is monotone."""
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > _LONGEST:
+            raise DivergenceError(f"{series} needs over {_LONGEST} terms at growth {growth:.6g}; lower its decay")
+    low = high // 2 if high > 1 else -1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

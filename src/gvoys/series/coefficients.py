@@ -1,0 +1,97 @@
+"""Any finite series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ModulationError, ParameterError
+from gvoys.series.base import Series, check_length, first_length
+from gvoys.series.square_root import OTHERS, ROUNDING, finite_square_root, square_root
+
+
+@dataclass(frozen=True, init=False)
+class Coefficients(Series):
+    """Any finite series mu_0, mu_1, …, all of them at least 0.
+
+    >>> Coefficients([1, 0, 0.5]).coefficients(3)
+    array([1. , 0. , 0.5, 0. ])
+    """
+
+    mu: tuple[float, ...]
+
+    def __init__(self, mu: Sequence[float] | NDArray[Any]) -> None:
+        try:
+            values = np.array(mu, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.empty((0, 0))
+        if values.ndim != 1 or values.size == 0:
+            raise ParameterError(f"Coefficients takes a flat list of one number or more, not {mu!r}")
+        bad = ~(np.isfinite(values) & (values >= 0))
+        if bad.any():
+            first = int(np.argmax(bad))
+            raise ParameterError(
+                f"mu_{first} = {values[first]:g}: every coefficient must be finite and at least 0, "
+                "or the kernel is not positive semidefinite"
+            )
+        object.__setattr__(self, "mu", tuple(values.tolist()))
+
+    @property
+    def radius(self) -> float:
+        return math.inf
+
+    def coefficients(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
+        out = np.zeros(check_length(max_length) + 1)
+        known = np.array(self.mu[: max_length + 1])
+        out[: len(known)] = known * (scale**2) ** np.arange(float(len(known)))
+        return out
+
+    def evaluate(self, x: Any) -> Any:
+        return np.polynomial.polynomial.polyval(x, np.array(self.mu))
+
+    def relative_tail(self, max_length: int, growth: float) -> float:
+        terms = np.array(self.mu) * growth ** np.arange(float(len(self.mu)))
+        total = float(terms.sum())
+        return float(terms[max_length + 1 :].sum()) / total if total > 0 else 0.0
+
+    def modulation(self, max_length: int) -> NDArray[np.float64]:
+        """Coefficients of the square root of the polynomial; a finite mu has in general an infinite f."""
+        f = square_root(np.array(self.mu), check_length(max_length))
+        negative = np.flatnonzero(f < -ROUNDING * np.abs(f).max())
+        if negative.size:
+            raise ModulationError(
+                f"the modulation f of these coefficients is negative at k = {negative[0]}, and the walkers need its "
+                f"square root; {OTHERS}"
+            )
+        return np.maximum(f, 0.0)
+
+    def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
+        """From f itself as far as Cauchy's estimate reaches: f is analytic up to the nearest zero of the polynomial."""
+        mu = np.trim_zeros(np.array(self.mu), "b")
+        whole = math.sqrt(float(self.evaluate(growth)))
+        finite = finite_square_root(mu)
+        if finite is not None:
+            tails = _tails(np.abs(finite) * growth ** np.arange(float(len(finite))))
+            return int(np.argmax(tails <= rtol * whole))
+        nearest = float(np.abs(np.roots(np.trim_zeros(mu)[::-1])).min(initial=math.inf))
+        if growth >= nearest:
+            raise ModulationError(
+                f"the modulation f of these coefficients diverges at growth {growth:.6g} (radius {nearest:.6g}); "
+                f"{OTHERS}"
+            )
+        radius = math.sqrt(max(growth, 1e-300) * nearest)
+        ratio = growth / radius
+        bound = math.sqrt(float(self.evaluate(radius))) / (1.0 - ratio)  # |f_k| growth^k <= bound (1 - ratio) ratio^k
+        reach = first_length(lambda length: bound * ratio ** (length + 1) <= 0.5 * rtol * whole, self, growth)
+        tails = _tails(np.abs(square_root(mu, reach)) * growth ** np.arange(reach + 1.0))
+        return int(np.argmax(tails <= 0.5 * rtol * whole))
+
+
+def _tails(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """sum_{k > i} terms_k for every i."""
+    return np.concatenate([np.cumsum(terms[::-1])[-2::-1], [0.0]])
