@@ -9,6 +9,7 @@ from pairs import Kind, random_graph
 import gvoys as gv
 from gvoys import reference
 from gvoys.errors import ParameterError
+from gvoys.walks import matvec
 from gvoys.walks import moments as module
 
 KINDS = [Kind(directed, weighted) for directed in (False, True) for weighted in (False, True)]
@@ -66,12 +67,15 @@ def test_closed_forms():
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_large_graphs_take_the_other_road_to_the_same_numbers(kind, monkeypatch):
-    batch, _ = collection(kind, sizes=(70, 40))
+    rng = np.random.default_rng(0)
+    dense = [random_graph(rng, n, kind, density=0.9)[0] for n in (60, 300)]  # the larger has several windows
+    batch = gv.GraphBatch.concatenate([*dense, random_graph(rng, 200, kind, density=0.05)[0]])
     for how in ({}, {"start": "ones"}):
         small = gv.profiles(batch, "moments", 7, **how)
         with monkeypatch.context() as patch:
             patch.setattr(module, "_LARGE", 10)
-            patch.setattr(module, "_BLOCK", 16)
+            patch.setattr(matvec, "_BLOCK", 16)
+            patch.setattr(matvec, "_WINDOW", 64)
             large = gv.profiles(batch, "moments", 7, **how)
         np.testing.assert_allclose(large, small, rtol=1e-13)
 
@@ -80,7 +84,7 @@ def test_large_graphs_take_the_other_road_to_the_same_numbers(kind, monkeypatch)
 @pytest.mark.parametrize("large", [10, 1 << 20])
 def test_the_same_bits_for_any_threads_and_any_split(kind, large, monkeypatch):
     monkeypatch.setattr(module, "_LARGE", large)
-    monkeypatch.setattr(module, "_BLOCK", 16)
+    monkeypatch.setattr(matvec, "_BLOCK", 16)
     batch, _ = collection(kind, sizes=tuple(range(1, 60, 3)))
     expected = gv.profiles(batch, "moments", 9, n_jobs=1)
     np.testing.assert_array_equal(gv.profiles(batch, "moments", 9), expected)
