@@ -173,9 +173,8 @@ class GraphBatch:
 
     def adjacency(self) -> sp.csr_array:
         """The block-diagonal adjacency matrix of all graphs, (n_nodes, n_nodes)."""
-        columns = self.indices + np.repeat(self.node_offsets[:-1], np.diff(self.entry_offsets))
         shape = (self.n_nodes, self.n_nodes)
-        return sp.csr_array((self.weights().copy(), columns, self.indptr.copy()), shape=shape)
+        return sp.csr_array((self.weights().copy(), self.columns(), self.indptr.copy()), shape=shape)
 
     def weights(self) -> NDArray[np.float64]:
         """The weight of every entry, ones where none were given."""
@@ -188,6 +187,11 @@ class GraphBatch:
     def rows(self) -> NDArray[Any]:
         """The node, numbered over all graphs, that owns each entry."""
         return np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
+
+    def columns(self) -> NDArray[np.int64]:
+        """The node, numbered over all graphs, that each entry leads to."""
+        first: NDArray[np.int64] = np.repeat(self.node_offsets[:-1], np.diff(self.entry_offsets)).astype(np.int64)
+        return first + self.indices
 
     def node_graphs(self) -> NDArray[Any]:
         """The graph that owns each node, (n_nodes,)."""

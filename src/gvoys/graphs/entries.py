@@ -95,9 +95,9 @@ def _check_weights(entries: Entries, sizes: NDArray[np.int64]) -> None:
 
 def _sorted(entries: Entries, keys: Sequence[NDArray[Any]]) -> tuple[Entries, NDArray[np.bool_]]:
     """Sort by `keys`, most significant first; also tell which entries open a new group of equal keys."""
-    order = _stable_order(keys[-1])
+    order = stable_order(keys[-1])
     for key in keys[-2::-1]:
-        order = order[_stable_order(key[order])]
+        order = order[stable_order(key[order])]
     changes = np.zeros(len(order), bool)
     changes[:1] = True
     for key in keys:
@@ -105,7 +105,7 @@ def _sorted(entries: Entries, keys: Sequence[NDArray[Any]]) -> tuple[Entries, ND
     return entries[order], changes
 
 
-def _stable_order(keys: NDArray[Any]) -> NDArray[Any]:
+def stable_order(keys: NDArray[Any]) -> NDArray[Any]:
     """argsort(kind="stable") of small integers in linear time: scipy's transposition is a counting sort."""
     small = index_type(max(len(keys), int(keys.max(initial=0))))
     ones, one_each = np.ones(len(keys), np.int8), np.arange(len(keys) + 1, dtype=small)

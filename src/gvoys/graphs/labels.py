@@ -107,7 +107,7 @@ class Labels:
 
     codes: NDArray[np.int32]
     hashes: NDArray[np.uint64]
-    values: tuple[Any, ...]
+    values: Any  # a sequence, one per hash: what the labels were
 
     @classmethod
     def from_values(cls, values: Sequence[Any] | NDArray[Any]) -> Labels:

@@ -21,8 +21,7 @@ def normalized_weights(batch: GraphBatch, how: str) -> NDArray[np.float64]:
     outgoing = _degrees(batch, rows, weights)
     if how == "row":
         return weights / outgoing[rows]
-    first_nodes = np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
-    columns = batch.indices + first_nodes
+    columns = batch.columns()
     return weights / np.sqrt(outgoing[rows] * _degrees(batch, columns, weights)[columns])
 
 

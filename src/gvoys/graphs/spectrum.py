@@ -36,7 +36,7 @@ def spectral_radius(batch: GraphBatch, rtol: float = 1e-12) -> NDArray[np.float6
     weights = np.abs(batch.weights())
     if batch.directed:  # a walk leaves a strongly connected component only once
         _, component = connected_components(batch.adjacency(), connection="strong")
-        columns = batch.indices + np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
+        columns = batch.columns()
         weights = weights * (component[batch.rows()] == component[columns])
     bounds = np.zeros(len(batch))
     start_threads()
@@ -48,7 +48,7 @@ def spectral_radius(batch: GraphBatch, rtol: float = 1e-12) -> NDArray[np.float6
 
 def _absolute_degrees(batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     weights = np.abs(batch.weights())
-    columns = batch.indices + np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
+    columns = batch.columns()
     return tuple(np.bincount(nodes, weights, minlength=batch.n_nodes) for nodes in (batch.rows(), columns))  # type: ignore[return-value]
 
 

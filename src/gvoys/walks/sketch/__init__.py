@@ -1,0 +1,200 @@
+"""The profile of labelled graphs as an unbiased sketch, O(length x edges x components).
+
+    h_u^0     = w_u R_{0,label(u)} e
+    h_u^{t+1} = R_{t+1,label(u)} * sum over neighbours x of u of A(u,x) h_x^t
+    H_i       = sum_u v_u h_u^i
+
+R_{t,label} is a random cyclic shift followed by random signs, a pure function of (seed, group, t, label). It is
+orthogonal, so that walks with equal labels pick up no noise, and the kernel's variance grows linearly with the
+length. Groups of 128 coordinates are sketches of their own; the spread over groups is the error bar.
+
+Why 128: beside groups of 64 it took 0.125 s instead of 0.155 s on NCI1 with 1024 components and length 8 on two
+cores, and the variance at length 10 is a fifth lower; half as many groups still give an honest error bar. The exact
+prefix (coding short label sequences without collisions) is left out: its table depends on the labels that were
+fitted, and then a graph's profile would too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.refine import refine_labels
+from gvoys.threads import balanced_chunks, n_threads
+from gvoys.walks.arcs import reverse_entries
+from gvoys.walks.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
+from gvoys.walks.sketch.lanes import WIDTH
+from gvoys.walks.sketch.nodes import sketch_large_graph, sketch_small_graphs
+from gvoys.walks.sketch.options import sketch_group
+
+__all__ = ["WIDTH", "compute_sketch"]
+
+_LARGE = 1 << 17  # nodes from which the threads share one graph
+_BLOCK = 1024  # nodes that a thread takes at a time in a large graph
+_TABLE = 1 << 25  # bytes of random words that are held at once
+_MIXING_LEVELS = 2
+
+
+def compute_sketch(
+    batch: GraphBatch,
+    max_length: int,
+    n_components: int,
+    *,
+    start: Any = "uniform",
+    stop: Any = "uniform",
+    node_labels: bool = True,
+    edge_labels: bool = False,
+    refine: int = 0,
+    backtrack: bool = True,
+    attribute_bandwidth: float | None = None,
+    seed: int = 0,
+    first_group: int = 0,
+    scale: float = 1.0,
+) -> NDArray[np.float32]:
+    """Sketched profiles, (n_graphs, max_length + 1, (refine + 1) * n_components); the rounds lie side by side."""
+    out = np.empty((len(batch), max_length + 1, (refine + 1) * n_components), np.float32)
+    ends = tuple(compute_endpoint(batch, what, name) for what, name in ((start, "start"), (stop, "stop")))
+    for round_ in range(refine + 1):
+        batch = refine_labels(batch) if round_ else batch
+        columns = slice(round_ * n_components, (round_ + 1) * n_components)
+        for graphs in _blocks(batch, max_length + 1, n_components, node_labels or round_ > 0):
+            nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
+            sketch = _Sketch(
+                batch[graphs],
+                ends[0][nodes].astype(np.float32),
+                ends[1][nodes].astype(np.float32),
+                node_labels or round_ > 0,
+                edge_labels,
+                backtrack,
+                attribute_bandwidth,
+                seed,
+                first_group,
+                np.float32(1.0 / scale),
+            )
+            sketch.fill(out[graphs, :, columns])
+    return out
+
+
+def _blocks(batch: GraphBatch, n_steps: int, n_components: int, labelled: bool) -> list[slice]:
+    """Consecutive graphs whose labels' random words fit into the table."""
+    per_label = 20 * n_steps * max(n_components // WIDTH, 1)
+    most = max(_TABLE // per_label, 1)
+    if not labelled or batch.node_labels is None or len(batch.node_labels.hashes) <= most:
+        return [slice(0, len(batch))]
+    block = batch.node_offsets // most
+    cuts = np.flatnonzero(np.diff(block[:-1], prepend=-1))
+    return [slice(int(a), int(b)) for a, b in zip(cuts, [*cuts[1:], len(batch)], strict=True)]
+
+
+class _Sketch:
+    """One block of graphs on its way through the kernels."""
+
+    def __init__(
+        self,
+        batch: GraphBatch,
+        start: NDArray[np.float32],
+        stop: NDArray[np.float32],
+        node_labels: bool,
+        edge_labels: bool,
+        backtrack: bool,
+        bandwidth: float | None,
+        seed: int,
+        first_group: int,
+        factor: np.float32,
+    ) -> None:
+        self.batch, self.start, self.stop, self.factor = batch, start, stop, factor
+        self.seed, self.first_group = seed, first_group
+        self.codes, self.labels = _local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
+        self.edges = _local_codes(batch.edge_labels, batch.n_entries) if edge_labels else None
+        self.backtrack, self.bandwidth = backtrack, bandwidth
+        self.weights = None if batch.edge_weights is None else batch.edge_weights.astype(np.float32)
+        self.indices = batch.indices.view(np.uint32)
+
+    def fill(self, out: NDArray[np.float32]) -> None:
+        """All groups, each weighted by its share of the components."""
+        n_components = out.shape[2]
+        whole = n_components // WIDTH if self._plain() else 0
+        if whole:
+            self._fill_plain(out[:, :, : whole * WIDTH], np.float32(np.sqrt(WIDTH / n_components)))
+        for group, begin in enumerate(range(whole * WIDTH, n_components, WIDTH), start=whole):
+            width = min(WIDTH, n_components - begin)
+            share = np.float32(np.sqrt(width / n_components))
+            out[:, :, begin : begin + width] = self._general(group, out.shape[1], width) * share
+
+    def _plain(self) -> bool:
+        return self.edges is None and self.backtrack and self.bandwidth is None
+
+    def _chunks(self, graphs: NDArray[Any]) -> NDArray[np.int64]:
+        work = np.diff(self.batch.entry_offsets) + self.batch.graph_sizes
+        return balanced_chunks(work[graphs], 8 * n_threads())
+
+    def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
+        batch, n_groups = self.batch, out.shape[2] // WIDTH
+        groups = np.arange(self.first_group, self.first_group + n_groups)
+        signs, places = sign_table(self.seed, NODE, groups, out.shape[1], self.labels)
+        tables = (self.codes, len(self.labels), signs.ravel(), (places % WIDTH).astype(np.uint8).ravel())
+        graph = (batch.node_offsets, batch.indptr, self.indices, self.weights)
+        rest = (self.start, self.stop, self.factor, norm)
+        large = batch.graph_sizes > _LARGE
+        small = np.flatnonzero(~large)
+        target = out if out.flags.c_contiguous else np.empty(out.shape, np.float32)
+        sketch_small_graphs(small, self._chunks(small), *graph, *tables, *rest, target)
+        for index in np.flatnonzero(large):
+            sketch_large_graph(int(index), _BLOCK, *graph, *tables, *rest, target)
+        if target is not out:
+            out[:] = target
+
+    def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
+        complex_width = width // 2 if self.bandwidth is not None else width
+        kind = np.complex64 if self.bandwidth is not None else np.float32
+        groups = np.array([self.first_group + group])
+        signs, shifts = self._expanded(NODE, groups, n_steps, self.labels, complex_width)
+        edge_codes, edge_signs, edge_shifts = None, None, None
+        if self.edges is not None:
+            edge_codes = self.edges[0]
+            edge_signs, edge_shifts = self._expanded(EDGE, groups, n_steps, self.edges[1], complex_width)
+        attributes, omega, mixing = self._frequencies(groups, n_steps, complex_width)
+        batch = self.batch
+        out = np.empty((len(batch), n_steps, complex_width), kind)
+        sketch_group(
+            self._chunks(np.arange(len(batch))),
+            batch.node_offsets, batch.indptr, self.indices, self.weights,
+            None if self.backtrack else reverse_entries(batch),
+            self.codes, signs, shifts, edge_codes, edge_signs, edge_shifts, attributes, omega, mixing,
+            self.start, self.stop, self.factor, out,
+        )  # fmt: skip
+        return out.view(np.float32)  # real and imaginary parts, where it is complex
+
+    def _expanded(
+        self, purpose: int, groups: NDArray[Any], n_steps: int, labels: NDArray[np.uint64], width: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Signs as +-1, (n_steps, n_labels, width), and shifts, (n_steps, n_labels)."""
+        signs, places = sign_table(self.seed, purpose, groups, n_steps, labels)
+        bits = np.unpackbits(signs[0].view(np.uint8), axis=-1, bitorder="little")[..., :width]
+        return 1.0 - 2.0 * bits.astype(np.float32), (places[0] % width).astype(np.int64)
+
+    def _frequencies(self, groups: NDArray[Any], n_steps: int, width: int) -> tuple[Any, Any, Any]:
+        if self.bandwidth is None or self.batch.node_attributes is None:
+            return None, None, None
+        attributes = self.batch.node_attributes / self.bandwidth
+        n_attributes = attributes.shape[1]
+        omega = normal_table(self.seed, OMEGA, groups, n_steps, width * n_attributes)[0]
+        angles = uniform_table(self.seed, MIXING, groups, n_steps, _MIXING_LEVELS * (width + 1))[0]
+        angles = angles.reshape(n_steps, _MIXING_LEVELS, width + 1)
+        mixing = np.stack([np.cos(2 * np.pi * angles), np.sin(2 * np.pi * angles)], axis=2).astype(np.float32)
+        mixing[..., 0, width] = np.floor(angles[..., width] * max(int(np.log2(width)), 1))  # which bit pairs differ in
+        return attributes, omega.reshape(n_steps, width, n_attributes), mixing
+
+
+def _local_codes(labels: Any, count: int) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+    """Codes and hashes of the labels that occur; without labels one for all."""
+    if labels is None:
+        return np.zeros(count, np.int32), np.zeros(1, np.uint64)
+    if len(labels.hashes) <= max(count, 1):
+        return labels.codes, labels.hashes
+    present, codes = np.unique(labels.codes, return_inverse=True)
+    return codes.astype(np.int32), labels.hashes[present]

@@ -1,0 +1,165 @@
+"""The quick road: labels on nodes only. Graphs in parallel, a graph's state in the first caches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from gvoys.walks.sketch.lanes import WIDTH, finish_row, sum_row, sum_weighted_row
+
+__all__ = ["sketch_large_graph", "sketch_small_graphs"]
+
+
+@njit(cache=True, inline="always")
+def _row(indptr: Any, indices: Any, weights: Any, row: Any, state: Any, scratch: Any) -> None:  # pragma: no cover
+    begin, end = np.int64(indptr[row]), np.int64(indptr[row + 1])
+    if weights is None:
+        sum_row(state, indices, begin, end, scratch)
+    else:
+        sum_weighted_row(state, indices, begin, end, scratch, weights)
+
+
+@njit(cache=True)
+def _first_step(
+    first: Any,
+    n: Any,
+    codes: Any,
+    signs: Any,
+    shifts: Any,
+    base: Any,
+    start: Any,
+    stop: Any,
+    state: Any,
+    profile: Any,
+    place: Any,
+) -> None:  # pragma: no cover
+    """h_u = w_u R e: one coordinate, at the label's shift, with its sign."""
+    state[: n * WIDTH] = 0.0
+    for u in range(n):
+        which = base + np.int64(codes[first + u])
+        shift = np.int64(shifts[which])
+        bit = (signs[2 * which + shift // 64] >> np.uint64(shift % 64)) & np.uint64(1)
+        value = -stop[first + u] if bit else stop[first + u]
+        state[u * WIDTH + shift] = value
+        profile[place + shift] += start[first + u] * value
+
+
+@njit(parallel=True, cache=True)
+def sketch_small_graphs(
+    graphs: Any,
+    chunks: Any,
+    node_offsets: Any,
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    codes: Any,
+    n_codes: Any,
+    signs: Any,
+    shifts: Any,
+    start: Any,
+    stop: Any,
+    factor: Any,
+    norm: Any,
+    out: Any,
+) -> None:  # pragma: no cover
+    """Profiles of `graphs` into out, (n_graphs, n_steps, n_groups * 128); graph by graph, group by group."""
+    n_steps, n_groups = out.shape[1], out.shape[2] // WIDTH
+    for chunk in prange(len(chunks) - 1):
+        chosen = graphs[chunks[np.int64(chunk)] : chunks[np.int64(chunk) + 1]]
+        room = 0
+        for g in chosen:
+            if node_offsets[g + 1] - node_offsets[g] > room:
+                room = np.int64(node_offsets[g + 1] - node_offsets[g])
+        x = np.empty(room * WIDTH, np.float32)
+        y = np.empty(room * WIDTH, np.float32)
+        scratch = np.empty(2 * WIDTH, np.float32)
+        for g in chosen:
+            first = np.int64(node_offsets[g])
+            n = np.int64(node_offsets[g + 1]) - first
+            profile = out[g].reshape(-1)
+            profile[:] = 0.0
+            for r in range(n_groups):
+                base = r * n_steps * n_codes
+                _first_step(first, n, codes, signs, shifts, base, start, stop, x, profile, r * WIDTH)
+                for t in range(1, n_steps):
+                    base += n_codes
+                    place = (t * n_groups + r) * WIDTH
+                    for u in range(n):
+                        _row(indptr, indices, weights, first + u, x, scratch)
+                        which = base + np.int64(codes[first + u])
+                        offset = np.int64(WIDTH - shifts[which]) % WIDTH
+                        finish_row(scratch, offset, signs, which, factor, y, u, start[first + u], profile, place)
+                    x, y = y, x
+            for i in range(len(profile)):
+                profile[i] *= norm
+
+
+@njit(parallel=True, cache=True)
+def _large_step(
+    first: Any,
+    n: Any,
+    block: Any,
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    codes: Any,
+    base: Any,
+    signs: Any,
+    shifts: Any,
+    start: Any,
+    factor: Any,
+    x: Any,
+    y: Any,
+    sums: Any,
+) -> None:  # pragma: no cover
+    for part in prange(len(sums) // WIDTH):
+        scratch = np.empty(2 * WIDTH, np.float32)
+        place = np.int64(part) * WIDTH
+        sums[place : place + WIDTH] = 0.0
+        begin = np.int64(part) * block
+        for u in range(begin, min(begin + block, n)):
+            _row(indptr, indices, weights, first + u, x, scratch)
+            which = base + np.int64(codes[first + u])
+            offset = np.int64(WIDTH - shifts[which]) % WIDTH
+            finish_row(scratch, offset, signs, which, factor, y, u, start[first + u], sums, place)
+
+
+def sketch_large_graph(
+    graph: int,
+    block: int,
+    node_offsets: Any,
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    codes: Any,
+    n_codes: int,
+    signs: Any,
+    shifts: Any,
+    start: Any,
+    stop: Any,
+    factor: Any,
+    norm: Any,
+    out: Any,
+) -> None:
+    """The profile of one graph into out[graph], all threads on it, one group at a time."""
+    first, last = int(node_offsets[graph]), int(node_offsets[graph + 1])
+    n_steps, n_groups = out.shape[1], out.shape[2] // WIDTH
+    n = last - first
+    x, y = (np.empty(n * WIDTH, np.float32) for _ in range(2))
+    sums = np.empty(-(-n // block) * WIDTH, np.float32)
+    for r in range(n_groups):
+        place = slice(r * WIDTH, (r + 1) * WIDTH)
+        profile = np.zeros(WIDTH, np.float32)
+        base = r * n_steps * n_codes
+        _first_step(first, n, codes, signs, shifts, base, start, stop, x, profile, 0)
+        out[graph, 0, place] = profile * norm
+        for t in range(1, n_steps):
+            base += n_codes
+            _large_step(
+                first, n, block, indptr, indices, weights, codes, base, signs, shifts, start, factor, x, y, sums
+            )
+            # block by block in double precision: the same for any number of threads
+            out[graph, t, place] = sums.reshape(-1, WIDTH).sum(axis=0, dtype=np.float64) * norm
+            x, y = y, x
