@@ -1,6 +1,7 @@
 """gvoys compares graphs by the walks they share: random walk kernels in time linear in nodes, edges and graphs."""
 
 from gvoys import datasets, errors
+from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
 from gvoys.exact import ExactKernel, exact_kernel
 from gvoys.graphs import GraphBatch, as_batch
 from gvoys.series import Coefficients, Exponential, Geometric
@@ -14,10 +15,13 @@ __all__ = [
     "Exponential",
     "Geometric",
     "GraphBatch",
+    "RandomWalkFeatures",
+    "RandomWalkKernel",
     "as_batch",
     "compute_gram",
     "datasets",
     "errors",
+    "estimate",
     "exact_kernel",
     "profiles",
 ]

@@ -7,44 +7,59 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import ParameterError
+from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
+from gvoys.graphs.refine import refine_labels
 from gvoys.series import Series
 from gvoys.threads import threads
 from gvoys.walks.moments import compute_moments
+from gvoys.walks.sequences import Counts, compute_sequences
+from gvoys.walks.settings import METHODS, Settings, check_length, check_settings, choose_labels
+from gvoys.walks.sketch import compute_sketch
 
-__all__ = ["compute_gram", "profiles"]
+__all__ = ["check_components", "compute_gram", "moment_profiles", "profiles", "sequence_rounds", "sketch_profiles"]
 
-METHODS = ("moments",)
+_DENSE = 100_000_000  # numbers in a dense array of sequence counts
 
 
 def profiles(
     batch: GraphBatch | Any,
     method: str = "moments",
     max_length: int = 8,
-    n_components: int | None = None,
+    n_components: int = 512,
     *,
     start: Any = "uniform",
     stop: Any = "uniform",
+    labels: str | None = "auto",
+    refine: int = 0,
+    backtrack: bool = True,
+    attribute_bandwidth: float | None = None,
+    random_state: int = 0,
     scale: float = 1.0,
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     """Profiles H_i(G) with <H_i(G), H_i(H)> = K_i(G, H), made graph by graph; the series comes in when they meet.
 
     Parameters
     ----------
     batch : GraphBatch, or anything that `as_batch` takes.
-    method : "moments", exact, one number per length; it does not look at labels.
+    method : "moments", exact, one number per length, without labels; "sequences", exact counts of label sequences, one
+        column for each that occurs; "sketch", unbiased for labelled graphs, of a width that depends on nothing.
     max_length : the longest walk, at least 0.
-    n_components : width of the sketched methods; "moments" has the width 1 and does not read it.
+    n_components : width of a sketch; the exact methods have widths of their own and do not read it.
     start, stop : "uniform" (1/n per node), "ones", or an array of one weight per node of the batch.
+    labels : "node", "edge", "both", None, or "auto": node labels where the batch has them. Moments see none.
+    refine : rounds of label refinement; the profiles of all rounds 0 … refine lie side by side.
+    backtrack : False counts only walks that never go straight back to the node they came from.
+    attribute_bandwidth : with it, nodes match by exp(-|a - b|^2 / (2 bandwidth^2)) of their attributes too.
+    random_state : the sketch is a pure function of it, the graph and these parameters.
     scale : adjacency matrices are divided by it; pass the same to ``series.coefficients(max_length, scale)``.
     n_jobs : threads; the result does not depend on it.
 
     Returns
     -------
-    array of shape (n_graphs, max_length + 1, width)
+    array of shape (n_graphs, max_length + 1, width): float32 for a sketch, else float64
 
     >>> import networkx as nx
     >>> profiles([nx.path_graph(2), nx.cycle_graph(5)], "moments", max_length=2, start="ones", stop="ones")[:, :, 0]
@@ -53,12 +68,103 @@ def profiles(
     """
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}; choose one of {', '.join(map(repr, METHODS))}")
-    if not isinstance(max_length, (int, np.integer)) or isinstance(max_length, bool) or max_length < 0:
-        raise ParameterError(f"max_length must be an integer of at least 0, not {max_length!r}")
-    if not 0 < scale < np.inf:
-        raise ParameterError(f"scale must be a positive number, not {scale!r}")
+    batch, length = as_batch(batch), check_length(max_length)
+    if method == "moments" and labels == "auto":
+        labels = None
+    node, edge = choose_labels(batch, labels)
+    settings = Settings(start, stop, node, edge, refine, backtrack, attribute_bandwidth, random_state, scale)
+    check_settings(batch, settings)
     with threads(n_jobs):
-        return compute_moments(as_batch(batch), int(max_length), start, stop, scale)
+        if method == "moments":
+            return moment_profiles(batch, length, settings)
+        if method == "sketch":
+            return sketch_profiles(batch, length, check_components(n_components, settings), settings)
+        return _dense(sequence_rounds(batch, length, settings), len(batch))
+
+
+def moment_profiles(batch: GraphBatch, max_length: int, settings: Settings) -> NDArray[np.float64]:
+    """Walk moments, (n_graphs, max_length + 1, 1)."""
+    if not settings.plain:
+        raise UnsupportedError(
+            "method 'moments' sees no labels, attributes or refinement, and its walks may turn back; "
+            "use 'sequences' or 'sketch'"
+        )
+    return compute_moments(batch, max_length, settings.start, settings.stop, settings.scale)
+
+
+def sketch_profiles(
+    batch: GraphBatch,
+    max_length: int,
+    n_components: int,
+    settings: Settings,
+    first_group: int = 0,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
+    """A sketch, (n_graphs, max_length + 1, (refine + 1) * n_components)."""
+    return compute_sketch(
+        batch,
+        max_length,
+        n_components,
+        start=settings.start,
+        stop=settings.stop,
+        node_labels=settings.node_labels,
+        edge_labels=settings.edge_labels,
+        refine=settings.refine,
+        backtrack=settings.backtrack,
+        attribute_bandwidth=settings.attribute_bandwidth,
+        seed=settings.seed,
+        first_group=first_group,
+        scale=settings.scale,
+        out=out,
+    )
+
+
+def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **how: Any) -> list[list[Counts]]:
+    """Sequence counts of each round of refinement and each length."""
+    if settings.attribute_bandwidth is not None:
+        raise UnsupportedError("method 'sequences' counts labels and cannot see attributes; use 'sketch'")
+    rounds = []
+    for round_ in range(settings.refine + 1):
+        batch = refine_labels(batch) if round_ else batch
+        rounds.append(
+            compute_sequences(
+                batch,
+                max_length,
+                start=settings.start,
+                stop=settings.stop,
+                node_labels=settings.node_labels or round_ > 0,
+                edge_labels=settings.edge_labels,
+                backtrack=settings.backtrack,
+                scale=settings.scale,
+                **how,
+            )
+        )
+    return rounds
+
+
+def check_components(n_components: Any, settings: Settings) -> int:
+    """The width of a sketch; even with attributes, whose coordinates are complex."""
+    if not isinstance(n_components, (int, np.integer)) or isinstance(n_components, bool) or n_components < 1:
+        raise ParameterError(f"n_components must be an integer of at least 1, not {n_components!r}")
+    if settings.attribute_bandwidth is not None and n_components % 2:
+        raise ParameterError(f"n_components must be even where attributes count, not {n_components}")
+    return int(n_components)
+
+
+def _dense(rounds: list[list[Counts]], n_graphs: int) -> NDArray[np.float64]:
+    columns = [[np.unique(counts.keys, return_inverse=True) for counts in lengths] for lengths in rounds]
+    widths = [max(len(keys) for keys, _ in lengths) for lengths in columns]
+    size = n_graphs * len(rounds[0]) * sum(widths)
+    if size > _DENSE:
+        raise UnsupportedError(
+            f"a dense array of these sequence counts has {size:.2g} numbers; use RandomWalkKernel(method='sequences'), "
+            "which keeps them sparse, or method='sketch'"
+        )
+    out = np.zeros((n_graphs, len(rounds[0]), sum(widths)))
+    for round_, lengths in enumerate(rounds):
+        for i, counts in enumerate(lengths):
+            out[counts.graphs, i, sum(widths[:round_]) + columns[round_][i][1]] = counts.values
+    return out
 
 
 def compute_gram(

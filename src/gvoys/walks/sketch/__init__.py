@@ -54,9 +54,11 @@ def compute_sketch(
     seed: int = 0,
     first_group: int = 0,
     scale: float = 1.0,
+    out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """Sketched profiles, (n_graphs, max_length + 1, (refine + 1) * n_components); the rounds lie side by side."""
-    out = np.empty((len(batch), max_length + 1, (refine + 1) * n_components), np.float32)
+    if out is None:
+        out = np.empty((len(batch), max_length + 1, (refine + 1) * n_components), np.float32)
     ends = tuple(compute_endpoint(batch, what, name) for what, name in ((start, "start"), (stop, "stop")))
     for round_ in range(refine + 1):
         batch = refine_labels(batch) if round_ else batch

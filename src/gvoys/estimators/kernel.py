@@ -1,0 +1,200 @@
+"""RandomWalkKernel: graphs in, Gram matrix out, with an error bar on every value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.estimators.base import Choice, WalkEstimator
+from gvoys.estimators.spread import gram_with_error
+from gvoys.estimators.vocabulary import Vocabulary, squared_norms
+from gvoys.exact import exact_kernel
+from gvoys.graphs.batch import GraphBatch
+from gvoys.series import Geometric, Series
+from gvoys.threads import threads
+from gvoys.walks.profiles import check_components, moment_profiles, sequence_rounds, sketch_profiles
+from gvoys.walks.sequences import STATE_BUDGET, estimate_states
+from gvoys.walks.settings import LABELS
+
+__all__ = ["RandomWalkKernel"]
+
+METHODS = ("moments", "sequences", "sketch", "exact")
+
+
+class RandomWalkKernel(TransformerMixin, WalkEstimator):
+    """The random walk kernel between graphs: ``fit_transform`` gives the Gram matrix, ``transform`` (new, fitted).
+
+    Parameters
+    ----------
+    series, max_length, n_components, start, stop, labels, refine, backtrack, attribute_bandwidth, random_state, n_jobs,
+    device, verbose : as in `RandomWalkFeatures`.
+    method : "moments" (exact, unlabelled), "sequences" (exact, labelled, sparse), "sketch" (unbiased), "exact" (a solver
+        on every pair: slow, for checking), or "auto": moments where nothing but edges counts, sequences where
+        their estimated number fits the budget of states, else sketch.
+    normalize : divide by sqrt(K(G,G) K(H,H)); a graph with K(G,G) = 0 has zeros.
+
+    Attributes
+    ----------
+    method_ : the method, with the reason in ``method_.reason``.
+    standard_error_ : of the matrix that `fit_transform` or `transform` returned last: zero for exact methods, else from
+        the spread over groups of 128 components, widened for their small number: +-1.96 of it is a 95 % interval.
+        nan with fewer than 256 components.
+    series_, max_length_, scale_ : as in `RandomWalkFeatures`.
+
+    >>> import gvoys as gv
+    >>> kernel = RandomWalkKernel(gv.Geometric(0.1), max_length=3, normalize=True)
+    >>> K = kernel.fit_transform(gv.datasets.molecules(20))
+    >>> K.shape, kernel.method_.reason
+    ((20, 20), 'an estimated ... label sequences fit the budget, so that exact counts are kept')
+    """
+
+    def __init__(
+        self,
+        series: Series = Geometric("auto"),  # noqa: B008 (immutable)
+        *,
+        max_length: int | None = 8,
+        method: str = "auto",
+        n_components: int = 512,
+        start: Any = "uniform",
+        stop: Any = "uniform",
+        labels: str | None = "auto",
+        refine: int = 0,
+        backtrack: bool = True,
+        attribute_bandwidth: float | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        device: str = "cpu",
+        normalize: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.series = series
+        self.max_length = max_length
+        self.method = method
+        self.n_components = n_components
+        self.start = start
+        self.stop = stop
+        self.labels = labels
+        self.refine = refine
+        self.backtrack = backtrack
+        self.attribute_bandwidth = attribute_bandwidth
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+        self.normalize = normalize
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> RandomWalkKernel:
+        """Profile the graphs that later ones are compared with."""
+        batch = self._fit_common(X)
+        check_components(self.n_components, self.settings_)
+        self.method_ = self._choose_method(batch)
+        with threads(self.n_jobs):
+            self.fitted_, self.diagonal_ = self._profile(batch, fitting=True)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """The Gram matrix of the graphs, (n, n)."""
+        self.fit(X)
+        return self._compare(self.fitted_, self.diagonal_)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Kernel values between new graphs and the fitted ones, (n_new, n_fitted)."""
+        batch = self._read(X)
+        with threads(self.n_jobs):
+            return self._compare(*self._profile(batch, fitting=False))
+
+    # -- which method
+
+    def _choose_method(self, batch: GraphBatch) -> Choice:
+        if self.method != "auto":
+            return self._check_method()
+        if self.settings_.plain:
+            return Choice("moments", "nothing but edges counts, so that one number per length is exact")
+        if self.attribute_bandwidth is not None:
+            return Choice("sketch", "attributes count, and only a sketch sees them")
+        states = (self.refine + 1) * estimate_states(
+            batch,
+            self.max_length_,
+            node_labels=self.settings_.node_labels or self.refine > 0,
+            edge_labels=self.settings_.edge_labels,
+            backtrack=self.backtrack,
+        )
+        if states <= STATE_BUDGET:
+            return Choice(
+                "sequences", f"an estimated {states:,.0f} label sequences fit the budget, so that exact counts are kept"
+            )
+        return Choice("sketch", f"an estimated {states:,.0f} label sequences exceed the budget of {STATE_BUDGET:,}")
+
+    def _check_method(self) -> Choice:
+        if self.method not in METHODS:
+            raise ParameterError(
+                f"method must be 'auto' or one of {', '.join(map(repr, METHODS))}, not {self.method!r}"
+            )
+        if self.method == "moments" and self.labels == "auto":
+            self.settings_ = replace(self.settings_, node_labels=False)
+        if self.method == "exact" and (self.refine or not self.backtrack or self.attribute_bandwidth is not None):
+            raise UnsupportedError(
+                "method='exact' takes labels, weights and directions only; use 'sequences' or 'sketch' for refine, "
+                "backtrack=False and attributes"
+            )
+        return Choice(self.method, "as asked")
+
+    # -- profiles and their products
+
+    def _profile(self, batch: GraphBatch, fitting: bool) -> tuple[Any, NDArray[np.float64]]:
+        """What is compared, and K(G, G) of every graph."""
+        if self.method_ == "exact":
+            return batch, np.array([self._pair(graph, graph) for graph in batch])
+        if self.method_ == "sequences":
+            rounds = sequence_rounds(batch, self.max_length_, self.settings_)
+            if fitting:
+                self.vocabulary_ = Vocabulary.from_counts(rounds)
+            features = self.vocabulary_.features(rounds, self._factors(), len(batch))
+            return features, squared_norms(rounds, self._factors(), len(batch))
+        if self.method_ == "moments":
+            features = moment_profiles(batch, self.max_length_, self.settings_) * self._factors()[:, None]
+        else:
+            features = self._sketch(batch)
+        return features, np.einsum("nij,nij->n", features, features, dtype=np.float64)
+
+    def _sketch(self, batch: GraphBatch) -> NDArray[np.float32]:
+        width = (self.refine + 1) * self.n_components
+        out = np.empty((len(batch), self.max_length_ + 1, width), np.float32)
+        for block in self._blocks(batch, 4 * (self.max_length_ + 1) * width):
+            sketch_profiles(batch[block], self.max_length_, self.n_components, self.settings_, out=out[block])
+            out[block] *= self._factors().astype(np.float32)[:, None]
+        return out
+
+    def _compare(self, left: Any, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
+        right = self.fitted_
+        error: NDArray[np.float64] | None = None
+        if self.method_ == "exact":
+            K = np.array([[self._pair(g, h) for h in right] for g in left]).reshape(len(left), len(right))
+        elif self.method_ == "sequences":
+            K = (left @ right.T).toarray()
+        elif self.method_ == "moments":
+            ours = left.reshape(len(left), -1)
+            K = ours @ (ours if left is right else right.reshape(len(right), -1)).T
+        else:
+            K, error = gram_with_error(left, right, self.n_components)
+        norms = np.outer(_inverse_root(diagonal), _inverse_root(self.diagonal_)) if self.normalize else 1.0
+        self.standard_error_ = np.zeros(K.shape) if error is None else error * norms
+        return K * norms
+
+    def _pair(self, g: GraphBatch, h: GraphBatch) -> float:
+        series = self.series_ if self.max_length is None else self.series_.truncated(self.max_length_)
+        labels = {flags: name for name, flags in LABELS.items()}[self.settings_.node_labels, self.settings_.edge_labels]
+        if not isinstance(self.start, str) or not isinstance(self.stop, str):
+            raise UnsupportedError("method='exact' takes 'uniform' or 'ones' for start and stop; use another method")
+        return float(exact_kernel(g, h, series, start=self.start, stop=self.stop, labels=labels))
+
+
+def _inverse_root(diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / sqrt(K(G, G)), and 0 for graphs without walks."""
+    positive = diagonal > 0
+    return np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0)

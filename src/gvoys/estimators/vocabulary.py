@@ -1,0 +1,50 @@
+"""Sequence counts as sparse matrices: columns are the sequences seen at fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gvoys.walks.sequences import Counts
+
+__all__ = ["Vocabulary"]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The sorted sequences of each round and length, and where their columns begin."""
+
+    keys: list[list[NDArray[np.uint64]]]
+
+    @classmethod
+    def from_counts(cls, rounds: list[list[Counts]]) -> Vocabulary:
+        return cls([[np.unique(counts.keys) for counts in lengths] for lengths in rounds])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of different sequences."""
+        return sum(len(keys) for lengths in self.keys for keys in lengths)
+
+    def features(self, rounds: list[list[Counts]], factors: NDArray[np.float64], n_graphs: int) -> sp.csr_array:
+        """Weighted counts of the known sequences, (n_graphs, n_columns)."""
+        parts, first = [], 0
+        for known, lengths in zip(self.keys, rounds, strict=True):
+            for keys, counts, factor in zip(known, lengths, factors, strict=True):
+                places = np.minimum(np.searchsorted(keys, counts.keys), max(len(keys) - 1, 0))
+                seen = keys[places] == counts.keys if len(keys) else np.zeros(len(counts.keys), bool)
+                parts.append((counts.graphs[seen], first + places[seen], factor * counts.values[seen]))
+                first += len(keys)
+        rows, columns, values = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(n_graphs, max(self.n_columns, 1))))
+
+
+def squared_norms(rounds: list[list[Counts]], factors: NDArray[np.float64], n_graphs: int) -> NDArray[np.float64]:
+    """K(G, G) of every graph, over all its sequences, known or not."""
+    total = np.zeros(n_graphs)
+    for lengths in rounds:
+        for counts, factor in zip(lengths, factors, strict=True):
+            total += np.bincount(counts.graphs, (factor * counts.values) ** 2, minlength=n_graphs)
+    return total

@@ -1,0 +1,81 @@
+"""What walks do and see: checked once, for profiles and estimators alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+
+__all__ = ["LABELS", "METHODS", "Settings", "check_length", "check_settings", "choose_labels"]
+
+METHODS = ("moments", "sequences", "sketch")
+LABELS: dict[Any, tuple[bool, bool]] = {
+    None: (False, False),
+    "node": (True, False),
+    "edge": (False, True),
+    "both": (True, True),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How graphs are walked; the same for every graph that is to be compared."""
+
+    start: Any = "uniform"
+    stop: Any = "uniform"
+    node_labels: bool = False
+    edge_labels: bool = False
+    refine: int = 0
+    backtrack: bool = True
+    attribute_bandwidth: float | None = None
+    seed: int = 0
+    scale: float = 1.0
+
+    @property
+    def plain(self) -> bool:
+        """Whether the moments say all: no labels of any kind, and walks may turn back."""
+        return not (self.node_labels or self.edge_labels or self.refine or self.attribute_bandwidth) and self.backtrack
+
+
+def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
+    """Whether node and edge labels count; "auto" takes node labels where the batch has them."""
+    if isinstance(labels, str) and labels == "auto":
+        return batch.node_labels is not None, False
+    if labels is not None and (not isinstance(labels, str) or labels not in LABELS):
+        raise ParameterError(f'labels must be "auto", "node", "edge", "both" or None, not {labels!r}')
+    wanted = LABELS[labels]
+    for kind, used, held in (("node", wanted[0], batch.n_nodes), ("edge", wanted[1], batch.n_entries)):
+        if used and held and getattr(batch, f"{kind}_labels") is None:
+            raise UnsupportedError(
+                f"labels={labels!r}, but the graphs have no {kind} labels; pass labels=None or give them"
+            )
+    return wanted
+
+
+def check_length(max_length: Any) -> int:
+    """The longest walk, an integer of at least 0 that leaves room for the step in a random word's name."""
+    if not isinstance(max_length, (int, np.integer)) or isinstance(max_length, bool) or not 0 <= max_length < 2**16:
+        raise ParameterError(f"max_length must be an integer of at least 0, not {max_length!r}")
+    return int(max_length)
+
+
+def check_settings(batch: GraphBatch, settings: Settings) -> Settings:
+    """Refuse settings outside their range, or that the batch cannot meet."""
+    if not isinstance(settings.refine, (int, np.integer)) or isinstance(settings.refine, bool) or settings.refine < 0:
+        raise ParameterError(f"refine must be an integer of at least 0, not {settings.refine!r}")
+    if not isinstance(settings.backtrack, (bool, np.bool_)):
+        raise ParameterError(f"backtrack must be True or False, not {settings.backtrack!r}")
+    bandwidth = settings.attribute_bandwidth
+    if bandwidth is not None and not (isinstance(bandwidth, (int, float, np.number)) and 0 < bandwidth < np.inf):
+        raise ParameterError(f"attribute_bandwidth must be None or a positive number, not {bandwidth!r}")
+    if bandwidth is not None and batch.n_nodes and batch.node_attributes is None:
+        raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes")
+    if not 0 < settings.scale < np.inf:
+        raise ParameterError(f"scale must be a positive number, not {settings.scale!r}")
+    if not 0 <= settings.seed < 2**64:
+        raise ParameterError(f"random_state must be an integer from 0 to 2^64 - 1, not {settings.seed!r}")
+    return settings

@@ -1,0 +1,293 @@
+"""The sketch: unbiased for every option, of bounded variance, the same bits however it is computed."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import oracles
+import pytest
+from pairs import Kind, random_graph
+
+import gvoys as gv
+from gvoys import reference
+from gvoys.graphs.labels import Labels
+from gvoys.walks import sketch as module
+from gvoys.walks.sketch import WIDTH, compute_sketch
+
+GROUPS = 300
+LENGTH = 4
+OPTIONS = ("node_labels", "edge_labels", "weighted", "directed", "nonbacktracking", "attributes", "refine", "ends")
+
+
+def group_values(P, i, j):
+    """K_0 … K_L of graphs i and j by each group alone, (n_lengths, n_groups)."""
+    P = P.reshape(*P.shape[:2], -1, WIDTH)
+    return np.einsum("tgk,tgk->tg", P[i].astype(float), P[j].astype(float)) * P.shape[2]
+
+
+def z_scores(P, i, j, expected):
+    """Deviation of the mean over groups in standard errors; rounding of float32 counts as none."""
+    values = group_values(P, i, j)
+    error = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+    return (values.mean(axis=1) - expected) / np.maximum(error, 1e-5 * np.abs(expected) + 1e-12)
+
+
+def three_graphs(options, seed):
+    """Three graphs with the given options, in both forms, and their attributes."""
+    rng = np.random.default_rng(seed)
+    kind = Kind("directed" in options, "weighted" in options, "node_labels" in options, "edge_labels" in options)
+    graphs, dense, attributes = [], [], []
+    for n in (5, 7, 8):
+        start, stop = (rng.uniform(0.2, 1, n) for _ in range(2)) if "ends" in options else (None, None)
+        graph, one = random_graph(rng, n, kind, density=0.35, start=start, stop=stop)
+        graphs.append(graph)
+        dense.append(one)
+        attributes.append(rng.normal(size=(n, 2)))
+    batch = gv.GraphBatch.concatenate(graphs)
+    if "attributes" in options:
+        batch = replace(batch, node_attributes=np.concatenate(attributes))
+    return batch, dense, attributes
+
+
+def truth(options, g, h, a, b, round_):
+    for _ in range(round_):
+        g, h = oracles.refined(g), oracles.refined(h)
+    if "nonbacktracking" in options:
+        return oracles.kernel_without_backtracking(
+            g, h, LENGTH, (a / 0.8, b / 0.8) if "attributes" in options else None
+        )
+    if "attributes" in options:
+        return oracles.kernel_with_attributes(g, h, a / 0.8, b / 0.8, LENGTH)
+    return reference.kernel_by_vec_trick(g, h, LENGTH)
+
+
+ALONE_AND_IN_PAIRS = [(), *[(one,) for one in OPTIONS], *combinations(OPTIONS, 2)]
+
+
+@pytest.mark.parametrize("options", ALONE_AND_IN_PAIRS, ids="+".join)
+def test_unbiased(options):
+    """|z| < 5 for every pair, the diagonal included, every length and every round of refinement."""
+    batch, dense, attributes = three_graphs(options, seed=len("".join(options)))
+    rounds = 2 if "refine" in options else 0
+    P = compute_sketch(
+        batch,
+        LENGTH,
+        GROUPS * WIDTH,
+        start=np.concatenate([g.start for g in dense]),
+        stop=np.concatenate([g.stop for g in dense]),
+        node_labels="node_labels" in options,
+        edge_labels="edge_labels" in options,
+        refine=rounds,
+        backtrack="nonbacktracking" not in options,
+        attribute_bandwidth=0.8 if "attributes" in options else None,
+    )
+    P = P.reshape(3, LENGTH + 1, rounds + 1, GROUPS * WIDTH)
+    for round_ in range(rounds + 1):
+        for i in range(3):
+            for j in range(i, 3):
+                expected = truth(options, dense[i], dense[j], attributes[i], attributes[j], round_)
+                assert np.abs(z_scores(P[:, :, round_], i, j, expected)).max() < 5
+
+
+@pytest.mark.parametrize("trap", ["no labels", "no signs", "one group"])
+def test_the_z_test_has_teeth(trap, monkeypatch):
+    """Words that forget the label, the signs or the group are noticed by the test above."""
+    whole = module.sign_table
+
+    def trapped(seed, purpose, groups, n_steps, labels):
+        signs, places = whole(seed, purpose, groups, n_steps, labels)
+        if trap == "no labels":
+            signs, places = (np.ascontiguousarray(np.broadcast_to(x[:, :, :1], x.shape)) for x in (signs, places))
+        if trap == "no signs":
+            signs = np.zeros_like(signs)
+        if trap == "one group":
+            signs, places = np.repeat(signs[:1], len(groups), axis=0), np.repeat(places[:1], len(groups), axis=0)
+        return signs, places
+
+    monkeypatch.setattr(module, "sign_table", trapped)
+    with pytest.raises(AssertionError):
+        for seed_options in (("node_labels",), ("node_labels", "ends")):
+            test_unbiased(seed_options)
+
+
+def test_molecules_and_regular_graphs_are_unbiased_too():
+    rng = np.random.default_rng(0)
+    regular = gv.datasets.regular(3, 12, 4)
+    regular = replace(regular, node_labels=Labels.from_values(rng.integers(0, 3, regular.n_nodes)))
+    for batch in (gv.datasets.molecules(4, mean_nodes=12), regular):
+        P = compute_sketch(batch, 6, GROUPS * WIDTH)
+        exact = gv.profiles(batch, "sequences", 6)
+        for i in range(len(batch)):
+            for j in range(i, len(batch)):
+                assert np.abs(z_scores(P, i, j, (exact[i] * exact[j]).sum(axis=1))).max() < 5
+
+
+def test_unlabelled_graphs_have_no_noise():
+    """One label for all means one orthogonal map for all."""
+    batch = gv.datasets.erdos_renyi(3, 30, 0.2)
+    P = compute_sketch(batch, 5, WIDTH, node_labels=False)
+    K = np.einsum("itk,jtk->tij", P.astype(float), P.astype(float))
+    moments = gv.profiles(batch, "moments", 5)[:, :, 0]
+    np.testing.assert_allclose(K, np.einsum("it,jt->tij", moments, moments), rtol=1e-5)
+
+
+# -- variance
+
+
+def labelled_graphs(n_graphs=5):
+    rng = np.random.default_rng(7)
+    batch = gv.datasets.erdos_renyi(n_graphs, 40, 5 / 39, random_state=1)
+    return replace(batch, node_labels=Labels.from_values(rng.integers(0, 4, batch.n_nodes)))
+
+
+def relative_variance(P):
+    """width * Var K_i(G, H) / (K_i(G, G) K_i(H, H)), averaged over pairs G != H, for P (n, lengths, groups, width)."""
+    values = np.einsum("itgk,jtgk->ijtg", P, P, dtype=float, optimize=True)
+    mean, variance = values.mean(axis=3), values.var(axis=3)
+    pairs = [(i, j) for i in range(len(P)) for j in range(i)]
+    return P.shape[3] * np.mean([variance[i, j] / (mean[i, i] * mean[j, j]) for i, j in pairs], axis=0)
+
+
+def sign_chains(batch, max_length, n_components, seed=0):
+    """Plain signs in place of shift and signs: Algorithm 1 of the paper with its walks summed out."""
+    rng = np.random.default_rng(seed)
+    codes, A = batch.node_labels.codes, batch.adjacency()
+    uniform = np.repeat(1 / batch.graph_sizes, batch.graph_sizes)[:, None]
+    state = uniform * rng.choice([-1.0, 1.0], (4, n_components))[codes]
+    out = []
+    for _ in range(max_length + 1):
+        out.append(np.add.reduceat(uniform * state, batch.node_offsets[:-1], axis=0))
+        state = rng.choice([-1.0, 1.0], (4, n_components))[codes] * (A @ state)
+    return np.stack(out, axis=1)
+
+
+def test_variance_stays_bounded_where_plain_signs_explode():
+    batch = labelled_graphs()
+    P = compute_sketch(batch, 10, 1500 * WIDTH).reshape(len(batch), 11, 1500, WIDTH) * np.sqrt(1500)
+    ours = relative_variance(P)
+    assert ours[10] <= 6
+    signs = sign_chains(batch, 10, 200_000).reshape(len(batch), 11, 200_000, 1)
+    assert relative_variance(signs)[10] > 60
+
+
+def test_error_falls_like_the_root_of_the_width():
+    batch = labelled_graphs(4)
+    exact = gv.profiles(batch, "sequences", 5)
+    truth_ = (exact[0] * exact[1]).sum(axis=1)[5]
+    widths = [WIDTH * 2**k for k in range(6)]
+    errors = []
+    for width in widths:
+        P = [compute_sketch(batch[:2], 5, width, seed=seed)[:, 5].astype(float) for seed in range(200)]
+        errors.append(np.sqrt(np.mean([(p[0] @ p[1] - truth_) ** 2 for p in P])))
+    slope = np.polyfit(np.log(widths), np.log(errors), 1)[0]
+    assert abs(slope + 0.5) < 0.1
+
+
+# -- the same bits
+
+
+HOWS = [
+    {},
+    {"edge_labels": True},
+    {"backtrack": False},
+    {"refine": 1},
+    {"attribute_bandwidth": 1.0},
+    {"edge_labels": True, "backtrack": False, "refine": 1, "attribute_bandwidth": 0.5},
+]
+
+
+def molecules_with_attributes(n=40):
+    batch = gv.datasets.molecules(n, mean_nodes=14)
+    return replace(batch, node_attributes=np.random.default_rng(0).normal(size=(batch.n_nodes, 2)))
+
+
+@pytest.mark.parametrize("how", HOWS, ids=str)
+def test_threads_and_batches_do_not_matter(how):
+    batch = molecules_with_attributes()
+    labels = "both" if "edge_labels" in how else "node"
+    how = {key: value for key, value in how.items() if key != "edge_labels"} | {"labels": labels}
+
+    def run(part, **more):
+        return gv.profiles(part, "sketch", 5, 2 * WIDTH, **how, **more)
+
+    expected = run(batch, n_jobs=1)
+    np.testing.assert_array_equal(run(batch), expected)
+    backwards = [run(batch[i])[0] for i in reversed(range(len(batch)))]
+    np.testing.assert_array_equal(np.array(backwards)[::-1], expected)
+
+
+def test_tables_of_words_are_cut_without_a_trace(monkeypatch):
+    batch = gv.datasets.molecules(60)
+    expected = gv.profiles(batch, "sketch", 4, WIDTH, refine=2)
+    monkeypatch.setattr(module, "_TABLE", 20 * 5 * 50)
+    np.testing.assert_array_equal(gv.profiles(batch, "sketch", 4, WIDTH, refine=2), expected)
+
+
+def test_a_new_process_agrees_and_is_quick():
+    code = (
+        "import time; begin = time.time(); import gvoys as gv, hashlib;"
+        "P = gv.profiles(gv.datasets.molecules(5), 'sketch', 3, 256);"
+        "print(hashlib.sha256(P.tobytes()).hexdigest(), time.time() - begin)"
+    )
+    P = gv.profiles(gv.datasets.molecules(5), "sketch", 3, 256)
+    run = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
+    import hashlib
+
+    assert {out.stdout.split()[0] for out in run} == {hashlib.sha256(P.tobytes()).hexdigest()}
+    assert min(float(out.stdout.split()[1]) for out in run) < 2.0  # kernels come compiled from disk
+
+
+def test_more_components_begin_with_the_fewer():
+    batch = gv.datasets.molecules(5)
+    few, many = gv.profiles(batch, "sketch", 3, 2 * WIDTH), gv.profiles(batch, "sketch", 3, 4 * WIDTH)
+    np.testing.assert_allclose(many[:, :, : 2 * WIDTH] * np.sqrt(2), few, rtol=1e-6)
+
+
+def test_the_general_road_gives_the_same_numbers(monkeypatch):
+    batch = molecules_with_attributes(10)
+    for weights in (None, np.random.default_rng(1).uniform(0.5, 2, batch.n_entries)):
+        graph = replace(batch, edge_weights=weights)
+        quick = compute_sketch(graph, 5, WIDTH)
+        with monkeypatch.context() as patch:
+            patch.setattr(module._Sketch, "_plain", lambda self: False)
+            general = compute_sketch(graph, 5, WIDTH)
+        np.testing.assert_allclose(general, quick, rtol=1e-5, atol=1e-7)
+
+
+def test_large_graphs_share_their_threads(monkeypatch):
+    batch = gv.datasets.molecules(6, mean_nodes=60)
+    small = compute_sketch(batch, 6, 2 * WIDTH)
+    monkeypatch.setattr(module, "_LARGE", 10)
+    monkeypatch.setattr(module, "_BLOCK", 7)
+    large = gv.profiles(batch, "sketch", 6, 2 * WIDTH)
+    np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6)
+    np.testing.assert_array_equal(gv.profiles(batch, "sketch", 6, 2 * WIDTH, n_jobs=1), large)
+
+
+@pytest.mark.parametrize("n_components", [1, 20, 100, 200])
+def test_any_width_is_unbiased(n_components):
+    batch = gv.datasets.molecules(2, mean_nodes=8)
+    exact = gv.profiles(batch, "sequences", 2)
+    values = [
+        np.einsum("tk,tk->t", *gv.profiles(batch, "sketch", 2, n_components, random_state=seed).astype(float))
+        for seed in range(600)
+    ]
+    expected = (exact[0] * exact[1]).sum(axis=1)
+    z = (np.mean(values, axis=0) - expected) / (np.std(values, axis=0) / np.sqrt(len(values)) + 1e-12)
+    assert np.abs(z).max() < 5
+
+
+def test_scale_changes_no_bit():
+    batch = gv.datasets.molecules(5)
+    plain, scaled = (gv.profiles(batch, "sketch", 6, WIDTH, scale=s) for s in (1.0, 4.0))
+    np.testing.assert_array_equal(scaled * (4.0 ** np.arange(7, dtype=np.float32))[:, None], plain)
+
+
+def test_empty_and_edgeless_graphs():
+    batch = gv.GraphBatch.from_arrays([], [0, 1, 3], node_labels=["C", "C", "N", "C"])
+    P = gv.profiles(batch, "sketch", 3, WIDTH)
+    assert not P[0].any()
+    assert not P[:, 1:].any()
+    assert np.linalg.norm(P[1, 0]) == pytest.approx(1.0)
