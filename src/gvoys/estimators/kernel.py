@@ -33,8 +33,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     ----------
     series, max_length, n_components, start, stop, labels, refine, backtrack, attribute_bandwidth, random_state, n_jobs,
     device, verbose : as in `RandomWalkFeatures`.
-    method : "moments" (exact, unlabelled), "sequences" (exact, labelled, sparse), "sketch" (unbiased), "exact" (a solver
-        on every pair: slow, for checking), or "auto": moments where nothing but edges counts, sequences where
+    method : "moments" (exact, unlabelled), "sequences" (exact, labelled, sparse), "sketch" (unbiased), "exact" (a
+        solver on every pair: slow, for checking), or "auto": moments where nothing but edges counts, sequences where
         their estimated number fits the budget of states, else sketch.
     normalize : divide by sqrt(K(G,G) K(H,H)); a graph with K(G,G) = 0 has zeros.
 

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from gvoys.errors import LabelError
 
-__all__ = ["Labels", "hash_integers", "hash_label"]
+__all__ = ["Labels", "combine_hashes", "hash_integers", "hash_label"]
 
 _INT64 = np.iinfo(np.int64)
+_SALT = np.uint64(0x243F6A8885A308D3)
 
 
 def hash_integers(values: NDArray[Any]) -> NDArray[np.uint64]:
@@ -30,6 +31,11 @@ def hash_integers(values: NDArray[Any]) -> NDArray[np.uint64]:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+def combine_hashes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hash ordered pairs: the two do not play the same part, so that (a, b) and (b, a) differ."""
+    return hash_integers(hash_integers(first ^ _SALT) + second)
 
 
 def hash_label(value: Hashable) -> int:

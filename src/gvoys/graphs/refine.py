@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import stable_order
-from gvoys.graphs.labels import Labels, hash_integers
+from gvoys.graphs.labels import Labels, combine_hashes
 
 __all__ = ["refine_labels"]
 
-_OUT, _IN, _OWN = (np.uint64(salt) for salt in (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0))
+_IN = np.uint64(0x13198A2E03707344)  # tells the neighbours before a node from those after it
 
 
 def refine_labels(batch: GraphBatch) -> GraphBatch:
@@ -26,17 +26,14 @@ def refine_labels(batch: GraphBatch) -> GraphBatch:
     edge = np.zeros(batch.n_entries, np.uint64) if batch.edge_labels is None else batch.edge_labels.hashed
     rows = batch.rows()
     columns = batch.columns()
-    around = _sums(_mix(own[columns], edge, _OUT), batch.indptr)
+    around = _sums(combine_hashes(own[columns], edge), batch.indptr)
     if batch.directed:
         order = stable_order(columns)
         pointers = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=batch.n_nodes))])
-        around = _mix(around, _sums(_mix(own[rows], edge, _IN)[order], pointers), _IN)
-    hashes, codes = np.unique(_mix(own, around, _OWN), return_inverse=True)
+        before = combine_hashes(own[rows] ^ _IN, edge)[order]
+        around = combine_hashes(around, _sums(before, pointers))
+    hashes, codes = np.unique(combine_hashes(own, around), return_inverse=True)
     return replace(batch, node_labels=Labels(codes.astype(np.int32), hashes, hashes))
-
-
-def _mix(one: NDArray[np.uint64], other: NDArray[np.uint64], salt: np.uint64) -> NDArray[np.uint64]:
-    return hash_integers(hash_integers(one ^ salt) + other)
 
 
 def _sums(values: NDArray[np.uint64], pointers: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -16,7 +16,7 @@ from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.entries import stable_order
-from gvoys.graphs.labels import hash_integers
+from gvoys.graphs.labels import combine_hashes, hash_integers
 from gvoys.walks.arcs import line_graph
 
 __all__ = ["STATE_BUDGET", "Counts", "compute_sequences", "estimate_states"]
@@ -157,7 +157,7 @@ def _first(labels: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _extend(keys: NDArray[np.uint64], labels: NDArray[np.uint64], edges: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The hash of a sequence with one more label, and the edge to it, in front."""
-    return hash_integers(hash_integers(keys + hash_integers(edges)) ^ labels)
+    return combine_hashes(combine_hashes(keys, edges), labels)
 
 
 def _merge(places: NDArray[Any], keys: NDArray[np.uint64], values: NDArray[np.float64]) -> tuple[Any, Any, Any]:

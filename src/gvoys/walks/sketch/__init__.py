@@ -1,6 +1,6 @@
 """The profile of labelled graphs as an unbiased sketch, O(length x edges x components).
 
-    h_u^0     = w_u R_{0,label(u)} e
+    h_u^0     = w_u R_{0,label(u)} e / sqrt(d),   e all ones
     h_u^{t+1} = R_{t+1,label(u)} * sum over neighbours x of u of A(u,x) h_x^t
     H_i       = sum_u v_u h_u^i
 
@@ -117,15 +117,15 @@ class _Sketch:
         self.indices = batch.indices.view(np.uint32)
 
     def fill(self, out: NDArray[np.float32]) -> None:
-        """All groups, each weighted by its share of the components."""
+        """All groups; the norm 1 / sqrt(d) weights each by its share of the components."""
         n_components = out.shape[2]
+        norm = np.float32(1.0 / np.sqrt(n_components))
         whole = n_components // WIDTH if self._plain() else 0
         if whole:
-            self._fill_plain(out[:, :, : whole * WIDTH], np.float32(np.sqrt(WIDTH / n_components)))
+            self._fill_plain(out[:, :, : whole * WIDTH], norm)
         for group, begin in enumerate(range(whole * WIDTH, n_components, WIDTH), start=whole):
             width = min(WIDTH, n_components - begin)
-            share = np.float32(np.sqrt(width / n_components))
-            out[:, :, begin : begin + width] = self._general(group, out.shape[1], width) * share
+            out[:, :, begin : begin + width] = self._general(group, out.shape[1], width) * norm
 
     def _plain(self) -> bool:
         return self.edges is None and self.backtrack and self.bandwidth is None
@@ -169,7 +169,9 @@ class _Sketch:
             self.codes, signs, shifts, edge_codes, edge_signs, edge_shifts, attributes, omega, mixing,
             self.start, self.stop, self.factor, out,
         )  # fmt: skip
-        return out.view(np.float32)  # real and imaginary parts, where it is complex
+        parts: NDArray[np.float32] = out.view(np.float32)
+        # real and imaginary parts are as many coordinates as there are components, of half as many frequencies
+        return parts if self.bandwidth is None else parts * np.float32(np.sqrt(2.0))
 
     def _expanded(
         self, purpose: int, groups: NDArray[Any], n_steps: int, labels: NDArray[np.uint64], width: int

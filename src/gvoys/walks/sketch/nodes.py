@@ -21,31 +21,6 @@ def _row(indptr: Any, indices: Any, weights: Any, row: Any, state: Any, scratch:
         sum_weighted_row(state, indices, begin, end, scratch, weights)
 
 
-@njit(cache=True)
-def _first_step(
-    first: Any,
-    n: Any,
-    codes: Any,
-    signs: Any,
-    shifts: Any,
-    base: Any,
-    start: Any,
-    stop: Any,
-    state: Any,
-    profile: Any,
-    place: Any,
-) -> None:  # pragma: no cover
-    """h_u = w_u R e: one coordinate, at the label's shift, with its sign."""
-    state[: n * WIDTH] = 0.0
-    for u in range(n):
-        which = base + np.int64(codes[first + u])
-        shift = np.int64(shifts[which])
-        bit = (signs[2 * which + shift // 64] >> np.uint64(shift % 64)) & np.uint64(1)
-        value = -stop[first + u] if bit else stop[first + u]
-        state[u * WIDTH + shift] = value
-        profile[place + shift] += start[first + u] * value
-
-
 @njit(parallel=True, cache=True)
 def sketch_small_graphs(
     graphs: Any,
@@ -82,7 +57,10 @@ def sketch_small_graphs(
             profile[:] = 0.0
             for r in range(n_groups):
                 base = r * n_steps * n_codes
-                _first_step(first, n, codes, signs, shifts, base, start, stop, x, profile, r * WIDTH)
+                scratch[:] = 1.0
+                for u in range(n):
+                    which = base + np.int64(codes[first + u])
+                    finish_row(scratch, 0, signs, which, stop[first + u], x, u, start[first + u], profile, r * WIDTH)
                 for t in range(1, n_steps):
                     base += n_codes
                     place = (t * n_groups + r) * WIDTH
@@ -98,6 +76,7 @@ def sketch_small_graphs(
 
 @njit(parallel=True, cache=True)
 def _large_step(
+    t: Any,
     first: Any,
     n: Any,
     block: Any,
@@ -109,21 +88,25 @@ def _large_step(
     signs: Any,
     shifts: Any,
     start: Any,
+    stop: Any,
     factor: Any,
     x: Any,
     y: Any,
     sums: Any,
 ) -> None:  # pragma: no cover
+    """One step of all nodes from x to y, and the blocks' shares of the profile in sums."""
     for part in prange(len(sums) // WIDTH):
-        scratch = np.empty(2 * WIDTH, np.float32)
+        scratch = np.ones(2 * WIDTH, np.float32)
         place = np.int64(part) * WIDTH
         sums[place : place + WIDTH] = 0.0
         begin = np.int64(part) * block
         for u in range(begin, min(begin + block, n)):
-            _row(indptr, indices, weights, first + u, x, scratch)
             which = base + np.int64(codes[first + u])
-            offset = np.int64(WIDTH - shifts[which]) % WIDTH
-            finish_row(scratch, offset, signs, which, factor, y, u, start[first + u], sums, place)
+            scale, offset = stop[first + u], 0
+            if t > 0:
+                _row(indptr, indices, weights, first + u, x, scratch)
+                scale, offset = factor, np.int64(WIDTH - shifts[which]) % WIDTH
+            finish_row(scratch, offset, signs, which, scale, y, u, start[first + u], sums, place)
 
 
 def sketch_large_graph(
@@ -150,16 +133,28 @@ def sketch_large_graph(
     x, y = (np.empty(n * WIDTH, np.float32) for _ in range(2))
     sums = np.empty(-(-n // block) * WIDTH, np.float32)
     for r in range(n_groups):
-        place = slice(r * WIDTH, (r + 1) * WIDTH)
-        profile = np.zeros(WIDTH, np.float32)
-        base = r * n_steps * n_codes
-        _first_step(first, n, codes, signs, shifts, base, start, stop, x, profile, 0)
-        out[graph, 0, place] = profile * norm
-        for t in range(1, n_steps):
-            base += n_codes
+        for t in range(n_steps):
+            base = (r * n_steps + t) * n_codes
             _large_step(
-                first, n, block, indptr, indices, weights, codes, base, signs, shifts, start, factor, x, y, sums
+                t,
+                first,
+                n,
+                block,
+                indptr,
+                indices,
+                weights,
+                codes,
+                base,
+                signs,
+                shifts,
+                start,
+                stop,
+                factor,
+                x,
+                y,
+                sums,
             )
             # block by block in double precision: the same for any number of threads
-            out[graph, t, place] = sums.reshape(-1, WIDTH).sum(axis=0, dtype=np.float64) * norm
+            whole = sums.reshape(-1, WIDTH).sum(axis=0, dtype=np.float64)
+            out[graph, t, r * WIDTH : (r + 1) * WIDTH] = whole * norm
             x, y = y, x

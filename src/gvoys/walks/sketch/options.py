@@ -101,10 +101,7 @@ def sketch_group(
                 for u in range(n):
                     total = y[u]
                     if t == 0:
-                        message[:] = 0.0
-                        message[0] = stop[first + u]
-                        if omega is not None:  # all frequencies from the start, not the first one alone
-                            message[:] = stop[first + u] / np.sqrt(np.float32(width))
+                        message[:] = stop[first + u]
                         _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
                     else:
                         total[:] = 0.0

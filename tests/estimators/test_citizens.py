@@ -1,0 +1,156 @@
+"""The contract of scikit-learn, for estimators whose input is graphs and which check_estimator therefore skips."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import gvoys as gv
+
+BATCH = gv.datasets.molecules(40, mean_nodes=10)
+Y = (BATCH.graph_sizes > np.median(BATCH.graph_sizes)).astype(int)
+FORMS = {"batch": BATCH, "list of batches": list(BATCH), "networkx": BATCH.to_networkx()}
+ESTIMATORS = [
+    gv.RandomWalkFeatures(gv.Exponential(0.1), max_length=3, n_components=128),
+    gv.RandomWalkFeatures(gv.Exponential(0.1), max_length=3, n_components=128, lengths="summed", refine=1),
+    gv.RandomWalkFeatures(gv.Exponential(0.1), max_length=3, labels=None),
+    gv.RandomWalkKernel(gv.Exponential(0.1), max_length=3, normalize=True),
+    gv.RandomWalkKernel(gv.Exponential(0.1), max_length=3, method="sketch", n_components=256),
+    gv.RandomWalkKernel(gv.Exponential(0.1), max_length=3, labels=None),
+]
+every = pytest.mark.parametrize(
+    "estimator", ESTIMATORS, ids=lambda e: f"{type(e).__name__}-{e.method}-{e.labels}-{e.refine}"
+)
+
+
+@every
+def test_parameters_clone_and_pickle(estimator):
+    copy = clone(estimator)
+    assert copy.get_params() == estimator.get_params()
+    assert copy.set_params(max_length=2) is copy
+    expected = clone(estimator).fit(BATCH[:20]).transform(BATCH[20:])
+    again = pickle.loads(pickle.dumps(clone(estimator).fit(BATCH[:20])))
+    np.testing.assert_array_equal(again.transform(BATCH[20:]), expected)
+    assert repr(again.method_) == repr(clone(estimator).fit(BATCH[:20]).method_)
+
+
+@every
+def test_init_only_stores(estimator):
+    for name, value in estimator.get_params().items():
+        assert getattr(type(estimator)(**{name: value}), name) is value
+
+
+@every
+@pytest.mark.parametrize("form", FORMS)
+def test_all_forms_of_input_agree(estimator, form):
+    expected = clone(estimator).fit_transform(BATCH)
+    np.testing.assert_allclose(clone(estimator).fit_transform(FORMS[form], Y), expected, rtol=1e-6)
+
+
+@every
+def test_fit_transform_is_fit_then_transform(estimator):
+    np.testing.assert_allclose(
+        clone(estimator).fit_transform(BATCH), clone(estimator).fit(BATCH).transform(BATCH), rtol=1e-12
+    )
+
+
+@every
+def test_unfitted_estimators_say_so(estimator):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        clone(estimator).transform(BATCH)
+
+
+@every
+@pytest.mark.parametrize("form", ["batch", "networkx"])
+def test_pipelines_and_cross_validation(estimator, form):
+    last = SVC(kernel="precomputed") if isinstance(estimator, gv.RandomWalkKernel) else RidgeClassifier()
+    pipeline = make_pipeline(clone(estimator), last)
+    scores = cross_val_score(pipeline, FORMS[form], Y, cv=4)
+    assert scores.shape == (4,)
+    assert np.isfinite(scores).all()
+
+
+def test_grid_search_over_series():
+    pipeline = make_pipeline(gv.RandomWalkKernel(max_length=3), SVC(kernel="precomputed"))
+    grid = {"randomwalkkernel__series": [gv.Geometric(0.01), gv.Exponential(1.0)], "svc__C": [1, 100]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(BATCH, Y)
+    assert search.best_score_ > 0.5
+    assert isinstance(search.best_params_["randomwalkkernel__series"], gv.Geometric | gv.Exponential)
+
+
+def test_features_multiply_to_the_kernel():
+    X = gv.RandomWalkFeatures(gv.Exponential(0.1), max_length=3, n_components=256).fit_transform(BATCH).astype(float)
+    K = gv.RandomWalkKernel(gv.Exponential(0.1), max_length=3, n_components=256, method="sketch").fit_transform(BATCH)
+    np.testing.assert_allclose(X @ X.T, K, rtol=1e-5)
+
+
+def test_summed_lengths_are_unbiased():
+    pair = BATCH[:2]
+    truth = gv.exact_kernel(pair[0], pair[1], gv.Exponential(0.5).truncated(3))
+    values = []
+    for seed in range(500):
+        features = gv.RandomWalkFeatures(
+            gv.Exponential(0.5), max_length=3, n_components=128, lengths="summed", random_state=seed
+        )
+        X = features.fit_transform(pair).astype(float)
+        assert X.shape == (2, 128)
+        values.append(X[0] @ X[1])
+    assert abs(np.mean(values) - truth) < 5 * np.std(values) / np.sqrt(len(values))
+
+
+def test_feature_names_and_set_output():
+    pandas = pytest.importorskip("pandas")
+    features = gv.RandomWalkFeatures(gv.Exponential(0.1), max_length=1, n_components=128, refine=1)
+    frame = features.set_output(transform="pandas").fit_transform(BATCH)
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns) == features.get_feature_names_out().tolist()
+    assert frame.columns[0] == "walk0_round0_0"
+    assert frame.columns[-1] == "walk1_round1_127"
+
+
+def test_random_states_that_are_not_integers():
+    one, other = (gv.RandomWalkFeatures(n_components=128, random_state=None).fit_transform(BATCH[:3]) for _ in range(2))
+    assert not np.array_equal(one, other)
+    same = [
+        gv.RandomWalkFeatures(n_components=128, random_state=np.random.RandomState(5)).fit_transform(BATCH[:3])
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*same)
+
+
+def test_a_progress_bar_on_request(capsys):
+    gv.RandomWalkFeatures(n_components=128, verbose=True).fit_transform(BATCH)
+    assert "RandomWalkFeatures" in capsys.readouterr().out
+    gv.RandomWalkFeatures(n_components=128).fit_transform(BATCH)
+    assert capsys.readouterr().out == ""
+
+
+def test_refusals_of_features():
+    with pytest.raises(gv.errors.ParameterError, match='lengths must be "stacked" or "summed"'):
+        gv.RandomWalkFeatures(lengths="all").fit(BATCH)
+    with pytest.raises(gv.errors.ParameterError, match="method must be 'auto', 'moments' or 'sketch'"):
+        gv.RandomWalkFeatures(method="sequences").fit(BATCH)
+    with pytest.raises(gv.errors.UnsupportedError, match="lengths='summed' needs a sketch"):
+        gv.RandomWalkFeatures(method="moments", lengths="summed").fit(BATCH)
+
+
+def test_memory_beyond_the_output_is_bounded():
+    """Twice the graphs, no more working memory: blocks of a fixed size pass through."""
+    import tracemalloc
+
+    features = gv.RandomWalkFeatures(gv.Exponential(0.1), max_length=8, n_components=512, refine=1)
+    batch = gv.datasets.molecules(6000, mean_nodes=20)
+    features.fit(batch[:10])
+    features.transform(batch[:10])
+    tracemalloc.start()
+    X = features.transform(batch)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - X.nbytes < 300e6

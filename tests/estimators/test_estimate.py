@@ -1,0 +1,54 @@
+"""estimate: one value to a relative error."""
+
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.errors import ConvergenceError, DivergenceError, ParameterError
+
+MOLECULES = gv.datasets.molecules(6, mean_nodes=15)
+
+
+def test_reaches_the_tolerance_and_the_truth():
+    series = gv.Exponential(0.4)
+    z = []
+    for g, h in zip(MOLECULES[:3], MOLECULES[3:], strict=True):
+        for rtol in (0.05, 0.005):
+            found = gv.estimate(g, h, series, rtol=rtol)
+            assert found.stderr <= rtol * found.value
+            z.append((found.value - gv.exact_kernel(g, h, series)) / found.stderr)
+            assert found.interval[0] < found.value < found.interval[1]
+    assert np.abs(z).max() < 5
+
+
+def test_tighter_tolerances_take_more_components():
+    loose, tight = (gv.estimate(MOLECULES[0], MOLECULES[1], gv.Exponential(1.0), rtol=r) for r in (0.1, 0.003))
+    assert tight.n_components > loose.n_components
+
+
+def test_unlabelled_graphs_are_exact():
+    import networkx as nx
+
+    found = gv.estimate(nx.path_graph(4), nx.cycle_graph(5), gv.Geometric(0.1))
+    assert found.stderr == 0.0
+    assert found.value == pytest.approx(
+        gv.exact_kernel(nx.path_graph(4), nx.cycle_graph(5), gv.Geometric(0.1)), rel=1e-4
+    )
+
+
+def test_options_are_passed_on():
+    g, h = MOLECULES[0], MOLECULES[1]
+    found = gv.estimate(g, h, gv.Coefficients([1, 1, 1, 1]), rtol=0.01, max_length=3, backtrack=False, labels="both")
+    both = gv.GraphBatch.concatenate([g, h])
+    exact = gv.profiles(both, "sequences", 3, backtrack=False, labels="both")
+    assert abs(found.value - (exact[0] * exact[1]).sum()) < 5 * found.stderr
+
+
+def test_refusals():
+    g, h = MOLECULES[0], MOLECULES[1]
+    with pytest.raises(DivergenceError, match="the largest decay that would do"):
+        gv.estimate(g, h, gv.Geometric(5.0))
+    with pytest.raises(ParameterError, match="rtol must lie between 0 and 1"):
+        gv.estimate(g, h, gv.Geometric(0.1), rtol=0)
+    with pytest.raises(ConvergenceError, match="raise rtol or max_components, or use exact_kernel"):
+        gv.estimate(g, h, gv.Exponential(1.0), rtol=1e-6, max_components=2048)
