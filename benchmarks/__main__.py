@@ -1,12 +1,12 @@
-"""Run every section, or those named: python -m benchmarks [conversion | mutag | scaling]"""
+"""Run every section, or those named: python -m benchmarks [conversion | mutag | sketch | scaling]"""
 
 import sys
 
 from rich.console import Console
 
-from benchmarks import conversion, mutag, scaling
+from benchmarks import conversion, mutag, scaling, sketch
 
-SECTIONS = {"conversion": conversion.run, "mutag": mutag.run, "scaling": scaling.run}
+SECTIONS = {"conversion": conversion.run, "mutag": mutag.run, "sketch": sketch.run, "scaling": scaling.run}
 
 
 def main() -> None:

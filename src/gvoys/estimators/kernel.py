@@ -12,7 +12,7 @@ from sklearn.base import TransformerMixin
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import Choice, WalkEstimator
 from gvoys.estimators.spread import gram_with_error
-from gvoys.estimators.vocabulary import Vocabulary, squared_norms
+from gvoys.estimators.vocabulary import Vocabulary, sparse_gram, squared_norms
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
@@ -176,7 +176,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         if self.method_ == "exact":
             K = np.array([[self._pair(g, h) for h in right] for g in left]).reshape(len(left), len(right))
         elif self.method_ == "sequences":
-            K = (left @ right.T).toarray()
+            K = sparse_gram(left, right)
         elif self.method_ == "moments":
             ours = left.reshape(len(left), -1)
             K = ours @ (ours if left is right else right.reshape(len(right), -1)).T

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from gvoys.walks.sequences import Counts
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "sparse_gram", "squared_norms"]
+
+_DENSE = 5_000_000  # numbers in two dense matrices
 
 
 @dataclass(frozen=True)
@@ -48,3 +50,11 @@ def squared_norms(rounds: list[list[Counts]], factors: NDArray[np.float64], n_gr
         for counts, factor in zip(lengths, factors, strict=True):
             total += np.bincount(counts.graphs, (factor * counts.values) ** 2, minlength=n_graphs)
     return total
+
+
+def sparse_gram(left: sp.csr_array, right: sp.csr_array) -> NDArray[np.float64]:
+    """left @ right.T as a dense matrix; by BLAS where both are small enough to be dense, which is quicker."""
+    if (left.shape[0] + right.shape[0]) * left.shape[1] > _DENSE:
+        return (left @ right.T).toarray()
+    ours = left.toarray()
+    return ours @ (ours if left is right else right.toarray()).T

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.exact import cg, fixed_point, lanczos, product, spectral, sylvester, vec
 from gvoys.exact.problem import ExactKernel, Problem, pair_of
@@ -52,7 +54,7 @@ def exact_kernel(
     series : Geometric, Exponential or Coefficients; cut one with ``series.truncated(max_length)``.
     solver : what it is good for is in the table of the exact solvers in the documentation.
     start, stop : "uniform", "ones", or a pair of arrays, one for each graph.
-    labels : "node", "edge", "both", None, or "auto": node labels where both graphs have them.
+    labels : "node", "edge", "both", None, or "auto": node labels where the graphs have them; both must then.
     tol : relative tolerance, each solver's own measure (its `residual`).
     max_iterations : past it an iterative solver raises ConvergenceError.
 
@@ -68,12 +70,14 @@ def exact_kernel(
     >>> round(value, 9)  # 4 walks of every length
     8.0
     """
-    if solver not in SOLVERS:
+    if not isinstance(solver, str) or solver not in SOLVERS:
         raise ParameterError(f"there is no solver {solver!r}; choose one of {', '.join(map(repr, SOLVERS))}")
     if not isinstance(series, Series):
         raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
-    if not 0 < tol < 1:
+    if not isinstance(tol, (float, np.floating)) or not 0 < tol < 1:
         raise ParameterError(f"tol must lie between 0 and 1, not {tol!r}")
+    if not isinstance(max_iterations, (int, np.integer)) or max_iterations < 1:
+        raise ParameterError(f"max_iterations must be an integer of at least 1, not {max_iterations!r}")
     one, other = _one_graph(g, "g"), _one_graph(h, "h")
     problem = Problem(
         one,
@@ -86,7 +90,12 @@ def exact_kernel(
         max_iterations,
     )
     problem.series.check_convergence(problem.growth)
-    return SOLVERS[solver](problem)
+    value = SOLVERS[solver](problem)
+    if not np.isfinite(value):
+        raise ParameterError(
+            f"the kernel exceeds the range of float64 (solver {solver!r} finds {value}); lower the decay"
+        )
+    return value
 
 
 def _one_graph(graph: Any, name: str) -> GraphBatch:
@@ -102,7 +111,7 @@ def _choose_labels(one: GraphBatch, other: GraphBatch, labels: Any) -> tuple[boo
     if labels == "auto":
         given = [graph.node_labels is not None for graph in (one, other) if graph.n_nodes]
         labels = "node" if any(given) else None
-    if labels not in _LABELS:
+    if labels is not None and (not isinstance(labels, str) or labels not in _LABELS):
         raise ParameterError(f'labels must be "auto", "node", "edge", "both" or None, not {labels!r}')
     for kind, wanted in zip(("node", "edge"), _LABELS[labels], strict=True):
         for name, graph in (("g", one), ("h", other)):

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import spsolve
 
+from gvoys.errors import ConvergenceError
 from gvoys.exact.problem import Problem
 from gvoys.graphs.batch import GraphBatch
 
@@ -30,6 +31,17 @@ def growth_bound(problem: Problem) -> tuple[float, Bound]:
     reach = float(np.abs(problem.start[0]) @ x1) * float(np.abs(problem.start[1]) @ x2)
     unit = np.outer(x1, x2)
     return rate1 * rate2, lambda W: reach * float((np.abs(W) / unit).max(initial=0.0))
+
+
+def check_value(problem: Problem, value: float, residual: NDArray[np.float64], solver: str) -> None:
+    """Refuse a value that the residual of its linear system may change by more than it shows."""
+    rate, size_of = growth_bound(problem)
+    error = size_of(residual) * float(problem.series.evaluate(rate))
+    if error > max(1e4 * problem.tol, 1e-9) * abs(value):
+        raise ConvergenceError(
+            f"solver {solver!r} finds {value:.3g}, which its residual may change by {error:.2g}; use 'vec', which "
+            "bounds the value itself, or lower tol"
+        )
 
 
 def _rates(problem: Problem) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, bicgstab, cg
 
 from gvoys.errors import ConvergenceError
+from gvoys.exact.bounds import check_value
 from gvoys.exact.problem import ExactKernel, Problem, relative_norm
 
 
@@ -34,10 +35,13 @@ def solve(problem: Problem) -> ExactKernel:
     solution, _ = method(
         operator, right_side.ravel(), rtol=problem.tol, atol=0.0, maxiter=problem.max_iterations, callback=count
     )
-    residual = relative_norm(right_side.ravel() - system(solution), right_side)
+    left_over = right_side.ravel() - system(solution)
+    residual = relative_norm(left_over, right_side)
     if not residual <= 10 * problem.tol:  # the recurrence may drift from the true residual, by little
         raise ConvergenceError(
             f"solver 'cg' stopped after {iterations} iterations with a residual of {residual:.2g}, above "
             f"tol = {problem.tol:g}; raise max_iterations, lower the decay, or use 'vec'"
         )
-    return ExactKernel(problem.collapse(solution.reshape(right_side.shape)), "cg", residual, iterations)
+    value = problem.collapse(solution.reshape(right_side.shape))
+    check_value(problem, value, left_over.reshape(right_side.shape), "cg")
+    return ExactKernel(value, "cg", residual, iterations)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gvoys.errors import ConvergenceError
+from gvoys.exact.bounds import check_value
 from gvoys.exact.problem import ExactKernel, Problem, relative_norm
 
 
@@ -13,9 +14,11 @@ def solve(problem: Problem) -> ExactKernel:
     X = right_side
     for iteration in range(1, problem.max_iterations + 1):
         following = right_side + problem.decay * problem.apply(X)
-        residual = relative_norm(following - X, right_side)
+        change = following - X
+        residual = relative_norm(change, right_side)
         X = following
         if residual <= problem.tol:
+            check_value(problem, problem.collapse(X), change, "fixed-point")
             return ExactKernel(problem.collapse(X), "fixed-point", residual, iteration)
     raise ConvergenceError(
         f"solver 'fixed-point' stopped after {problem.max_iterations} iterations with a residual of {residual:.2g}, "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
 from gvoys.errors import ConvergenceError
-from gvoys.exact.problem import ExactKernel, Problem
+from gvoys.exact.problem import ExactKernel, Problem, check_cancellation
 
 Quadrature = tuple[NDArray[np.float64], NDArray[np.float64], bool]
 
@@ -22,13 +22,17 @@ def solve(problem: Problem) -> ExactKernel:
     are exhausted and the quadrature is exact.
     """
     problem.require("lanczos", unlabelled=True, undirected=True)
-    steps, previous = 8, math.nan
-    while steps <= 2 * problem.max_iterations:
+    steps, previous, change, stood_still = 8, math.nan, math.inf, 0
+    while steps <= 4 * problem.max_iterations:
         left, left_weights, left_done = _quadrature(problem, 0, steps)
         right, right_weights, right_done = _quadrature(problem, 1, steps)
-        value = float(left_weights @ problem.series.evaluate(np.outer(left, right)) @ right_weights)
+        values = problem.series.evaluate(np.outer(left, right))
+        value = float(left_weights @ values @ right_weights)
         change = 0.0 if left_done and right_done else _relative_change(value, previous)
-        if change <= problem.tol:
+        stood_still = stood_still + 1 if change <= problem.tol else 0
+        # two steps of standing still, since a start that the walks have not reached yet adds nothing either
+        if stood_still == 2 or (left_done and right_done):
+            check_cancellation(value, np.abs(left_weights) @ np.abs(values) @ np.abs(right_weights), "lanczos")
             return ExactKernel(value, "lanczos", change, steps)
         steps, previous = 2 * steps, value
     raise ConvergenceError(
@@ -38,9 +42,9 @@ def solve(problem: Problem) -> ExactKernel:
 
 
 def _relative_change(value: float, previous: float) -> float:
-    if math.isnan(previous):
+    if math.isnan(previous) or value == 0.0:
         return math.inf
-    return abs(value - previous) / max(abs(value), 1e-300)
+    return abs(value - previous) / abs(value)
 
 
 def _quadrature(problem: Problem, side: int, steps: int) -> Quadrature:

@@ -183,6 +183,15 @@ def direct_result(value: float, solver: str, residual: float) -> ExactKernel:
     return ExactKernel(value, solver, residual, 0)
 
 
+def check_cancellation(value: float, magnitude: float, solver: str) -> None:
+    """Refuse a value that is small beside the terms it was summed from: rounding has eaten its digits."""
+    if magnitude * 1e-15 > 1e-9 * abs(value):
+        raise ConvergenceError(
+            f"solver {solver!r} finds {value:.3g} as a difference of terms of {magnitude:.3g}, which leaves no digits; "
+            "use 'vec', which only adds"
+        )
+
+
 def pair_of(values: Any, name: str) -> Sequence[Any]:
     """One endpoint for each of the two graphs."""
     if isinstance(values, str):

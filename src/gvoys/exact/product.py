@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
-from gvoys.errors import UnsupportedError
-from gvoys.exact.bounds import growth_bound
+from gvoys.errors import ConvergenceError, UnsupportedError
+from gvoys.exact.bounds import check_value, growth_bound
 from gvoys.exact.problem import ExactKernel, Problem, direct_result, relative_norm
 from gvoys.series import Geometric
 
@@ -22,7 +22,7 @@ def solve(problem: Problem) -> ExactKernel:
     A, chosen = product_graph(problem)
     start, stop = (np.outer(*ends).ravel()[chosen] for ends in (problem.start, problem.stop))
     if isinstance(problem.series, Geometric):
-        return _solve_linear(problem.decay, A, start, stop)
+        return _solve_linear(problem, A, chosen, start, stop)
     return _sum_series(problem, A, start, stop)
 
 
@@ -41,21 +41,35 @@ def product_graph(problem: Problem) -> tuple[sp.csr_array, NDArray[np.int64]]:
     return whole[chosen][:, chosen], chosen
 
 
-def _solve_linear(decay: float, A: sp.csr_array, start: NDArray[np.float64], stop: NDArray[np.float64]) -> ExactKernel:
+def _solve_linear(
+    problem: Problem, A: sp.csr_array, chosen: NDArray[np.int64], start: NDArray[np.float64], stop: NDArray[np.float64]
+) -> ExactKernel:
     if not len(stop):
         return ExactKernel(0.0, "product", 0.0, 0)
-    system = sp.csc_array(sp.eye_array(len(stop)) - decay * A)
+    system = sp.csc_array(sp.eye_array(len(stop)) - problem.decay * A)
     x = splu(system).solve(stop)
-    return direct_result(start @ x, "product", relative_norm(stop - system @ x, stop))
+    left_over = stop - system @ x
+    result = direct_result(start @ x, "product", relative_norm(left_over, stop))
+    whole = np.zeros(problem.g.n_nodes * problem.h.n_nodes)
+    whole[chosen] = left_over
+    check_value(problem, result, whole.reshape(problem.g.n_nodes, problem.h.n_nodes), "product")
+    return result
 
 
 def _sum_series(
     problem: Problem, A: sp.csr_array, start: NDArray[np.float64], stop: NDArray[np.float64]
 ) -> ExactKernel:
-    rate, _ = growth_bound(problem)
+    rate, size_of = growth_bound(problem)
     length = problem.series.truncation_length(rate, problem.tol / 100)
-    weights = problem.series.coefficients(length, np.sqrt(rate))
+    weights = problem.series.coefficients(length, np.sqrt(rate) if rate > 0 else 1.0)
     state = weights[length] * stop
     for weight in weights[length - 1 :: -1] if length else ():
         state = weight * stop + (A @ state) / rate
-    return ExactKernel(start @ state, "product", problem.series.relative_tail(length, rate), length)
+    value = float(start @ state)
+    rest = size_of(problem.right_side) * problem.series.tail_bound(length, rate)
+    if rest > max(1e4 * problem.tol, 1e-9) * abs(value):
+        raise ConvergenceError(
+            f"solver 'product' finds {value:.3g}, and the rest of the series may be {rest:.2g}; use 'vec', which goes "
+            "on until the value is certain"
+        )
+    return ExactKernel(value, "product", rest / abs(value) if value else 0.0, length)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from gvoys.exact.problem import ExactKernel, Problem
+from gvoys.exact.problem import ExactKernel, Problem, check_cancellation
 
 
 def solve(problem: Problem) -> ExactKernel:
@@ -18,7 +18,9 @@ def solve(problem: Problem) -> ExactKernel:
     left, left_weights, left_residual = _decompose(problem, 0)
     right, right_weights, right_residual = _decompose(problem, 1)
     values = problem.series.evaluate(np.outer(left, right))
-    return ExactKernel(left_weights @ values @ right_weights, "spectral", max(left_residual, right_residual), 0)
+    value = float(left_weights @ values @ right_weights)
+    check_cancellation(value, np.abs(left_weights) @ np.abs(values) @ np.abs(right_weights), "spectral")
+    return ExactKernel(value, "spectral", max(left_residual, right_residual), 0)
 
 
 def _decompose(problem: Problem, side: int) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:

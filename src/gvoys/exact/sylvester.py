@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import solve as solve_dense
 from scipy.linalg import solve_sylvester
 
+from gvoys.exact.bounds import check_value
 from gvoys.exact.problem import ExactKernel, Problem, direct_result, relative_norm
 
 
@@ -31,7 +32,10 @@ def solve(problem: Problem) -> ExactKernel:
     left = solve_dense(one + P, np.hstack([one - P, C]))  # (I + P)^-1 applied to both at once
     right = solve_dense((other + Q).T, np.hstack([(other - Q).T, left[:, len(P) :].T])).T
     X = solve_sylvester(left[:, : len(P)], right[: len(Q)], 2.0 * right[len(Q) :])
-    return direct_result(problem.collapse(X), "sylvester", relative_norm(C - X + P @ X @ Q, C))
+    left_over = C - X + P @ X @ Q
+    result = direct_result(problem.collapse(X), "sylvester", relative_norm(left_over, C))
+    check_value(problem, result, left_over, "sylvester")
+    return result
 
 
 def _split(decay: float, rho1: float, rho2: float) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from gvoys.errors import DivergenceError, ParameterError
 if TYPE_CHECKING:
     from gvoys.series.coefficients import Coefficients
 
+LARGEST_EXPONENT = 650.0  # exp(709) is the largest that float64 holds; leave room for the endpoints
 _LONGEST = 1_000_000  # a series that needs more terms than this is as good as divergent
 
 
@@ -94,12 +95,11 @@ def check_length(max_length: int) -> int:
 
 def first_length(enough: Callable[[int], bool], series: Series, growth: float) -> int:
     """The smallest length that is enough, by doubling and bisection; `enough` is monotone."""
-    high = 1
+    low, high = -1, 1
     while not enough(high):
-        high *= 2
-        if high > _LONGEST:
+        if high >= _LONGEST:
             raise DivergenceError(f"{series} needs over {_LONGEST} terms at growth {growth:.6g}; lower its decay")
-    low = high // 2 if high > 1 else -1
+        low, high = high, min(2 * high, _LONGEST)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import ModulationError, ParameterError
-from gvoys.series.base import Series, check_length, first_length
+from gvoys.errors import DivergenceError, ModulationError, ParameterError
+from gvoys.series.base import LARGEST_EXPONENT, Series, check_length, first_length
 from gvoys.series.square_root import OTHERS, ROUNDING, finite_square_root, square_root
 
 
@@ -27,7 +27,8 @@ class Coefficients(Series):
 
     def __init__(self, mu: Sequence[float] | NDArray[Any]) -> None:
         try:
-            values = np.array(mu, dtype=np.float64)
+            values = np.array(mu)
+            values = values.astype(np.float64) if values.dtype.kind in "biuf" else np.empty((0, 0))
         except (TypeError, ValueError):
             values = np.empty((0, 0))
         if values.ndim != 1 or values.size == 0:
@@ -47,17 +48,37 @@ class Coefficients(Series):
 
     def coefficients(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
         out = np.zeros(check_length(max_length) + 1)
-        known = np.array(self.mu[: max_length + 1])
-        out[: len(known)] = known * (scale**2) ** np.arange(float(len(known)))
+        used = np.flatnonzero(self.mu[: max_length + 1])
+        mu = np.array(self.mu)[used]
+        with np.errstate(over="ignore"):
+            powers = np.float64(scale) ** (2.0 * used)
+            # past the range of powers by logarithms: a tiny mu times a huge power is an ordinary number
+            huge = np.log(mu) + 2.0 * used * np.log(max(scale, 1e-300))
+            out[used] = np.where(np.isfinite(powers), mu * powers, np.exp(huge))
         return out
 
     def evaluate(self, x: Any) -> Any:
         return np.polynomial.polynomial.polyval(x, np.array(self.mu))
 
     def relative_tail(self, max_length: int, growth: float) -> float:
-        terms = np.array(self.mu) * growth ** np.arange(float(len(self.mu)))
-        total = float(terms.sum())
-        return float(terms[max_length + 1 :].sum()) / total if total > 0 else 0.0
+        exponents = self._exponents(growth)
+        if not exponents:
+            return 0.0
+        largest = max(exponents.values())
+        shares = {i: math.exp(exponent - largest) for i, exponent in exponents.items()}
+        return sum(share for i, share in shares.items() if i > max_length) / sum(shares.values())
+
+    def _exponents(self, growth: float) -> dict[int, float]:
+        """log(mu_i growth^i) where it is not zero."""
+        held = {i: mu for i, mu in enumerate(self.mu) if mu > 0 and (growth > 0 or i == 0)}
+        return {i: math.log(mu) + (i * math.log(growth) if i else 0.0) for i, mu in held.items()}
+
+    def check_convergence(self, growth: float) -> None:
+        if max(self._exponents(growth).values(), default=0.0) > LARGEST_EXPONENT:
+            raise DivergenceError(
+                f"a term of this series may reach exp({max(self._exponents(growth).values()):.6g}), past the range of "
+                "float64; take smaller coefficients or fewer of them"
+            )
 
     def modulation(self, max_length: int) -> NDArray[np.float64]:
         """Coefficients of the square root of the polynomial; a finite mu has in general an infinite f."""
@@ -73,6 +94,8 @@ class Coefficients(Series):
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
         """From f itself as far as Cauchy's estimate reaches: f is analytic up to the nearest zero of the polynomial."""
         mu = np.trim_zeros(np.array(self.mu), "b")
+        if not mu.size:
+            return 0
         whole = math.sqrt(float(self.evaluate(growth)))
         finite = finite_square_root(mu)
         if finite is not None:

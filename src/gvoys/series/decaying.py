@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 
 from gvoys.errors import DivergenceError, ParameterError
-from gvoys.series.base import Series, check_length, first_length
-
-_LARGEST_EXPONENT = 650.0  # exp(709) is the largest that float64 holds; leave room for the endpoints
+from gvoys.series.base import LARGEST_EXPONENT, Series, check_length, first_length
 
 
 @dataclass(frozen=True)
@@ -23,9 +21,10 @@ class _Decaying(Series):
     def __post_init__(self) -> None:
         if self.decay == "auto":
             return
-        number = isinstance(self.decay, (int, float, np.number)) and not isinstance(self.decay, bool)
-        if not number or not 0 <= float(self.decay) < math.inf:
+        number = isinstance(self.decay, (int, float, np.integer, np.floating)) and not isinstance(self.decay, bool)
+        if not number or not 0 <= self.decay < 1e300:  # type: ignore[operator]
             raise ParameterError(f'decay must be "auto" or a finite number of at least 0, not {self.decay!r}')
+        object.__setattr__(self, "decay", float(self.decay))
 
     @property
     def rate(self) -> float:
@@ -38,7 +37,7 @@ class _Decaying(Series):
         if self.decay != "auto":
             return self
         # walks cannot multiply in edgeless graphs, so that any decay would do
-        return replace(self, decay=1.0 / max_degree**2 if max_degree > 0 else 1.0)
+        return replace(self, decay=1.0 / max(max_degree, 1e-140) ** 2 if max_degree > 0 else 1.0)
 
 
 @dataclass(frozen=True)
@@ -92,10 +91,10 @@ class Exponential(_Decaying):
         return 1.0 / self.rate if self.rate > 0 else math.inf
 
     def check_convergence(self, growth: float) -> None:
-        if self.rate * growth > _LARGEST_EXPONENT:
+        if self.rate * growth > LARGEST_EXPONENT:
             raise DivergenceError(
                 f"the whole series {self} may reach exp({self.rate * growth:.6g}), past the range of float64; "
-                f"the largest decay that would do is {_LARGEST_EXPONENT / growth:.6g}, or cut it at a max_length"
+                f"the largest decay that would do is {LARGEST_EXPONENT / growth:.6g}, or cut it at a max_length"
             )
 
     def coefficients(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:

@@ -28,6 +28,8 @@ def finite_square_root(mu: NDArray[np.float64]) -> NDArray[np.float64] | None:
 
 def square_root(mu: NDArray[np.float64], max_length: int) -> NDArray[np.float64]:
     """f_0 … f_max_length of the square root of sum_i mu_i x^i."""
+    if not (mu > 0).any():
+        return np.zeros(max_length + 1)
     lowest = int(np.argmax(mu > 0))
     if lowest % 2:
         raise ModulationError(
