@@ -60,6 +60,7 @@ def test_radius_and_divergence():
         match=r"may reach exp\(1000\), past the range of float64; the largest decay that would do is 0.65",
     ):
         gv.Exponential(1.0).check_convergence(1000.0)
+    assert gv.Geometric(0.9999).truncation_length(1.0, 1e-30) == 690740
     with pytest.raises(DivergenceError, match="needs over 1000000 terms"):
         gv.Geometric(1 - 1e-9).truncation_length(1.0)
 
@@ -77,7 +78,9 @@ def test_truncated_takes_any_decay():
     assert gv.Geometric(5.0).truncated(2) == gv.Coefficients([1, 5, 25])
 
 
-@pytest.mark.parametrize("decay", [-0.1, math.nan, math.inf, "fast", None, True, [0.1]])
+@pytest.mark.parametrize(
+    "decay", [-0.1, math.nan, math.inf, "fast", None, True, [0.1], 10**400, 0.1j, np.array([0.1, 0.2])]
+)
 @pytest.mark.parametrize("kind", [gv.Geometric, gv.Exponential])
 def test_wrong_decays_are_refused(kind, decay):
     with pytest.raises(ParameterError, match='decay must be "auto" or a finite number of at least 0'):
@@ -126,6 +129,12 @@ def test_geometric_modulation_keeps_the_decay():
     expected = 0.3**k * np.array([math.comb(2 * i, i) for i in k]) / 4.0**k
     np.testing.assert_allclose(gv.Geometric(0.3).modulation(5), expected, rtol=1e-14)
     assert np.isfinite(gv.Geometric(0.9).modulation(2000)).all()
+
+
+def test_a_series_of_nothing():
+    zero = gv.Coefficients([0, 0])
+    assert zero.modulation(3).tolist() == [0, 0, 0, 0]
+    assert zero.modulation_length(2.0) == zero.truncation_length(2.0) == 0
 
 
 def test_a_negative_f_is_refused():

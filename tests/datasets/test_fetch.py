@@ -94,6 +94,35 @@ def test_a_folder_without_the_dataset(tmp_path):
         gv.datasets.load_tu("OTHER", tmp_path / "nowhere")
 
 
+def test_a_dataset_unpacked_beside_its_old_digest(cache, site):
+    write_zip(site[0], TINY)
+    gv.datasets.load_tu("TINY")
+    import zipfile
+
+    zipfile.ZipFile(cache / "TINY.zip").extractall(cache)
+    (cache / "TINY.zip").unlink()
+    assert len(gv.datasets.load_tu("TINY")[0]) == 2
+
+
+def test_a_download_with_a_broken_stream_is_not_kept(cache, site):
+    folder, _ = site
+    write_zip(folder, TINY | {"A": TINY["A"] * 500, "edge_labels": TINY["edge_labels"] * 500})
+    content = bytearray((folder / "TINY.zip").read_bytes())
+    content[60:70] = b"\xff" * 10
+    (folder / "TINY.zip").write_bytes(content)
+    with pytest.raises(DatasetError, match="is damaged or is not a dataset, and was not kept"):
+        gv.datasets.load_tu("TINY")
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [5, None])
+def test_arguments_of_other_types(name, tmp_path):
+    with pytest.raises(DatasetError, match="is not the name of a dataset"):
+        gv.datasets.load_tu(name, tmp_path)
+    with pytest.raises(DatasetError, match="root must be the path of a folder"):
+        gv.datasets.load_tu("MUTAG", 5)
+
+
 @pytest.mark.parametrize("name", ["../MUTAG", "", "a/b", "MUTAG\n", ".hidden"])
 def test_names_that_are_not_names(name, tmp_path):
     with pytest.raises(DatasetError, match="is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'"):

@@ -43,6 +43,11 @@ def test_erdos_renyi_at_the_ends(p, edges):
     assert erdos_renyi(1, 10, p).n_edges == edges
 
 
+@pytest.mark.parametrize("p", [1e-12, 1e-18, 1e-30, 5e-324])
+def test_the_smallest_probabilities(p):
+    assert erdos_renyi(3, 1000, p).n_edges == 0
+
+
 @pytest.mark.parametrize("n_nodes", [0, 1, 2, 3, 40])
 def test_connected_on_request(n_nodes):
     for graph in erdos_renyi(20, n_nodes, 0.1, connected=True):
@@ -117,6 +122,8 @@ def test_the_seed_decides(make):
     ("make", "message"),
     [
         (lambda: erdos_renyi(1, 10, 1.5), "p must be a probability between 0 and 1, not 1.5"),
+        (lambda: erdos_renyi(1, 10, "often"), "p must be a probability between 0 and 1, not 'often'"),
+        (lambda: molecules(2, np.inf), "molecules have at least one node and one label"),
         (lambda: erdos_renyi(-1, 10, 0.5), "n_graphs must be an integer of at least 0, not -1"),
         (lambda: erdos_renyi(1, 2.5, 0.5), "n_nodes must be an integer of at least 0, not 2.5"),
         (lambda: erdos_renyi(1, 100, 0.001, connected=True), r"none was connected; raise p above ln\(n\)/n = 0.046"),

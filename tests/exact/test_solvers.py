@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 from pairs import KINDS, Kind, random_graph, true_radius
@@ -127,8 +128,6 @@ def test_signed_weights(solver):
 
 def test_parallel_edges_with_different_labels():
     """A multigraph's walks may take either edge: the product adds over edge labels."""
-    import networkx as nx
-
     g = nx.MultiGraph()
     g.add_edge(0, 1, label="single")
     g.add_edge(0, 1, label="double")
@@ -142,8 +141,6 @@ def test_parallel_edges_with_different_labels():
 
 
 def test_closed_forms():
-    import networkx as nx
-
     def kernel(g, h, series, **how):
         return gv.exact_kernel(g, h, series, start="ones", stop="ones", **how)
 
@@ -157,8 +154,6 @@ def test_closed_forms():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_small_and_empty_graphs(solver):
-    import networkx as nx
-
     empty, single, edgeless = nx.empty_graph(0), nx.empty_graph(1), nx.empty_graph(3)
     series = gv.Geometric(0.3)
     assert gv.exact_kernel(empty, single, series, solver) == 0.0
@@ -168,8 +163,6 @@ def test_small_and_empty_graphs(solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_reports_how_it_went(solver):
-    import networkx as nx
-
     value = gv.exact_kernel(nx.path_graph(4), nx.star_graph(6), gv.Geometric(0.05), solver)
     assert value.solver == solver
     assert 0 <= value.residual <= 1e-12
@@ -180,8 +173,6 @@ def test_reports_how_it_went(solver):
 
 def test_result_survives_pickling():
     import pickle
-
-    import networkx as nx
 
     value = gv.exact_kernel(nx.path_graph(4), nx.path_graph(3), gv.Geometric(0.05))
     copy = pickle.loads(pickle.dumps(value))
@@ -207,7 +198,61 @@ def test_directed_graphs_that_multiply_before_they_die():
 
 
 def test_auto_decay_is_one_over_the_largest_degree_squared():
-    import networkx as nx
-
     g, h = nx.star_graph(5), nx.path_graph(4)
     assert gv.exact_kernel(g, h, gv.Geometric("auto")) == gv.exact_kernel(g, h, gv.Geometric(1 / 25))
+
+
+# -- numbers that once came out wrong
+
+
+def test_long_finite_series_do_not_overflow_into_silence():
+    g, series = nx.complete_graph(21), gv.Geometric(0.001)
+    whole = gv.exact_kernel(g, g, series)
+    assert gv.exact_kernel(g, g, series.truncated(150)) == pytest.approx(whole, rel=1e-12)
+    h = nx.complete_graph(20)
+    short, padded = gv.Coefficients([1, 0.01, 0.001]), gv.Coefficients([1, 0.01, 0.001] + [0] * 130)
+    for solver in ("vec", "product", "spectral", "lanczos"):
+        assert gv.exact_kernel(h, h, padded, solver) == pytest.approx(gv.exact_kernel(h, h, short), rel=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["vec", "spectral", "lanczos"])
+def test_values_past_float64_are_refused(solver):
+    g = nx.complete_graph(101)
+    with pytest.raises(gv.errors.DivergenceError, match="past the range of float64; take smaller coefficients"):
+        gv.exact_kernel(g, g, gv.Geometric(1.0).truncated(90), solver)
+
+
+def test_a_start_that_walks_reach_late():
+    """Eight and sixteen steps of Lanczos see nothing yet; that is not convergence."""
+    g = nx.convert_node_labels_to_integers(nx.grid_2d_graph(2, 40))
+    how = {"start": (np.eye(80)[0], "ones"), "stop": (np.eye(80)[79], "ones")}
+    expected = gv.exact_kernel(g, nx.cycle_graph(5), gv.Geometric(0.166), "vec", **how)
+    assert gv.exact_kernel(g, nx.cycle_graph(5), gv.Geometric(0.166), "lanczos", **how) == pytest.approx(
+        expected, rel=1e-9
+    )
+
+
+def from_end_to_end(solver, series):
+    path, first, last = nx.path_graph(41), np.eye(41)[0], np.eye(41)[40]
+    return gv.exact_kernel(path, path, series, solver, start=(first, first), stop=(last, last))
+
+
+def test_values_far_below_their_residual():
+    """From one end of a path to the other: only the solver that never subtracts finds it, and the others say so."""
+    direct = np.linalg.matrix_power(nx.to_numpy_array(nx.path_graph(41)), 40)[0, 40]
+    assert direct == 1.0
+    assert from_end_to_end("vec", gv.Coefficients([0] * 40 + [1.0])) == 1.0
+    assert from_end_to_end("vec", gv.Exponential(1.0)) == pytest.approx(1 / 8.159152832478977e47 * (1 + 2.19), rel=0.01)
+    for solver in ("product", "cg", "fixed-point", "sylvester", "spectral", "lanczos"):
+        with pytest.raises(gv.errors.ConvergenceError, match="use 'vec'"):
+            from_end_to_end(solver, gv.Geometric(0.24))
+
+
+def test_weights_that_fall_off_and_rise_again():
+    A = np.zeros((12, 12))
+    A[np.arange(11), np.arange(1, 12)] = [100] * 5 + [1] + [0.01] * 5
+    g, first, last = gv.as_batch([A], directed=True), np.eye(12)[0], np.eye(12)[11]
+    how = {"start": (first, first), "stop": (last, last)}
+    assert gv.exact_kernel(g, g, gv.Geometric(0.5), **how) == pytest.approx(0.5**11, rel=1e-12)
+    with pytest.raises(gv.errors.ConvergenceError, match="which its residual may change by"):
+        gv.exact_kernel(g, g, gv.Geometric(0.5), "fixed-point", **how)

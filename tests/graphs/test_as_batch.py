@@ -297,8 +297,78 @@ def partly(target, name, value):
     ],
 )
 def test_partly_given_attributes_are_refused(target, name, message):
-    with pytest.raises(LabelError, match=message):
+    with pytest.raises(GraphError, match=message):
         gv.as_batch([GOOD, partly(target, name, 1)])
+
+
+def with_label(label):
+    graph = nx.Graph()
+    graph.add_node(0, label=label)
+    return graph
+
+
+@pytest.mark.parametrize("label", [float("nan"), ["a", "b"], object()])
+def test_labels_without_a_hash_name_their_graph(label):
+    with pytest.raises(LabelError, match="graph 2: a label"):
+        gv.as_batch([with_label("C"), nx.Graph(), with_label(label)])
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (
+            {"edge_index": np.array([[0, 1], [1, 0], [1, 2]])},
+            r"edge_index must be integers of shape \(2, n_edges\), not",
+        ),
+        ({"edge_index": np.array([[0.5], [1.0]])}, "edge_index must be integers"),
+        (
+            {"edge_index": np.array([[0], [1]]), "num_graphs": 2},
+            r"a PyG Batch of several graphs; pass batch.to_data_list",
+        ),
+        ({"edge_index": np.array([[0, 1], [1, 0]]), "edge_weight": np.ones((2, 2))}, "edge weights must be one number"),
+    ],
+)
+def test_pyg_graphs_that_would_be_misread(graph, message):
+    with pytest.raises(GraphError, match=message):
+        gv.as_batch([SimpleNamespace(num_nodes=3, **graph)])
+
+
+def test_datasets_that_only_count_and_index():
+    class Dataset:
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, index):
+            return as_pyg()
+
+    class Uniterable(Dataset):
+        __iter__ = None
+
+    for dataset in (Dataset(), Uniterable()):
+        assert len(gv.as_batch(dataset, edge_label="label_of_bond")) == 2
+
+
+def test_label_tensors_of_different_types_are_not_turned_into_one_another():
+    def graph(labels):
+        return SimpleNamespace(edge_index=np.empty((2, 0), int), num_nodes=1, label=np.array(labels))
+
+    assert gv.as_batch([graph([1]), graph(["1"])]).node_labels.decode() == [1, "1"]
+
+
+def test_small_integers_do_not_wrap_around():
+    A = sp.coo_array((np.full(4, 100, np.int8), ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))
+    assert gv.as_batch([A]).weights().tolist() == [200.0, 200.0]
+
+
+def test_mixed_lists_and_long_tuples():
+    with pytest.raises(GraphError, match="graph 0 is a GraphBatch among graphs of other kinds"):
+        gv.as_batch([gv.as_batch([GOOD]), GOOD])
+    with pytest.raises(GraphError, match="graph 1 is a 'tuple', which is not a graph"):
+        gv.as_batch([({(0, 1), (1, 0)},), ({(0, 1), (1, 0)}, None, None, None)])
+    with pytest.raises(GraphError, match="graph 0: edge weights must be one number each"):
+        gv.as_batch([({(0, 1): [1, 2], (1, 0): [1, 2]},)])
+    with pytest.raises(GraphError, match="node_attributes must be the name or names"):
+        gv.as_batch([GOOD], node_attributes=5)
 
 
 def test_names_that_are_nowhere_are_refused():

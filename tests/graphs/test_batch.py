@@ -119,6 +119,13 @@ def test_empty_collections():
             {"edge_labels": ["a", "b"]},
             r"graph 1: edge \(0, 1\) is given with the labels 'a' and 'b'",
         ),
+        ([[0, 1]], [2], {"edge_weights": [[1.0, 2.0]]}, "edge_weights must be one number each"),
+        ([[0, 1]], [2], {"edge_weights": 2.0}, "edge_weights must be one number each"),
+        ([[0, 1]], [2], {"edge_weights": [1j]}, "edge_weights must be real numbers"),
+        ([[0, 1]], [2], {"node_labels": {0: "C", 1: "O"}}, "node_labels must be a list or an array of one value"),
+        ([[0, 1]], [2], {"node_labels": {"C", "O"}}, "node_labels must be a list or an array of one value"),
+        ([[0, 1]], [2], {"node_labels": 5}, "node_labels must be a list or an array of one value"),
+        ([[0, 1], [1, 2, 3]], [4], {}, r"edges must be integers of shape"),
         ([[0.5, 1]], [3], {}, r"edges must be integers of shape \(n_edges, 2\), not float64"),
         ([0, 1], [3], {}, r"edges must be integers of shape \(n_edges, 2\), not int64 of shape \(2,\)"),
         ([[0, 1]], [[3]], {}, "graph_sizes must be a flat array of integers"),
@@ -187,6 +194,12 @@ def test_joining_what_does_not_fit():
         GraphBatch.concatenate([plain, two_triangles(directed=True)])
     with pytest.raises(GraphError, match=r"different numbers of node attributes, \[1, 2\]"):
         GraphBatch.concatenate([two_triangles(node_attributes=np.ones((6, k))) for k in (1, 2)])
+
+
+def test_joining_what_is_not_batches():
+    assert len(GraphBatch.concatenate(iter([two_triangles(), two_triangles()]))) == 4
+    with pytest.raises(GraphError, match="part 1 is a 'int', not a GraphBatch"):
+        GraphBatch.concatenate([two_triangles(), 1])
 
 
 def test_unweighted_and_weighted_batches_join():

@@ -4,6 +4,7 @@ import enum
 import subprocess
 import sys
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,15 @@ class Colour(enum.Enum):
 class Atom:
     symbol: str
     charge: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    symbol: str
+
+
+class Text(enum.StrEnum):
+    C = "C"
 
 
 class Opaque:
@@ -45,6 +55,10 @@ VALUES = [
     Colour.BLUE,
     Atom("C", 0),
     Atom("C", 1),
+    Slotted("C"),
+    Slotted("O"),
+    Decimal("0.1"),
+    1 + 2j,
 ]
 
 
@@ -58,7 +72,10 @@ def test_equal_values_of_different_types_have_one_hash():
     assert len({hash_label(one) for one in ones}) == 1
     assert hash_label(("C", 1)) == hash_label(("C", 1.0))
     assert hash_label(frozenset({1, 2, 3})) == hash_label(frozenset({3, 2, 1}))
-    assert hash_label(np.str_("C")) == hash_label("C")
+    assert hash_label(np.str_("C")) == hash_label(Text.C) == hash_label("C")
+    assert hash_label(np.True_) == hash_label(1 + 0j) == hash_label(1)
+    assert hash_label(Decimal("0.50")) == hash_label(0.5)
+    assert hash_label(Decimal("0.10")) == hash_label(Decimal("0.1"))
 
 
 def test_known_hashes():

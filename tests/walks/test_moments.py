@@ -133,6 +133,29 @@ def test_gram_between_two_collections():
     np.testing.assert_allclose(K, whole[:3, 3:], rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("left", "how", "message"),
+    [
+        (np.ones((3, 3)), {}, r"profiles have the shape \(n_graphs, max_length \+ 1, width\)"),
+        (np.ones((3, 3, 1)), {"right": np.ones((3, 2, 1))}, r"agree in the last two, not \(3, 3, 1\) and \(3, 2, 1\)"),
+        (np.ones((3, 3, 1)), {"series": 0.1}, "series must be Geometric, Exponential or Coefficients"),
+        (np.ones((3, 3, 1)), {"scale": "a"}, "scale must be a positive number"),
+        (np.ones((3, 201, 1)), {"series": gv.Geometric(1e9)}, "the kernel exceeds the range of float64"),
+    ],
+)
+def test_refusals_of_compute_gram(left, how, message):
+    with pytest.raises(ParameterError, match=message), np.errstate(over="ignore", invalid="ignore"):
+        gv.compute_gram(left, **({"series": gv.Geometric(0.1)} | how))
+
+
+def test_scaled_finite_series_stay_finite():
+    P = gv.profiles([np.ones((6, 6))], max_length=119, scale=64)
+    series = gv.Geometric(1e-5)
+    np.testing.assert_allclose(
+        gv.compute_gram(P, series.truncated(119), scale=64), gv.compute_gram(P, series, scale=64), rtol=1e-9
+    )
+
+
 # -- what must not change the profile
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
@@ -53,7 +54,7 @@ class _Zip(Archive):
             return None
         try:
             return self.content.read(entry)
-        except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError, zlib.error) as error:
+        except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError, zlib.error, lzma.LZMAError) as error:
             raise DatasetError(
                 f"{self.path}: {entry.filename} cannot be read ({error}); fetch the file again"
             ) from None

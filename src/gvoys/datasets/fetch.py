@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
 import re
 import zipfile
+import zlib
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -27,8 +29,10 @@ def cache_folder() -> Path:
 
 def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
     """The zip or folder that holds a dataset; download it as a last resort."""
-    if not re.fullmatch(r"[A-Za-z0-9][\w.+&()-]*", name):
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.+&()-]*", name):
         raise DatasetError(f"{name!r} is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'")
+    if root is not None and not isinstance(root, (str, PathLike)):
+        raise DatasetError(f"root must be the path of a folder, not {root!r}")
     if root is not None:
         found = _in_folder(Path(root), name)
         if found is None:
@@ -100,7 +104,7 @@ def _check_zip(path: Path, name: str) -> None:
     try:
         with zipfile.ZipFile(path) as content:
             whole = content.testzip() is None and any(n.endswith(f"{name}_A.txt") for n in content.namelist())
-    except (zipfile.BadZipFile, OSError):
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError):
         whole = False
     if not whole:
         path.unlink()
@@ -119,7 +123,7 @@ def _digest_file(path: Path) -> Path:
 def _check_digest(path: Path) -> None:
     """Compare a cached download with what it was when it arrived."""
     note = _digest_file(path)
-    if note.is_file() and note.read_text().strip() != _digest(path):
+    if path.is_file() and note.is_file() and note.read_text().strip() != _digest(path):
         raise DatasetError(f"{path} has changed since it was downloaded; delete it and load the dataset again")
 
 

@@ -89,7 +89,7 @@ def molecules(
     sizes, degrees and labels are those of the dataset NCI1.
     """
     _check_counts(n_graphs=n_graphs, n_labels=n_labels)
-    if not mean_nodes >= 1 or n_labels < 1:
+    if not 1 <= mean_nodes < 1e9 or n_labels < 1:
         raise ParameterError(f"molecules have at least one node and one label, not {mean_nodes} and {n_labels}")
     rng = np.random.default_rng(random_state)
     sizes = 1 + rng.negative_binomial(5, 5 / (4 + mean_nodes), n_graphs)
@@ -119,7 +119,7 @@ def _check_counts(**counts: Any) -> None:
 
 
 def _check_probability(name: str, p: float) -> None:
-    if not 0 <= p <= 1:
+    if not isinstance(p, (int, float, np.integer, np.floating)) or not 0 <= p <= 1:
         raise ParameterError(f"{name} must be a probability between 0 and 1, not {p!r}")
 
 
@@ -138,6 +138,7 @@ def _successes(trials: int, p: float, rng: np.random.Generator) -> NDArray[np.in
     while found[-1][-1] < trials:
         expected = (trials - found[-1][-1]) * p
         gaps = rng.geometric(p, int(expected + 5 * np.sqrt(expected)) + 10)
+        gaps = np.where(gaps > 0, np.minimum(gaps, trials + 1), trials + 1)  # the smallest p overflow
         found.append(found[-1][-1] + np.cumsum(gaps))
     places = np.concatenate(found[1:])
     return places[places < trials]

@@ -85,6 +85,8 @@ def _labels(archive: Archive, part: str, n_rows: int) -> NDArray[Any] | None:
 
 
 def _as_integers(table: NDArray[Any]) -> NDArray[Any]:
+    if not np.isfinite(table).all() or np.abs(table).max(initial=0.0) > 2**53:
+        return table
     whole = table.astype(np.int64)
     return whole if (whole == table).all() else table
 
@@ -94,7 +96,7 @@ def _weights(archive: Archive, column: int | None, n_rows: int) -> NDArray[Any] 
     if column is None:
         return None
     width = 0 if table is None else table.shape[1]
-    if table is None or not 0 <= column < width:
+    if table is None or not isinstance(column, (int, np.integer)) or not 0 <= column < width:
         raise DatasetError(f"{archive.path}: weight_column={column}, but there are {width} columns of edge attributes")
     return table[:, column]
 

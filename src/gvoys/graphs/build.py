@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from gvoys.errors import GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import Entries, check_entries, index_type, merge_equal, row_pointers
 from gvoys.graphs.labels import Labels
+from gvoys.graphs.numbers import as_floats
 
 # -- arrays in
 
@@ -34,7 +35,7 @@ def batch_from_arrays(
         if edge_labels is None
         else Labels.from_values(_check_length("edge_labels", edge_labels, len(pairs), "edges"))
     )
-    weights = None if edge_weights is None else _as_floats("edge_weights", edge_weights)
+    weights = None if edge_weights is None else as_floats(edge_weights, "edge_weights", flat=True)
     if weights is not None:
         _check_length("edge_weights", weights, len(pairs), "edges")
     entries = Entries(pairs[:, 0], pairs[:, 1], weights, labels)
@@ -48,7 +49,7 @@ def batch_from_arrays(
 
 def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
     """Numbers of nodes as int64; refuse anything that is not a flat array of counts."""
-    sizes = np.asarray(graph_sizes)
+    sizes = _as_array(graph_sizes)
     if sizes.ndim != 1 or (sizes.size and sizes.dtype.kind not in "iu"):
         raise GraphError(f"graph_sizes must be a flat array of integers, not {sizes.dtype} of shape {sizes.shape}")
     if sizes.size and sizes.min() < 0:
@@ -57,8 +58,15 @@ def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
     return sizes.astype(np.int64)
 
 
+def _as_array(values: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of different lengths
+        return np.empty((1, 1, 1), object)
+
+
 def _check_edges(edges: ArrayLike) -> NDArray[np.int64]:
-    pairs = np.asarray(edges)
+    pairs = _as_array(edges)
     if pairs.size == 0:
         return np.empty((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -67,16 +75,13 @@ def _check_edges(edges: ArrayLike) -> NDArray[np.int64]:
 
 
 def _check_length(name: str, values: Any, expected: int, of_what: str) -> Any:
+    if isinstance(values, (Mapping, Set)) or not hasattr(values, "__len__"):
+        raise GraphError(
+            f"{name} must be a list or an array of one value for each of the {of_what}, not {type(values).__name__!r}"
+        )
     if len(values) != expected:
         raise GraphError(f"{name} has {len(values)} values for {expected} {of_what}; give one for each")
     return values
-
-
-def _as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise GraphError(f"{name} must be real numbers") from None
 
 
 # -- the last step
@@ -113,7 +118,7 @@ def _node_labels(labels: Any, total: int) -> Labels | None:
 def _node_attributes(attributes: Any, sizes: NDArray[np.int64]) -> NDArray[np.float64] | None:
     if attributes is None:
         return None
-    values = _as_floats("node_attributes", attributes)
+    values = np.atleast_1d(as_floats(attributes, "node_attributes"))
     _check_length("node_attributes", values, int(sizes.sum()), "nodes")
     values = values.reshape(len(values), -1) if values.size else values.reshape(len(values), 0)
     bad = ~np.isfinite(values).all(axis=1)
@@ -129,6 +134,10 @@ def _node_attributes(attributes: Any, sizes: NDArray[np.int64]) -> NDArray[np.fl
 
 def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
     """The work of `GraphBatch.concatenate`."""
+    batches = list(batches)
+    for index, batch in enumerate(batches):
+        if not isinstance(batch, GraphBatch):
+            raise GraphError(f"part {index} is a {type(batch).__name__!r}, not a GraphBatch; convert it with as_batch")
     if not batches:
         return batch_from_arrays([], np.empty(0, np.int64), None, None, None, None, False)
     if len({batch.directed for batch in batches}) > 1:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GraphError, GvoysError
+from gvoys.errors import GraphError, GvoysError, LabelError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import assemble, join_attributes, join_values
 from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_type, merge_parallel
 from gvoys.graphs.labels import Labels
+from gvoys.graphs.numbers import as_floats
 from gvoys.graphs.readers import READERS
 from gvoys.graphs.readers.parts import GraphParts, Names
 
@@ -56,7 +57,7 @@ def as_batch(
     items = _check_list(graphs)
     if items and all(isinstance(item, GraphBatch) for item in items):
         return GraphBatch.concatenate(items)
-    attributes = (node_attributes,) if isinstance(node_attributes, str) else tuple(node_attributes or ())
+    attributes = _attribute_names(node_attributes)
     names = Names(node_label, edge_label, weight, attributes, directed)
     parts = _read_all(items, names)
     batch = _build(parts)
@@ -65,9 +66,18 @@ def as_batch(
     return batch
 
 
+def _attribute_names(given: Any) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else () if given is None else given
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise GraphError(f"node_attributes must be the name or names of node attributes, not {given!r}")
+    return tuple(names)
+
+
 def _check_list(graphs: Any) -> list[Any]:
     if any(reader.matches(graphs) for reader in READERS[:-1]):
         raise GraphError("as_batch takes a list of graphs and was given a single graph; wrap it: as_batch([graph])")
+    if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__") and not isinstance(graphs, Iterable):
+        return [graphs[index] for index in range(len(graphs))]  # PyG's datasets are such
     if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
         raise GraphError(f"as_batch takes a list of {_KINDS}, not {type(graphs).__name__!r}")
     return list(graphs)
@@ -77,7 +87,9 @@ def _read_all(items: list[Any], names: Names) -> list[GraphParts]:
     readers: dict[type, Any] = {}
     parts = []
     for index, item in enumerate(items):
-        reader = readers.get(type(item)) or readers.setdefault(type(item), _reader(item, index))
+        reader = readers.get(type(item)) or _reader(item, index)
+        if not isinstance(item, (tuple, list)):  # these may be anything, and are looked at one by one
+            readers[type(item)] = reader
         try:
             parts.append(reader.read(item, names))
         except GvoysError as error:
@@ -92,6 +104,10 @@ def _read_all(items: list[Any], names: Names) -> list[GraphParts]:
 
 def _reader(item: Any, index: int) -> Any:
     reader = next((reader for reader in READERS if reader.matches(item)), None)
+    if isinstance(item, GraphBatch):
+        raise GraphError(
+            f"graph {index} is a GraphBatch among graphs of other kinds; convert those with as_batch first"
+        )
     if reader is None:
         kind = type(item).__name__
         raise GraphError(f"graph {index} is a {kind!r}, which is not a graph; as_batch takes a list of {_KINDS}")
@@ -122,7 +138,7 @@ def _build(parts: list[GraphParts]) -> GraphBatch:
     entries = merge_parallel(entries)
     if not directed and not mirror.all():
         check_symmetric(entries, sizes)
-    labels = join_values("node labels", [part.node_labels for part in parts], sizes.tolist(), _join_labels)
+    labels = _labels("node labels", [part.node_labels for part in parts], sizes)
     attributes = join_values(
         "node attributes", [part.node_attributes for part in parts], sizes.tolist(), join_attributes
     )
@@ -145,7 +161,7 @@ def _join_entries(parts: list[GraphParts], sizes: NDArray[np.int64], counts: NDA
     weights = None
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([_weights(part, index) for index, part in enumerate(parts)])
-    labels = join_values("edge labels", [part.edge_labels for part in parts], counts.tolist(), _join_labels)
+    labels = _labels("edge labels", [part.edge_labels for part in parts], counts)
     return Entries(rows, columns, weights, labels)
 
 
@@ -162,15 +178,36 @@ def _weights(part: GraphParts, index: int) -> NDArray[np.float64]:
     if part.weights is None:
         return np.ones(len(part.rows))
     try:
-        return np.asarray(part.weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise GraphError(f"graph {index}: edge weights must be real numbers") from None
+        return as_floats(part.weights, "edge weights", flat=True)
+    except GraphError as error:
+        raise GraphError(f"graph {index}: {error}") from None
+
+
+def _labels(what: str, columns: list[Any], counts: NDArray[np.int64]) -> Labels | None:
+    """One table of labels for all graphs; a graph that cannot be labelled is found again to be named."""
+    try:
+        joined: Labels | None = join_values(what, columns, counts.tolist(), _join_labels)
+    except LabelError as error:
+        bad = next(index for index, column in enumerate(columns) if column is not None and _is_bad(column))
+        raise LabelError(f"graph {bad}: {error}") from None
+    return joined
 
 
 def _join_labels(columns: list[Any]) -> Labels:
-    if all(isinstance(column, np.ndarray) for column in columns):
-        return Labels.from_values(np.concatenate(columns))
+    arrays = [column for column in columns if isinstance(column, np.ndarray)]
+    if len(arrays) == len(columns) and len({(array.dtype, array.shape[1:]) for array in arrays}) == 1:
+        return Labels.from_values(np.concatenate(arrays))
+    if arrays:  # of different types, which numpy would turn into one another
+        return Labels.concatenate([Labels.from_values(column) for column in columns])
     return Labels.from_values(list(chain.from_iterable(columns)))
+
+
+def _is_bad(column: Any) -> bool:
+    try:
+        Labels.from_values(column)
+    except LabelError:
+        return True
+    return False
 
 
 def _check_names(batch: GraphBatch, names: Names) -> None:

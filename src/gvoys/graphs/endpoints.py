@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import ParameterError
+from gvoys.errors import GraphError, ParameterError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.numbers import as_floats
 
 __all__ = ["compute_endpoint"]
 
@@ -21,8 +22,8 @@ def compute_endpoint(batch: GraphBatch, what: Any, name: str) -> NDArray[np.floa
         return np.repeat(1.0 / np.maximum(batch.graph_sizes, 1), batch.graph_sizes)
     expected = f'{name} must be "uniform", "ones" or an array of {batch.n_nodes} numbers, one per node'
     try:
-        values = np.array(what, dtype=np.float64)
-    except (TypeError, ValueError):
+        values = as_floats(what, name)
+    except GraphError:
         raise ParameterError(f"{expected}, not {what!r}") from None
     if values.shape != (batch.n_nodes,):
         raise ParameterError(f"{expected}, not of shape {values.shape}")

@@ -11,6 +11,7 @@ import numbers
 import struct
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
 
@@ -46,6 +47,7 @@ def hash_label(value: Hashable) -> int:
     >>> hash_label(("C", 1)) == hash_label(("C", 2))
     False
     """
+    value = value.item() if isinstance(value, np.generic) else value
     value = _canonical_number(value) if isinstance(value, numbers.Number) else value
     if isinstance(value, int) and _INT64.min <= value <= _INT64.max:
         return int(hash_integers(np.array([value]))[0])
@@ -58,6 +60,10 @@ def _canonical_number(value: Any) -> Any:
         raise LabelError(
             "a label is nan, which equals nothing, not even itself; give missing labels a value of their own"
         )
+    if isinstance(value, Decimal):
+        value = value.normalize()
+    if isinstance(value, complex) and value.imag == 0:
+        value = value.real
     for plain in (int, float):
         try:
             if plain(value) == value:
@@ -72,12 +78,12 @@ def _encode(value: Any) -> bytes:
         return b"i" + str(value).encode()
     if isinstance(value, float):
         return b"f" + struct.pack("<d", value)
-    if isinstance(value, enum.Enum):
-        return b"e" + _nested(type(value).__qualname__, value.name)
-    if isinstance(value, str):
-        return b"s" + value.encode("utf-8", "surrogatepass")
+    if isinstance(value, str):  # before Enum: a StrEnum equals its string
+        return b"s" + str.__str__(value).encode("utf-8", "surrogatepass")
     if isinstance(value, bytes):
         return b"b" + value
+    if isinstance(value, enum.Enum):
+        return b"e" + _nested(type(value).__module__, type(value).__qualname__, value.name)
     if value is None:
         return b"n"
     if isinstance(value, tuple):
@@ -99,12 +105,30 @@ def _encode_object(value: Any) -> bytes:
             f"a label of type {kind.__name__!r} compares by identity or is not hashable, so it has no stable hash; "
             "use a number, a string or a tuple of these"
         )
-    _, arguments, *state = value.__reduce_ex__(2)
-    fields = state[0] if state and isinstance(state[0], dict) else {}
-    items = tuple(sorted((name, hash_label(field)) for name, field in fields.items()))
+    try:
+        _, arguments, *state = value.__reduce_ex__(2)
+    except (TypeError, ValueError):
+        raise LabelError(f"a label of type {kind.__name__!r} cannot be pickled, so it has no stable hash") from None
     # the first argument of the reduction is the class itself
-    rest = tuple(argument for argument in arguments if not isinstance(argument, type))
-    return _nested(f"{kind.__module__}.{kind.__qualname__}", rest, items)
+    rest = tuple(_frozen(argument) for argument in arguments if not isinstance(argument, type))
+    return _nested(f"{kind.__module__}.{kind.__qualname__}", rest, _frozen(state[0] if state else None))
+
+
+def _frozen(state: Any) -> Any:
+    """Dictionaries and lists of an object's state as tuples, which have a hash."""
+    if isinstance(state, dict):
+        return tuple(sorted((name, hash_label(_frozen(field))) for name, field in state.items()))
+    if isinstance(state, (list, tuple)):
+        return tuple(_frozen(item) for item in state)
+    return state
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +147,11 @@ class Labels:
             return cls._from_integers(array)
         if array is not None and array.ndim == 2 and array.shape[1] == 1:
             return cls.from_values(array[:, 0])
-        if array is not None and array.ndim == 2:
+        if array is not None and array.ndim == 2 and array.dtype.kind != "O":
             rows, codes = np.unique(array, axis=0, return_inverse=True)
             return cls._from_table(codes.ravel(), [tuple(row) for row in rows.tolist()])
+        if array is not None and array.ndim != 1:
+            raise LabelError(f"labels must be one value or one row of values each, not an array of shape {array.shape}")
         return cls._from_objects(values.tolist() if isinstance(values, np.ndarray) else values)
 
     @classmethod
@@ -141,7 +167,7 @@ class Labels:
         try:
             codes = np.fromiter((table.setdefault(v, len(table)) for v in values), np.int32, len(values))
         except TypeError:
-            kind = next(type(v).__name__ for v in values if type(v).__hash__ is None or isinstance(v, tuple))
+            kind = next((type(v).__name__ for v in values if not _is_hashable(v)), "?")
             raise LabelError(
                 f"a label of type {kind!r} is not hashable; use a number, a string or a tuple of these"
             ) from None

@@ -19,7 +19,7 @@ class _Decaying(Series):
     decay: float | str
 
     def __post_init__(self) -> None:
-        if self.decay == "auto":
+        if isinstance(self.decay, str) and self.decay == "auto":
             return
         number = isinstance(self.decay, (int, float, np.integer, np.floating)) and not isinstance(self.decay, bool)
         if not number or not 0 <= self.decay < 1e300:  # type: ignore[operator]

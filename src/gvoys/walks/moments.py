@@ -67,7 +67,7 @@ def _check_finite(out: NDArray[np.float64]) -> None:
         graph, length = (int(index[0]) for index in np.nonzero(bad))
         raise ParameterError(
             f"graph {graph}: its walks of length {length} are too many for float64; "
-            "pass scale=2**k near its maximum degree, and the same scale to series.coefficients"
+            "pass scale=2**k near its maximum degree, and the same scale to compute_gram"
         )
 
 

@@ -15,7 +15,7 @@ from gvoys.series import Series
 from gvoys.threads import threads
 from gvoys.walks.moments import compute_moments
 from gvoys.walks.sequences import Counts, compute_sequences
-from gvoys.walks.settings import METHODS, Settings, check_length, check_settings, choose_labels
+from gvoys.walks.settings import METHODS, Settings, check_length, check_scale, check_settings, choose_labels
 from gvoys.walks.sketch import compute_sketch
 
 __all__ = ["check_components", "compute_gram", "moment_profiles", "profiles", "sequence_rounds", "sketch_profiles"]
@@ -177,8 +177,21 @@ def compute_gram(
     >>> compute_gram(profiles([nx.path_graph(2)], max_length=3, start="ones", stop="ones"), Geometric(0.5))
     array([[7.5]])
     """
+    left = np.asarray(left)
+    right = None if right is None else np.asarray(right)
+    if not isinstance(series, Series):
+        raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
+    if left.ndim != 3 or (right is not None and right.shape[1:] != left.shape[1:]):
+        shapes = left.shape if right is None else f"{left.shape} and {right.shape}"
+        raise ParameterError(
+            f"profiles have the shape (n_graphs, max_length + 1, width) and agree in the last two, not {shapes}"
+        )
+    check_scale(scale)
     mu = series.coefficients(left.shape[1] - 1, scale)
     root = np.sqrt(mu)[:, None]  # on both sides, so that a Gram matrix comes out symmetric to the bit
     ours = (left * root).reshape(len(left), -1).astype(np.float64, copy=False)
     theirs = ours if right is None else (right * root).reshape(len(right), -1).astype(np.float64, copy=False)
-    return ours @ theirs.T
+    K = ours @ theirs.T
+    if not np.isfinite(K).all():
+        raise ParameterError("the kernel exceeds the range of float64; lower the decay, or pass the profiles' scale")
+    return K

@@ -27,7 +27,7 @@ _BLOCK = 1 << 16  # nodes that are stepped at once
 
 @dataclass(frozen=True)
 class Counts:
-    """c_G(s) of one walk length: graph, hash of the sequence, weight; in no particular order."""
+    """c_G(s) of one walk length: graph, hash of the sequence, weight; sorted by graph, then hash."""
 
     graphs: NDArray[np.int64]
     keys: NDArray[np.uint64]
@@ -161,12 +161,11 @@ def _extend(keys: NDArray[np.uint64], labels: NDArray[np.uint64], edges: NDArray
 
 
 def _merge(places: NDArray[Any], keys: NDArray[np.uint64], values: NDArray[np.float64]) -> tuple[Any, Any, Any]:
-    """Add the values of equal (place, key); stable, so that a sum's order depends on its own graph alone."""
-    names = combine_hashes(places.astype(np.uint64), keys)
-    order = np.argsort(names, kind="stable")
-    names, places, keys, values = names[order], places[order], keys[order], values[order]
+    """Add the values of equal (place, key), sorted by both: a sum's order then depends on its own graph alone."""
+    order = np.lexsort((keys, places))
+    places, keys, values = places[order], keys[order], values[order]
     new = np.ones(len(keys), bool)
-    new[1:] = names[1:] != names[:-1]
+    new[1:] = (places[1:] != places[:-1]) | (keys[1:] != keys[:-1])
     heads = np.flatnonzero(new)
     return places[heads], keys[heads], np.add.reduceat(values, heads) if len(heads) else values
 

@@ -10,7 +10,7 @@ import numpy as np
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["LABELS", "METHODS", "Settings", "check_length", "check_settings", "choose_labels"]
+__all__ = ["LABELS", "METHODS", "Settings", "check_length", "check_scale", "check_settings", "choose_labels"]
 
 METHODS = ("moments", "sequences", "sketch")
 LABELS: dict[Any, tuple[bool, bool]] = {
@@ -63,6 +63,12 @@ def check_length(max_length: Any) -> int:
     return int(max_length)
 
 
+def check_scale(scale: Any) -> None:
+    """Refuse a scale that is not a positive number."""
+    if not isinstance(scale, (int, float, np.integer, np.floating)) or not 0 < scale < np.inf:
+        raise ParameterError(f"scale must be a positive number, not {scale!r}")
+
+
 def check_settings(batch: GraphBatch, settings: Settings) -> Settings:
     """Refuse settings outside their range, or that the batch cannot meet."""
     if not isinstance(settings.refine, (int, np.integer)) or isinstance(settings.refine, bool) or settings.refine < 0:
@@ -74,8 +80,7 @@ def check_settings(batch: GraphBatch, settings: Settings) -> Settings:
         raise ParameterError(f"attribute_bandwidth must be None or a positive number, not {bandwidth!r}")
     if bandwidth is not None and batch.n_nodes and batch.node_attributes is None:
         raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes")
-    if not 0 < settings.scale < np.inf:
-        raise ParameterError(f"scale must be a positive number, not {settings.scale!r}")
-    if not 0 <= settings.seed < 2**64:
+    check_scale(settings.scale)
+    if not isinstance(settings.seed, (int, np.integer)) or not 0 <= settings.seed < 2**64:
         raise ParameterError(f"random_state must be an integer from 0 to 2^64 - 1, not {settings.seed!r}")
     return settings

@@ -16,8 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from gvoys.errors import GraphError
+from gvoys.graphs.numbers import as_floats
 from gvoys.graphs.readers import from_matrix
-from gvoys.graphs.readers.parts import GraphParts, Names, numeric
+from gvoys.graphs.readers.parts import GraphParts, Names
 
 
 def matches(graph: Any) -> bool:
@@ -55,7 +56,7 @@ def _read_edges(edges: Any, node_labels: Any, names: Names) -> tuple[GraphParts,
     sources = edges if isinstance(edges, Mapping) and not any(isinstance(key, tuple) for key in edges) else ()
     nodes = dict.fromkeys(chain(named, sources, (node for u, v, _ in triples for node in (u, v))))
     number = {node: i for i, node in enumerate(nodes)}
-    weights = numeric([weight for _, _, weight in triples], "edge weights")
+    weights = as_floats([weight for _, _, weight in triples], "edge weights", flat=True)
     parts = GraphParts(
         n_nodes=len(number),
         rows=np.fromiter((number[u] for u, _, _ in triples), np.int64, len(triples)),
@@ -92,7 +93,7 @@ def _with_node_labels(parts: GraphParts, nodes: list[Any], labels: Any) -> Graph
     except KeyError as missing:
         raise GraphError(f"node {missing} has no label; give one to each node") from None
     if values and all(isinstance(value, (list, np.ndarray)) for value in values):
-        return replace(parts, node_attributes=numeric(values, "node attributes"))
+        return replace(parts, node_attributes=as_floats(values, "node attributes"))
     return replace(parts, node_labels=values)
 
 

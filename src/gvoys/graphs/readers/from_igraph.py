@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gvoys.graphs.readers.parts import MISSING, GraphParts, Names, collect, missing_names, numeric
+from gvoys.graphs.readers.parts import MISSING, GraphParts, Names, collect, stack_attributes
 
 
 def matches(graph: Any) -> bool:
@@ -26,7 +26,9 @@ def read(graph: Any, names: Names) -> GraphParts:
         weights=_column(graph.es, names.weight, "edges"),
         edge_labels=_column(graph.es, names.edge_label, "edges"),
         node_labels=_column(graph.vs, names.node_label, "nodes"),
-        node_attributes=_attributes(graph.vs, names.node_attributes),
+        node_attributes=stack_attributes(
+            {name: _column(graph.vs, name, "nodes") for name in names.node_attributes}, graph.vcount()
+        ),
     )
 
 
@@ -34,12 +36,3 @@ def _column(sequence: Any, name: str | None, of_what: str) -> list[Any] | None:
     if name is None or name not in sequence.attributes():
         return None
     return collect([MISSING if value is None else value for value in sequence[name]], name, of_what)
-
-
-def _attributes(vertices: Any, names: tuple[str, ...]) -> Any:
-    if not names or not len(vertices):
-        return None
-    columns = {name: _column(vertices, name, "nodes") for name in names}
-    missing_names(names, columns)
-    blocks = [numeric(columns[name], f"node attribute {name!r}").reshape(len(vertices), -1) for name in names]
-    return np.hstack(blocks)

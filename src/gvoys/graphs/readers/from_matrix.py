@@ -22,6 +22,8 @@ def read(graph: Any, names: Names) -> GraphParts:
         raise GraphError(f"an adjacency matrix must be square, not of shape {graph.shape}")
     if graph.dtype.kind not in "biuf":
         raise GraphError(f"an adjacency matrix must hold real numbers, not {graph.dtype}")
+    if sp.issparse(graph) and graph.dtype.kind in "biu" and graph.dtype.itemsize < 4:
+        graph = graph.astype(np.float64)  # repeated entries add up, past the range of small integers
     matrix = sp.csr_array(graph)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gvoys.errors import MissingDependencyError
-from gvoys.graphs.readers.parts import MISSING, GraphParts, Names, collect, missing_names, numeric
+from gvoys.graphs.readers.parts import MISSING, GraphParts, Names, collect, stack_attributes
 
 if TYPE_CHECKING:
     from gvoys.graphs.batch import GraphBatch
@@ -34,7 +33,9 @@ def read(graph: Any, names: Names) -> GraphParts:
         weights=_column(facts, names.weight, "edges"),
         edge_labels=_column(facts, names.edge_label, "edges"),
         node_labels=_column(list(nodes.values()), names.node_label, "nodes"),
-        node_attributes=_attributes(list(nodes.values()), names.node_attributes),
+        node_attributes=stack_attributes(
+            {name: _column(list(nodes.values()), name, "nodes") for name in names.node_attributes}, len(nodes)
+        ),
     )
 
 
@@ -42,15 +43,6 @@ def _column(facts: list[dict[str, Any]], name: str | None, of_what: str) -> list
     if name is None:
         return None
     return collect([fact.get(name, MISSING) for fact in facts], name, of_what)
-
-
-def _attributes(facts: list[dict[str, Any]], names: tuple[str, ...]) -> NDArray[np.float64] | None:
-    if not names or not facts:
-        return None
-    columns = {name: _column(facts, name, "nodes") for name in names}
-    missing_names(names, columns)
-    blocks = [numeric(columns[name], f"node attribute {name!r}").reshape(len(facts), -1) for name in names]
-    return np.hstack(blocks)
 
 
 def to_networkx(batch: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str) -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import GraphError
-from gvoys.graphs.readers.parts import GraphParts, Names, missing_names, numeric
+from gvoys.graphs.readers.parts import GraphParts, Names, stack_attributes
 
 
 def matches(graph: Any) -> bool:
@@ -22,7 +22,11 @@ def read(graph: Any, names: Names) -> GraphParts:
     PyG's own name for weights, ``edge_weight``, is found under the default ``weight="weight"`` too. A label
     tensor of several columns (one-hot rows, for one) makes each distinct row a label.
     """
-    index = _array(graph.edge_index).reshape(2, -1)
+    if hasattr(graph, "num_graphs"):
+        raise GraphError("it is a PyG Batch of several graphs; pass batch.to_data_list()")
+    index = _array(graph.edge_index)
+    if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
+        raise GraphError(f"edge_index must be integers of shape (2, n_edges), not {index.dtype} of shape {index.shape}")
     n_nodes = int(graph.num_nodes)
     weights = _tensor(graph, names.weight, index.shape[1], "edges")
     if weights is None and names.weight == "weight":
@@ -33,13 +37,15 @@ def read(graph: Any, names: Names) -> GraphParts:
         columns=index[1],
         directed=names.directed,
         both_ways=True,
-        weights=None if weights is None else weights.reshape(-1),
+        weights=weights,
         # one object holds the tensors of nodes and edges: a name that both share means the nodes'
         edge_labels=None
         if names.edge_label == names.node_label
         else _tensor(graph, names.edge_label, index.shape[1], "edges"),
         node_labels=_tensor(graph, names.node_label, n_nodes, "nodes"),
-        node_attributes=_attributes(graph, names.node_attributes, n_nodes),
+        node_attributes=stack_attributes(
+            {name: _tensor(graph, name, n_nodes, "nodes") for name in names.node_attributes}, n_nodes
+        ),
     )
 
 
@@ -55,11 +61,3 @@ def _tensor(graph: Any, name: str | None, count: int, of_what: str) -> NDArray[A
     if len(values) != count:
         raise GraphError(f"{name!r} has {len(values)} rows for {count} {of_what}; give one for each")
     return values
-
-
-def _attributes(graph: Any, names: tuple[str, ...], n_nodes: int) -> NDArray[np.float64] | None:
-    if not names:
-        return None
-    columns = {name: _tensor(graph, name, n_nodes, "nodes") for name in names}
-    missing_names(names, columns)
-    return np.hstack([numeric(columns[name], f"node attribute {name!r}").reshape(n_nodes, -1) for name in names])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GraphError, LabelError
+from gvoys.errors import GraphError
+from gvoys.graphs.numbers import as_floats
 
-__all__ = ["MISSING", "GraphParts", "Names", "collect", "missing_names", "numeric"]
+__all__ = ["MISSING", "GraphParts", "Names", "collect", "stack_attributes"]
 
 MISSING = object()
 
@@ -49,20 +49,16 @@ def collect(values: list[Any], name: str, of_what: str) -> list[Any] | None:
     if missing == len(values):
         return None
     if missing:
-        raise LabelError(f"{missing} of {len(values)} {of_what} have no {name!r}; give it to all of them or to none")
+        raise GraphError(f"{missing} of {len(values)} {of_what} have no {name!r}; give it to all of them or to none")
     return values
 
 
-def numeric(values: Any, what: str) -> NDArray[np.float64]:
-    """Values as float64; refuse what is not a number."""
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise GraphError(f"{what} must be real numbers of one shape") from None
-
-
-def missing_names(wanted: Sequence[str], columns: dict[str, Any]) -> None:
-    """Refuse an attribute that was asked for and that no node has."""
-    for name in wanted:
-        if columns[name] is None:
+def stack_attributes(columns: dict[str, Any], n_nodes: int) -> NDArray[np.float64] | None:
+    """Node attributes side by side, numbers or vectors; one that was asked for and that no node has is refused."""
+    if not columns or not n_nodes:
+        return None
+    for name, values in columns.items():
+        if values is None:
             raise GraphError(f"no node has the attribute {name!r} that node_attributes asks for")
+    blocks = [as_floats(values, f"node attribute {name!r}") for name, values in columns.items()]
+    return np.hstack([block.reshape(n_nodes, -1) for block in blocks])

@@ -1,0 +1,28 @@
+"""Real numbers from whatever was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import GraphError
+
+__all__ = ["as_floats"]
+
+
+def as_floats(values: Any, what: str, *, flat: bool = False) -> NDArray[np.float64]:
+    """A copy as float64; refuse what is not real numbers, and with `flat` more than one number for each item."""
+    try:
+        array = np.array(values)
+        if array.dtype.kind not in "biuf" and not (array.size == 0 or array.dtype.kind == "O"):
+            raise TypeError
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise GraphError(f"{what} must be real numbers of one shape") from None
+    if flat and numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if flat and numbers.ndim != 1:
+        raise GraphError(f"{what} must be one number each, not of shape {numbers.shape}")
+    return numbers
