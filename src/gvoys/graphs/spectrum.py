@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from gvoys.graphs.batch import GraphBatch
+from gvoys.kernels import kernel
 from gvoys.threads import start_threads
 
 __all__ = ["max_degree", "spectral_radius"]
@@ -60,7 +61,7 @@ def _largest_per_graph(batch: GraphBatch, values: NDArray[np.float64]) -> NDArra
     return largest
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _power_iteration(
     node_offsets: Any, indptr: Any, indices: Any, weights: Any, iterations: int, rtol: float, bounds: Any
 ) -> None:  # pragma: no cover

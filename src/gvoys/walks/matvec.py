@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
+from gvoys.kernels import kernel
 from gvoys.threads import start_threads
 
 _BLOCK = 256  # rows that a thread takes at a time
@@ -21,14 +22,14 @@ _WINDOW = 2048  # columns of a window: 16 KB of the vector
 _WORTHWHILE = 32  # entries per row and window from which repacking pays
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _entry(e: Any, indices: Any, weights: Any, x: Any) -> Any:  # pragma: no cover
     if weights is None:  # a type of its own, so that the question is settled at compile time
         return x[indices[e]]
     return weights[e] * x[indices[e]]
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def row_sum(begin: Any, end: Any, indices: Any, weights: Any, x: Any) -> Any:  # pragma: no cover
     """Sum a row, a long one in four strands for speed, in an order that no compiler may change."""
     a = b = c = d = 0.0
@@ -46,7 +47,7 @@ def row_sum(begin: Any, end: Any, indices: Any, weights: Any, x: Any) -> Any:  #
     return (a + b) + (c + d)
 
 
-@njit(cache=True)
+@kernel()
 def dot(x: Any, y: Any, begin: Any, end: Any) -> Any:  # pragma: no cover
     a = b = c = d = 0.0
     i = begin
@@ -62,7 +63,7 @@ def dot(x: Any, y: Any, begin: Any, end: Any) -> Any:  # pragma: no cover
     return (a + b) + (c + d)
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _pointers(indptr: Any, indices: Any, block: Any, window: Any, n_windows: Any) -> Any:  # pragma: no cover
     """Where row r of block b enters window k once repacked, (n_blocks, n_windows, block + 1)."""
     n = len(indptr) - 1
@@ -81,7 +82,7 @@ def _pointers(indptr: Any, indices: Any, block: Any, window: Any, n_windows: Any
     return pointers
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _repack(indptr: Any, values: Any, pointers: Any, block: Any, window: Any, out: Any) -> None:  # pragma: no cover
     """Copy entries into the order of the pointers; columns are counted from their window, `window` = 0 copies as is."""
     for part in prange(len(pointers)):
@@ -97,7 +98,7 @@ def _repack(indptr: Any, values: Any, pointers: Any, block: Any, window: Any, ou
                 source += length
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _step(
     pointers: Any, indices: Any, weights: Any, factor: float, window: Any, left: Any, x: Any, y: Any
 ) -> Any:  # pragma: no cover

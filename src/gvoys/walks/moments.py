@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.kernels import kernel
 from gvoys.threads import balanced_chunks, n_threads
 from gvoys.walks.matvec import dot, moments_of_large, row_sum
 
@@ -71,7 +72,7 @@ def _check_finite(out: NDArray[np.float64]) -> None:
         )
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _moments_of_small(
     graphs: Any,
     chunks: Any,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
+from gvoys.kernels import kernel
 from gvoys.threads import start_threads
 
 __all__ = ["EDGE", "MIXING", "NODE", "OMEGA", "normal_table", "philox", "uniform_table", "words"]
@@ -25,7 +26,7 @@ _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 
 
-@njit(cache=True)
+@kernel()
 def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:  # pragma: no cover
     """Four words of 32 bits for a counter of four and a key of two, all held in uint64."""
     for _ in range(10):
@@ -37,7 +38,7 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:  # prag
     return c0, c1, c2, c3
 
 
-@njit(cache=True)
+@kernel()
 def words(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any) -> Any:  # pragma: no cover
     """Four words for (seed, purpose, call, group, step, label); step < 2^16, purpose and call < 2^8."""
     what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(call) << np.uint64(16)) | np.uint64(step)
@@ -46,7 +47,7 @@ def words(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any)
     return philox(name & _LOW, name >> _HALF, np.uint64(group), what, key & _LOW, key >> _HALF)
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _fill(seed: Any, purpose: Any, groups: Any, labels: Any, signs: Any, places: Any) -> None:  # pragma: no cover
     n_steps = signs.shape[1]
     for index in prange(len(groups) * n_steps):
@@ -69,7 +70,7 @@ def sign_table(
     return signs, places
 
 
-@njit(cache=True)
+@kernel()
 def _fill_uniform(seed: Any, purpose: Any, groups: Any, out: Any) -> None:  # pragma: no cover
     for r in range(out.shape[0]):
         for t in range(out.shape[1]):

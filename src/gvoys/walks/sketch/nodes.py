@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from gvoys.kernels import kernel
 from gvoys.walks.sketch.lanes import WIDTH, finish_row, sum_row, sum_weighted_row
 
 __all__ = ["sketch_large_graph", "sketch_small_graphs"]
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _row(indptr: Any, indices: Any, weights: Any, row: Any, state: Any, scratch: Any) -> None:  # pragma: no cover
     begin, end = np.int64(indptr[row]), np.int64(indptr[row + 1])
     if weights is None:
@@ -21,7 +22,7 @@ def _row(indptr: Any, indices: Any, weights: Any, row: Any, state: Any, scratch:
         sum_weighted_row(state, indices, begin, end, scratch, weights)
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def sketch_small_graphs(
     graphs: Any,
     chunks: Any,
@@ -74,7 +75,7 @@ def sketch_small_graphs(
                 profile[i] *= norm
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _large_step(
     t: Any,
     first: Any,

@@ -14,12 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from gvoys.kernels import kernel
 
 __all__ = ["sketch_group"]
 
 
-@njit(cache=True)
+@kernel()
 def _turn(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no cover
     """out = signs * source shifted by `shift`."""
     width = len(source)
@@ -29,7 +31,7 @@ def _turn(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no 
         out[j] = signs[j] * source[j - shift + width]
 
 
-@njit(cache=True)
+@kernel()
 def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any) -> None:  # pragma: no cover
     """Multiply by exp(i omega_j . a), then rotate pairs of coordinates, in place."""
     width = len(vector)
@@ -48,7 +50,7 @@ def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any) -> None:  # p
                 vector[other] = mixing[level, 1, j] * a + mixing[level, 0, j] * b
 
 
-@njit(cache=True)
+@kernel()
 def _to_node(
     vector: Any, u: Any, t: Any, codes: Any, signs: Any, shifts: Any, attributes: Any, omega: Any, mixing: Any, out: Any
 ) -> None:  # pragma: no cover
@@ -58,7 +60,7 @@ def _to_node(
     _turn(vector, shifts[t, codes[u]], signs[t, codes[u]], out)
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def sketch_group(
     chunks: Any,
     node_offsets: Any,
