@@ -57,7 +57,8 @@ class WalkEstimator(BaseEstimator):
         if self.device != "cpu":
             raise UnsupportedError(f"device={self.device!r} is not available; this version computes on the 'cpu'")
         batch = as_batch(X)
-        node, edge = choose_labels(batch, self.labels)
+        unseen = self.method == "moments" and isinstance(self.labels, str) and self.labels == "auto"
+        node, edge = choose_labels(batch, None if unseen else self.labels)
         degree = max_degree(batch)
         self.series_ = self.series.resolved(degree)
         # one power of two for all graphs: it keeps float32 in range and changes no bit of the profiles

@@ -9,8 +9,8 @@ import numpy as np
 
 from gvoys.errors import ConvergenceError, ParameterError
 from gvoys.estimators.spread import widened
-from gvoys.graphs.batch import GraphBatch, check_one_graph
-from gvoys.graphs.convert import as_batch
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.spectrum import max_degree, spectral_radius
 from gvoys.series import Series
 from gvoys.walks.profiles import compute_gram, moment_profiles, sketch_profiles
@@ -71,7 +71,7 @@ def estimate(
         raise ParameterError(f"rtol must lie between 0 and 1, not {rtol!r}")
     if not isinstance(series, Series):
         raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
-    pair = GraphBatch.concatenate([_one_graph(g, "g"), _one_graph(h, "h")])
+    pair = GraphBatch.concatenate([as_one_graph(g, "g"), as_one_graph(h, "h")])
     degree = max_degree(pair)
     series = series.resolved(degree)
     scale = float(2.0 ** np.round(np.log2(degree))) if degree > 0 else 1.0
@@ -118,10 +118,6 @@ def _group_values(features: Any, n_components: int) -> list[float]:
 def _summarise(values: Any) -> Estimate:
     error = widened(values.std(ddof=1) / np.sqrt(len(values)), len(values))
     return Estimate(float(values.mean()), float(error), len(values) * WIDTH)
-
-
-def _one_graph(graph: Any, name: str) -> GraphBatch:
-    return check_one_graph(graph if isinstance(graph, GraphBatch) else as_batch([graph]), name)
 
 
 def _length(pair: GraphBatch, series: Series, max_length: int | None, rtol: float) -> int:

@@ -102,12 +102,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         if self.method == "auto":
             return Choice("sketch", "labels count, and a sketch's width does not depend on the graphs")
         if self.method == "moments" and not plain:
-            if self.labels == "auto" and self.settings_.node_labels:
-                from dataclasses import replace
-
-                self.settings_ = replace(self.settings_, node_labels=False)
-            if not self.settings_.plain:
-                raise UnsupportedError("method='moments' sees no labels or attributes; use method='sketch'")
+            raise UnsupportedError("method='moments' sees no labels or attributes; use method='sketch'")
         if self.method not in ("moments", "sketch"):
             raise ParameterError(f"method must be 'auto', 'moments' or 'sketch', not {self.method!r}")
         return Choice(self.method, "as asked")

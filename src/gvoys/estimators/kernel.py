@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,11 @@ from gvoys.estimators.spread import gram_with_error
 from gvoys.estimators.vocabulary import Vocabulary, sparse_gram, squared_norms
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
 from gvoys.walks.profiles import check_components, moment_profiles, sequence_rounds, sketch_profiles
 from gvoys.walks.sequences import STATE_BUDGET, estimate_states
-from gvoys.walks.settings import LABELS
 
 __all__ = ["RandomWalkKernel"]
 
@@ -135,8 +134,6 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             raise ParameterError(
                 f"method must be 'auto' or one of {', '.join(map(repr, METHODS))}, not {self.method!r}"
             )
-        if self.method == "moments" and self.labels == "auto":
-            self.settings_ = replace(self.settings_, node_labels=False)
         if self.method == "exact" and (self.refine or not self.backtrack or self.attribute_bandwidth is not None):
             raise UnsupportedError(
                 "method='exact' takes labels, weights and directions only; use 'sequences' or 'sketch' for refine, "
@@ -188,7 +185,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
 
     def _pair(self, g: GraphBatch, h: GraphBatch) -> float:
         series = self.series_ if self.max_length is None else self.series_.truncated(self.max_length_)
-        labels = {flags: name for name, flags in LABELS.items()}[self.settings_.node_labels, self.settings_.edge_labels]
+        used = (self.settings_.node_labels, self.settings_.edge_labels)
+        labels = next(name for name, flags in LABEL_CHOICES.items() if flags == used)
         if not isinstance(self.start, str) or not isinstance(self.stop, str):
             raise UnsupportedError("method='exact' takes 'uniform' or 'ones' for start and stop; use another method")
         return float(exact_kernel(g, h, series, start=self.start, stop=self.stop, labels=labels))

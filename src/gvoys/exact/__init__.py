@@ -9,9 +9,10 @@ import numpy as np
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.exact import cg, fixed_point, lanczos, product, spectral, sylvester, vec
 from gvoys.exact.problem import ExactKernel, Problem, pair_of
-from gvoys.graphs.batch import GraphBatch, check_one_graph
-from gvoys.graphs.convert import as_batch
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Series
 
@@ -25,12 +26,6 @@ SOLVERS = {
     "sylvester": sylvester.solve,
     "spectral": spectral.solve,
     "lanczos": lanczos.solve,
-}
-_LABELS: dict[Any, tuple[bool, bool]] = {
-    None: (False, False),
-    "node": (True, False),
-    "edge": (False, True),
-    "both": (True, True),
 }
 
 
@@ -78,7 +73,7 @@ def exact_kernel(
         raise ParameterError(f"tol must lie between 0 and 1, not {tol!r}")
     if not isinstance(max_iterations, (int, np.integer)) or max_iterations < 1:
         raise ParameterError(f"max_iterations must be an integer of at least 1, not {max_iterations!r}")
-    one, other = _one_graph(g, "g"), _one_graph(h, "h")
+    one, other = as_one_graph(g, "g"), as_one_graph(h, "h")
     problem = Problem(
         one,
         other,
@@ -98,10 +93,6 @@ def exact_kernel(
     return value
 
 
-def _one_graph(graph: Any, name: str) -> GraphBatch:
-    return check_one_graph(graph if isinstance(graph, GraphBatch) else as_batch([graph]), name)
-
-
 def _endpoints(one: GraphBatch, other: GraphBatch, what: Any, name: str) -> Any:
     left, right = pair_of(what, name)
     return compute_endpoint(one, left, name), compute_endpoint(other, right, name)
@@ -111,11 +102,11 @@ def _choose_labels(one: GraphBatch, other: GraphBatch, labels: Any) -> tuple[boo
     if labels == "auto":
         given = [graph.node_labels is not None for graph in (one, other) if graph.n_nodes]
         labels = "node" if any(given) else None
-    if labels is not None and (not isinstance(labels, str) or labels not in _LABELS):
+    if labels is not None and (not isinstance(labels, str) or labels not in LABEL_CHOICES):
         raise ParameterError(f'labels must be "auto", "node", "edge", "both" or None, not {labels!r}')
-    for kind, wanted in zip(("node", "edge"), _LABELS[labels], strict=True):
+    for kind, wanted in zip(("node", "edge"), LABEL_CHOICES[labels], strict=True):
         for name, graph in (("g", one), ("h", other)):
             count = graph.n_nodes if kind == "node" else graph.n_entries
             if wanted and count and getattr(graph, f"{kind}_labels") is None:
                 raise UnsupportedError(f"{name} has no {kind} labels; give them to both graphs or pass labels=None")
-    return _LABELS[labels]
+    return LABEL_CHOICES[labels]

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from gvoys.errors import GraphError, ParameterError
+from gvoys.errors import GraphError
 from gvoys.graphs.labels import Labels
 
 __all__ = ["GraphBatch"]
@@ -253,10 +253,3 @@ def _offsets(lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:
 
 def _take(values: Any, index: Any) -> Any:
     return None if values is None else values[index]
-
-
-def check_one_graph(batch: GraphBatch, name: str) -> GraphBatch:
-    """Refuse a batch that does not hold exactly one graph."""
-    if len(batch) != 1:
-        raise ParameterError(f"{name} must be one graph, but it is a batch of {len(batch)}; select one, as in batch[0]")
-    return batch

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GraphError, GvoysError, LabelError
+from gvoys.errors import GraphError, GvoysError, LabelError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import assemble, join_attributes, join_values
 from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_type, merge_parallel
@@ -18,7 +18,7 @@ from gvoys.graphs.numbers import as_floats
 from gvoys.graphs.readers import READERS
 from gvoys.graphs.readers.parts import GraphParts, Names
 
-__all__ = ["as_batch"]
+__all__ = ["as_batch", "as_one_graph"]
 
 _KINDS = "networkx, igraph or PyG graphs, SciPy matrices, GraKeL tuples or GraphBatches"
 _DEFAULT_NAMES = {"node_label": "label", "edge_label": "label", "weight": "weight"}
@@ -63,6 +63,14 @@ def as_batch(
     batch = _build(parts)
     if any(part.named for part in parts):
         _check_names(batch, names)
+    return batch
+
+
+def as_one_graph(graph: Any, name: str) -> GraphBatch:
+    """A batch of one, from one graph or from such a batch."""
+    batch = graph if isinstance(graph, GraphBatch) else as_batch([graph])
+    if len(batch) != 1:
+        raise ParameterError(f"{name} must be one graph, but it is a batch of {len(batch)}; select one, as in batch[0]")
     return batch
 
 

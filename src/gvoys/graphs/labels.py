@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 
 from gvoys.errors import LabelError
 
-__all__ = ["Labels", "combine_hashes", "hash_integers", "hash_label"]
+__all__ = ["LABEL_CHOICES", "Labels", "combine_hashes", "hash_integers", "hash_label"]
+
+# The parameter `labels` of kernels and profiles: whether those of nodes and of edges count.
+LABEL_CHOICES: dict[Any, tuple[bool, bool]] = {
+    None: (False, False),
+    "node": (True, False),
+    "edge": (False, True),
+    "both": (True, True),
+}
 
 _INT64 = np.iinfo(np.int64)
 _SALT = np.uint64(0x243F6A8885A308D3)

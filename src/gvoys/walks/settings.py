@@ -9,16 +9,11 @@ import numpy as np
 
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import LABEL_CHOICES
 
-__all__ = ["LABELS", "METHODS", "Settings", "check_length", "check_scale", "check_settings", "choose_labels"]
+__all__ = ["METHODS", "Settings", "check_length", "check_scale", "check_settings", "choose_labels"]
 
 METHODS = ("moments", "sequences", "sketch")
-LABELS: dict[Any, tuple[bool, bool]] = {
-    None: (False, False),
-    "node": (True, False),
-    "edge": (False, True),
-    "both": (True, True),
-}
 
 
 @dataclass(frozen=True)
@@ -45,9 +40,9 @@ def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
     """Whether node and edge labels count; "auto" takes node labels where the batch has them."""
     if isinstance(labels, str) and labels == "auto":
         return batch.node_labels is not None, False
-    if labels is not None and (not isinstance(labels, str) or labels not in LABELS):
+    if labels is not None and (not isinstance(labels, str) or labels not in LABEL_CHOICES):
         raise ParameterError(f'labels must be "auto", "node", "edge", "both" or None, not {labels!r}')
-    wanted = LABELS[labels]
+    wanted = LABEL_CHOICES[labels]
     for kind, used, held in (("node", wanted[0], batch.n_nodes), ("edge", wanted[1], batch.n_entries)):
         if used and held and getattr(batch, f"{kind}_labels") is None:
             raise UnsupportedError(
