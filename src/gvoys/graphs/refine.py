@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +12,22 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import stable_order
 from gvoys.graphs.labels import Labels, combine_hashes
 
-__all__ = ["refine_labels"]
+__all__ = ["refine_labels", "refinement_rounds"]
 
 _IN = np.uint64(0x13198A2E03707344)  # tells the neighbours before a node from those after it
+
+
+def refinement_rounds(batch: GraphBatch, rounds: int, node_labels: bool, edge_labels: bool) -> Iterator[GraphBatch]:
+    """The batch itself, then the batch after 1 … `rounds` rounds that start from the labels that count and no others."""
+    yield batch
+    seen = replace(
+        batch,
+        node_labels=batch.node_labels if node_labels else None,
+        edge_labels=batch.edge_labels if edge_labels else None,
+    )
+    for _ in range(rounds):
+        seen = refine_labels(seen)
+        yield seen
 
 
 def refine_labels(batch: GraphBatch) -> GraphBatch:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
-from gvoys.graphs.refine import refine_labels
+from gvoys.graphs.refine import refinement_rounds
 from gvoys.series import Series
 from gvoys.threads import threads
 from gvoys.walks.moments import compute_moments
@@ -124,11 +124,12 @@ def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **ho
     if settings.attribute_bandwidth is not None:
         raise UnsupportedError("method 'sequences' counts labels and cannot see attributes; use 'sketch'")
     rounds = []
-    for round_ in range(settings.refine + 1):
-        batch = refine_labels(batch) if round_ else batch
+    for round_, labelled in enumerate(
+        refinement_rounds(batch, settings.refine, settings.node_labels, settings.edge_labels)
+    ):
         rounds.append(
             compute_sequences(
-                batch,
+                labelled,
                 max_length,
                 start=settings.start,
                 stop=settings.stop,

@@ -90,7 +90,10 @@ def compute_sequences(
 
 def estimate_states(batch: GraphBatch, max_length: int, sample: int = 32, **how: Any) -> float:
     """How many states one length would have at most, by `sample` graphs spread over the batch; inf past the budget."""
-    chosen = np.unique(np.linspace(0, max(len(batch) - 1, 0), min(sample, len(batch))).astype(np.int64))
+    if len(batch) == 0:
+        return 0.0
+    spread = np.linspace(0, len(batch) - 1, min(sample, len(batch))).astype(np.int64)
+    chosen = np.union1d(spread, np.argmax(np.diff(batch.entry_offsets)))  # and the largest, which may be alone
     try:
         counts = compute_sequences(batch[chosen], max_length, budget=STATE_BUDGET // 20, **how)
     except UnsupportedError:
@@ -99,6 +102,8 @@ def estimate_states(batch: GraphBatch, max_length: int, sample: int = 32, **how:
 
 
 def _blocks(batch: GraphBatch) -> list[slice]:
+    if len(batch) == 0:
+        return []
     cuts = np.flatnonzero(np.diff(batch.node_offsets[:-1] // _BLOCK, prepend=-1))
     return [slice(int(a), int(b)) for a, b in zip(cuts, [*cuts[1:], len(batch)], strict=True)]
 

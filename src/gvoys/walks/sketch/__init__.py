@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.graphs.refine import refine_labels
+from gvoys.graphs.refine import refinement_rounds
 from gvoys.threads import balanced_chunks, n_threads
 from gvoys.walks.arcs import reverse_entries
 from gvoys.walks.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
@@ -60,16 +61,17 @@ def compute_sketch(
     if out is None:
         out = np.empty((len(batch), max_length + 1, (refine + 1) * n_components), np.float32)
     ends = tuple(compute_endpoint(batch, what, name) for what, name in ((start, "start"), (stop, "stop")))
-    for round_ in range(refine + 1):
-        batch = refine_labels(batch) if round_ else batch
+    plain = not edge_labels and backtrack and attribute_bandwidth is None
+    for round_, labelled in enumerate(refinement_rounds(batch, refine, node_labels, edge_labels)):
         columns = slice(round_ * n_components, (round_ + 1) * n_components)
-        for graphs in _blocks(batch, max_length + 1, n_components, node_labels or round_ > 0):
+        seen = node_labels or round_ > 0
+        for graphs in _blocks(labelled, _bytes_per_label(max_length + 1, n_components, plain), seen):
             nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
             sketch = _Sketch(
-                batch[graphs],
+                labelled[graphs],
                 ends[0][nodes].astype(np.float32),
                 ends[1][nodes].astype(np.float32),
-                node_labels or round_ > 0,
+                seen,
                 edge_labels,
                 backtrack,
                 attribute_bandwidth,
@@ -78,17 +80,33 @@ def compute_sketch(
                 np.float32(1.0 / scale),
             )
             sketch.fill(out[graphs, :, columns])
+    _check_finite(out)
     return out
 
 
-def _blocks(batch: GraphBatch, n_steps: int, n_components: int, labelled: bool) -> list[slice]:
+def _check_finite(out: NDArray[np.float32]) -> None:
+    """Refuse profiles past float32; walks only multiply, so that the longest ones tell."""
+    bad = ~np.isfinite(out[:, -1]).all(axis=1)
+    if bad.any():
+        raise ParameterError(
+            f"graph {int(np.argmax(bad))}: its walks of length {out.shape[1] - 1} are too many, or its weights too large, "
+            "for float32; pass scale=2**k near its spectral radius, and the same scale to compute_gram, or walk less far"
+        )
+
+
+def _bytes_per_label(n_steps: int, n_components: int, plain: bool) -> int:
+    """Random words of a label: all groups at once on the quick road, one group spelled out on the general one."""
+    return n_steps * (20 * max(n_components // WIDTH, 1) if plain else 5 * WIDTH)
+
+
+def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
     """Consecutive graphs whose labels' random words fit into the table."""
-    per_label = 20 * n_steps * max(n_components // WIDTH, 1)
+    if len(batch) == 0:
+        return []
     most = max(_TABLE // per_label, 1)
     if not labelled or batch.node_labels is None or len(batch.node_labels.hashes) <= most:
         return [slice(0, len(batch))]
-    block = batch.node_offsets // most
-    cuts = np.flatnonzero(np.diff(block[:-1], prepend=-1))
+    cuts = np.flatnonzero(np.diff(batch.node_offsets[:-1] // most, prepend=-1))
     return [slice(int(a), int(b)) for a, b in zip(cuts, [*cuts[1:], len(batch)], strict=True)]
 
 
@@ -162,12 +180,13 @@ class _Sketch:
         attributes, omega, mixing = self._frequencies(groups, n_steps, complex_width)
         batch = self.batch
         out = np.empty((len(batch), n_steps, complex_width), kind)
+        wide = np.zeros(complex_width, np.complex128 if kind is np.complex64 else np.float64)
         sketch_group(
             self._chunks(np.arange(len(batch))),
             batch.node_offsets, batch.indptr, self.indices, self.weights,
             None if self.backtrack else reverse_entries(batch),
             self.codes, signs, shifts, edge_codes, edge_signs, edge_shifts, attributes, omega, mixing,
-            self.start, self.stop, self.factor, out,
+            self.start, self.stop, self.factor, wide, out,
         )  # fmt: skip
         parts: NDArray[np.float32] = out.view(np.float32)
         # real and imaginary parts are as many coordinates as there are components, of half as many frequencies

@@ -51,28 +51,30 @@ def sketch_small_graphs(
         x = np.empty(room * WIDTH, np.float32)
         y = np.empty(room * WIDTH, np.float32)
         scratch = np.empty(2 * WIDTH, np.float32)
+        part = np.empty(WIDTH, np.float32)
         for g in chosen:
             first = np.int64(node_offsets[g])
             n = np.int64(node_offsets[g + 1]) - first
-            profile = out[g].reshape(-1)
-            profile[:] = 0.0
             for r in range(n_groups):
-                base = r * n_steps * n_codes
-                scratch[:] = 1.0
-                for u in range(n):
-                    which = base + np.int64(codes[first + u])
-                    finish_row(scratch, 0, signs, which, stop[first + u], x, u, start[first + u], profile, r * WIDTH)
-                for t in range(1, n_steps):
-                    base += n_codes
-                    place = (t * n_groups + r) * WIDTH
+                for t in range(n_steps):
+                    base = (r * n_steps + t) * n_codes
+                    sums = np.zeros(WIDTH)
+                    part[:] = 0.0
+                    scratch[:] = 1.0
                     for u in range(n):
-                        _row(indptr, indices, weights, first + u, x, scratch)
                         which = base + np.int64(codes[first + u])
-                        offset = np.int64(WIDTH - shifts[which]) % WIDTH
-                        finish_row(scratch, offset, signs, which, factor, y, u, start[first + u], profile, place)
+                        scale, offset = stop[first + u], np.int64(0)
+                        if t > 0:
+                            _row(indptr, indices, weights, first + u, x, scratch)
+                            scale, offset = factor, np.int64(WIDTH - shifts[which]) % WIDTH
+                        finish_row(scratch, offset, signs, which, scale, y, u, start[first + u], part, 0)
+                        if u % 64 == 63:  # sums of many nodes lose digits in float32
+                            for j in range(WIDTH):
+                                sums[j] += part[j]
+                                part[j] = 0.0
+                    for j in range(WIDTH):
+                        out[g, t, r * WIDTH + j] = np.float32((sums[j] + part[j]) * norm)
                     x, y = y, x
-            for i in range(len(profile)):
-                profile[i] *= norm
 
 
 @kernel(parallel=True)

@@ -80,11 +80,12 @@ def sketch_group(
     start: Any,
     stop: Any,
     factor: Any,
+    wide: Any,
     out: Any,
 ) -> None:  # pragma: no cover
     """Profiles of all graphs in one group into out, (n_graphs, n_steps, width), complex where there are attributes.
 
-    `reverse` (None: walks may turn back) tells for each entry u -> x where the entries x -> u begin and end.
+    `wide` gives the type that sums over nodes are kept in. `reverse` (None: walks may turn back) tells for each entry u -> x where the entries x -> u begin and end.
     """
     n_steps, width = out.shape[1], out.shape[2]
     for chunk in prange(len(chunks) - 1):
@@ -98,8 +99,8 @@ def sketch_group(
             n_arcs = np.int64(indptr[last]) - base if reverse is not None else 0
             arcs = np.empty((n_arcs, width), out.dtype)
             next_arcs = np.empty((n_arcs, width), out.dtype)
-            out[g] = 0.0
             for t in range(n_steps):
+                sums = np.zeros_like(wide)
                 for u in range(n):
                     total = y[u]
                     if t == 0:
@@ -125,7 +126,10 @@ def sketch_group(
                         if reverse is None:
                             message[:] = total
                             _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
-                    out[g, t] += start[first + u] * total
+                    for j in range(width):
+                        sums[j] += start[first + u] * total[j]
+                for j in range(width):
+                    out[g, t, j] = sums[j]
                 x, y = y, x
                 if reverse is not None:
                     arcs, next_arcs = next_arcs, arcs
