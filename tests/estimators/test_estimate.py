@@ -48,7 +48,22 @@ def test_refusals():
     g, h = MOLECULES[0], MOLECULES[1]
     with pytest.raises(DivergenceError, match="the largest decay that would do"):
         gv.estimate(g, h, gv.Geometric(5.0))
-    with pytest.raises(ParameterError, match="rtol must lie between 0 and 1"):
+    with pytest.raises(ParameterError, match=r"rtol must lie between 0 and 0.3"):
         gv.estimate(g, h, gv.Geometric(0.1), rtol=0)
     with pytest.raises(ConvergenceError, match="raise rtol or max_components, or use exact_kernel"):
         gv.estimate(g, h, gv.Exponential(1.0), rtol=1e-6, max_components=2048)
+    with pytest.raises(ParameterError, match="max_components must be an integer of at least 1024"):
+        gv.estimate(g, h, gv.Exponential(1.0), max_components=1)
+
+
+def test_directed_graphs_without_cycles_have_walks_too():
+    """Their spectral radius is 0, which says nothing about walks that end."""
+    import networkx as nx
+
+    chain = nx.DiGraph([(0, 1), (1, 2), (2, 3)])
+    found = gv.estimate(chain, chain, gv.Geometric(0.5), start="ones", stop="ones")
+    assert found.value == pytest.approx(21.625, rel=1e-4)
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.5), max_length=None, start="ones", stop="ones")
+    assert kernel.fit_transform([chain])[0, 0] == pytest.approx(21.625, rel=1e-8)
+    with pytest.raises(DivergenceError, match="directed graphs are bounded by their largest degree, 1"):
+        gv.estimate(chain, chain, gv.Geometric(1.5), start="ones", stop="ones")

@@ -1,5 +1,8 @@
 """RandomWalkKernel: the right numbers by every method, honest error bars, a scikit-learn citizen."""
 
+from dataclasses import replace
+
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -77,7 +80,6 @@ def test_normalised_kernels(method):
 
 def test_unseen_sequences_count_towards_a_graphs_own_norm():
     """Labels first met at transform: shared with none of the fitted graphs, and yet part of the new graph."""
-    import networkx as nx
 
     def path(labels):
         graph = nx.path_graph(len(labels))
@@ -149,3 +151,113 @@ def test_graphs_of_another_kind_at_transform():
     kernel = gv.RandomWalkKernel(SERIES, method="sketch").fit(MOLECULES[:3])
     with pytest.raises(UnsupportedError, match="the fitted graphs had node labels and these have none"):
         kernel.transform(gv.datasets.erdos_renyi(2, 5, 0.5))
+
+
+# -- what once went wrong
+
+
+@pytest.mark.parametrize("method", ["auto", "moments", "sequences", "sketch", "exact"])
+def test_no_graphs(method):
+    assert gv.RandomWalkKernel(SERIES, method=method).fit_transform(MOLECULES[:0]).shape == (0, 0)
+    kernel = gv.RandomWalkKernel(SERIES, method=method).fit(MOLECULES[:3])
+    assert kernel.transform(MOLECULES[:0]).shape == (0, 3)
+    if method in ("moments", "sequences", "sketch"):
+        assert gv.profiles(MOLECULES[:0], method, 3, 128).shape[:2] == (0, 4)
+
+
+@pytest.mark.parametrize("method", ["sequences", "sketch"])
+@pytest.mark.parametrize("labels", [None, "node", "edge"])
+def test_refinement_starts_from_the_labels_that_count(method, labels):
+    bare = replace(
+        MOLECULES,
+        node_labels=MOLECULES.node_labels if labels == "node" else None,
+        edge_labels=MOLECULES.edge_labels if labels == "edge" else None,
+    )
+    how = {"max_length": 3, "refine": 2, "labels": labels}
+    np.testing.assert_array_equal(gv.profiles(MOLECULES, method, **how), gv.profiles(bare, method, **how))
+
+
+def star(n, label=1):
+    graph = nx.star_graph(n)
+    nx.set_node_attributes(graph, {u: label + (u == 0) for u in graph}, "label")
+    return gv.as_batch([graph])
+
+
+def test_hubs_stay_within_range():
+    kernel = gv.RandomWalkKernel(gv.Exponential(0.05), max_length=None, method="sketch", n_components=1024)
+    K = kernel.fit_transform(star(400))
+    truth = gv.exact_kernel(star(400), star(400), gv.Exponential(0.05))
+    assert abs(K[0, 0] - truth) < 5 * kernel.standard_error_[0, 0] + 1e-4 * truth
+
+
+def test_numbers_past_floating_point_are_refused():
+    dense = gv.datasets.stochastic_block(2, [100, 100], [[0.5, 0.5], [0.5, 0.5]])
+    for how in ({"labels": None, "max_length": 100}, {"method": "sketch", "max_length": 60, "normalize": True}):
+        with pytest.raises(ParameterError, match=r"range of floating point|for float32|for float64"):
+            gv.RandomWalkKernel(gv.Geometric(50.0), **how).fit_transform(dense)
+    with pytest.raises(ParameterError, match="graph 0: its walks of length 25 are too many"):
+        gv.profiles(dense, "sketch", 25, 128)
+
+
+def test_auto_falls_back_where_the_estimate_was_wrong(monkeypatch):
+    from gvoys.estimators import kernel as module
+
+    monkeypatch.setattr(module, "estimate_states", lambda *args, **how: 10.0)
+    kernel = gv.RandomWalkKernel(SERIES, max_length=8, refine=1).fit(gv.datasets.erdos_renyi(5, 60, 0.2))
+    assert kernel.method_ == "sketch"
+    assert "exceed the budget" in kernel.method_.reason
+
+
+def test_arrays_of_endpoints_are_cut_with_the_graphs(monkeypatch):
+    from gvoys.estimators import base
+
+    start = np.random.default_rng(0).random(MOLECULES.n_nodes)
+    how = {"series": SERIES, "method": "sketch", "n_components": 256, "start": start, "stop": "ones"}
+    whole = gv.RandomWalkKernel(**how).fit_transform(MOLECULES)
+    features = gv.RandomWalkFeatures(**how).fit_transform(MOLECULES)
+    monkeypatch.setattr(base, "_BLOCK", 1)
+    np.testing.assert_array_equal(gv.RandomWalkKernel(**how).fit_transform(MOLECULES), whole)
+    np.testing.assert_array_equal(gv.RandomWalkFeatures(**how).fit_transform(MOLECULES), features)
+    with pytest.raises(ParameterError, match="start must be"):
+        gv.RandomWalkKernel(SERIES, start="left").fit(MOLECULES)
+
+
+def test_large_graphs_lose_no_digits():
+    """One label for all has no noise, so that only rounding is left."""
+    path = gv.as_batch([nx.path_graph(30_000)])
+    for how in ({}, {"backtrack": False}):
+        kernel = gv.RandomWalkKernel(gv.Coefficients([1, 1, 1]), max_length=2, method="sketch", n_components=256, **how)
+        exact_ = gv.RandomWalkKernel(gv.Coefficients([1, 1, 1]), max_length=2, method="sequences", **how)
+        np.testing.assert_allclose(kernel.fit_transform(path), exact_.fit_transform(path), rtol=1e-5)
+
+
+def test_attributes_and_directions_that_change_at_transform():
+    def with_columns(k):
+        return replace(MOLECULES, node_attributes=np.zeros((MOLECULES.n_nodes, k)))
+
+    kernel = gv.RandomWalkKernel(SERIES, attribute_bandwidth=1.0, n_components=256).fit(with_columns(2))
+    with pytest.raises(UnsupportedError, match="the fitted graphs had 2 node attributes and these have 3"):
+        kernel.transform(with_columns(3))
+    refined = gv.RandomWalkKernel(SERIES, refine=1, max_length=3).fit(MOLECULES)
+    with pytest.raises(UnsupportedError, match="refined labels tell directed graphs from undirected ones"):
+        refined.transform(replace(MOLECULES, directed=True))
+
+
+def test_parameters_set_after_fitting_wait_for_the_next_fit():
+    features = gv.RandomWalkFeatures(SERIES, n_components=256).fit(MOLECULES)
+    expected = features.transform(MOLECULES)
+    np.testing.assert_array_equal(features.set_params(n_components=128).transform(MOLECULES), expected)
+
+
+def test_a_series_that_would_walk_too_far():
+    labelled = gv.GraphBatch.from_arrays(
+        np.column_stack([np.arange(399), np.arange(1, 400)]), [400], node_labels=[1] * 400
+    )
+    with pytest.raises(DivergenceError, match=r"takes walks of .* steps; lower the decay or set max_length"):
+        gv.RandomWalkKernel(gv.Geometric(0.24999), max_length=None, method="sketch").fit(labelled)
+
+
+@pytest.mark.parametrize("random_state", ["a", 1.5, True, np.random.default_rng(0)])
+def test_random_states_that_are_none(random_state):
+    with pytest.raises(ParameterError, match="random_state must be an integer, a RandomState or None"):
+        gv.RandomWalkKernel(SERIES, random_state=random_state).fit(MOLECULES)

@@ -140,7 +140,7 @@ def test_gram_between_two_collections():
         (np.ones((3, 3, 1)), {"right": np.ones((3, 2, 1))}, r"agree in the last two, not \(3, 3, 1\) and \(3, 2, 1\)"),
         (np.ones((3, 3, 1)), {"series": 0.1}, "series must be Geometric, Exponential or Coefficients"),
         (np.ones((3, 3, 1)), {"scale": "a"}, "scale must be a positive number"),
-        (np.ones((3, 201, 1)), {"series": gv.Geometric(1e9)}, "the kernel exceeds the range of float64"),
+        (np.ones((3, 201, 1)), {"series": gv.Geometric(1e9)}, "the series exceeds the range of float64"),
     ],
 )
 def test_refusals_of_compute_gram(left, how, message):
@@ -190,8 +190,8 @@ def test_gram_matrices_are_positive_semidefinite(seed, n_graphs):
     ("how", "message"),
     [
         ({"method": "magic"}, "there is no method 'magic'; choose one of 'moments'"),
-        ({"max_length": -1}, "max_length must be an integer of at least 0, not -1"),
-        ({"max_length": 2.5}, "max_length must be an integer of at least 0, not 2.5"),
+        ({"max_length": -1}, "max_length must be an integer of at least 0 and below 65536, not -1"),
+        ({"max_length": 2.5}, "max_length must be an integer of at least 0 and below 65536, not 2.5"),
         ({"scale": 0.0}, "scale must be a positive number"),
         ({"start": np.ones(3)}, r"start must be .* array of 4 numbers, one per node, not of shape \(3,\)"),
         ({"n_jobs": 0}, "n_jobs must be None, -1 or an integer from 1 to"),

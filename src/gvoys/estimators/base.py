@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
-from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Series
-from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels
+from gvoys.walks.settings import (
+    Settings,
+    check_length,
+    check_settings,
+    choose_labels,
+    choose_scale,
+    walk_rate,
+    whole_length,
+)
 
-__all__ = ["Choice", "WalkEstimator"]
+__all__ = ["Choice", "WalkEstimator", "check_finite"]
 
 _WHOLE = 1e-9  # what a whole series may leave out, relative
 _BLOCK = 1 << 26  # bytes that are in the making at once
@@ -59,10 +69,9 @@ class WalkEstimator(BaseEstimator):
         batch = as_batch(X)
         unseen = self.method == "moments" and isinstance(self.labels, str) and self.labels == "auto"
         node, edge = choose_labels(batch, None if unseen else self.labels)
-        degree = max_degree(batch)
-        self.series_ = self.series.resolved(degree)
-        # one power of two for all graphs: it keeps float32 in range and changes no bit of the profiles
-        self.scale_ = float(2.0 ** np.round(np.log2(degree))) if degree > 0 else 1.0
+        self.series_ = self.series.resolved(max_degree(batch))
+        self.scale_ = choose_scale(batch)  # one for all graphs, now and later
+        self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch)
         self.settings_ = Settings(
             self.start,
             self.stop,
@@ -75,17 +84,30 @@ class WalkEstimator(BaseEstimator):
             self.scale_,
         )
         check_settings(batch, self.settings_)
+        self._check_endpoints(batch)
         self._choose_length(batch)
         return batch
 
     def _choose_length(self, batch: GraphBatch) -> None:
-        """Keep max_length_, and for a whole series radius_, the largest spectral radius."""
-        self.radius_: float | None = None
+        """Keep max_length_, and for a whole series rate_, how fast the fitted graphs' walks multiply."""
+        self.rate_: float | None = None
         if self.max_length is not None:
             self.max_length_ = check_length(self.max_length)
             return
-        self.radius_ = float(spectral_radius(batch, 1e-4).max(initial=0.0))
-        self.max_length_ = self.series_.truncation_length(self.radius_**2, _WHOLE)
+        self.max_length_, self.rate_ = whole_length(batch, self.series_, _WHOLE)
+
+    def _check_endpoints(self, batch: GraphBatch) -> None:
+        for name in ("start", "stop"):
+            compute_endpoint(batch, getattr(self.settings_, name), name)
+
+    def _block_settings(self, batch: GraphBatch, block: slice) -> Settings:
+        """Settings for some of the graphs: arrays of endpoints are cut with them."""
+        nodes = slice(int(batch.node_offsets[block.start]), int(batch.node_offsets[block.stop]))
+        ends = {name: getattr(self.settings_, name) for name in ("start", "stop")}
+        cut: dict[str, Any] = {
+            name: what if isinstance(what, str) else np.asarray(what)[nodes] for name, what in ends.items()
+        }
+        return replace(self.settings_, **cut)
 
     def _read(self, X: Any) -> GraphBatch:
         """Graphs to transform: labelled as the fitted ones were, and within reach of the fitted length."""
@@ -97,10 +119,17 @@ class WalkEstimator(BaseEstimator):
             )
         if batch.n_entries and self.settings_.edge_labels and batch.edge_labels is None:
             raise UnsupportedError("the fitted graphs had edge labels and these have none")
+        if self.refine and batch.n_entries and batch.directed != self.directed_:
+            raise UnsupportedError("refined labels tell directed graphs from undirected ones; fit on graphs like these")
+        if self.attribute_bandwidth is not None and batch.n_nodes and _n_attributes(batch) != self.n_attributes_:
+            raise UnsupportedError(
+                f"the fitted graphs had {self.n_attributes_} node attributes and these have {_n_attributes(batch)}"
+            )
         check_settings(batch, self.settings_)
-        if self.radius_ is not None and len(batch):
-            largest = float(spectral_radius(batch, 1e-4).max())
-            growth = largest * max(largest, self.radius_)  # with each other, and with the fitted ones
+        self._check_endpoints(batch)
+        if self.rate_ is not None and len(batch):
+            rate = walk_rate(batch)
+            growth = rate * max(rate, self.rate_)  # with each other, and with the fitted ones
             self.series_.check_convergence(growth)
             if self.series_.relative_tail(self.max_length_, growth) > 1e3 * _WHOLE:
                 raise DivergenceError(
@@ -111,7 +140,10 @@ class WalkEstimator(BaseEstimator):
 
     def _factors(self) -> NDArray[np.float64]:
         """sqrt(mu_i scale^(2i)): what turns scaled profiles into features."""
-        return np.sqrt(self.series_.coefficients(self.max_length_, self.scale_))
+        with np.errstate(over="ignore"):
+            factors = np.sqrt(self.series_.coefficients(self.max_length_, self.scale_))
+        check_finite(factors)
+        return factors
 
     def _blocks(self, batch: GraphBatch, bytes_per_graph: int) -> Iterator[slice]:
         """Consecutive graphs of bounded size, with a progress bar where verbose."""
@@ -128,4 +160,18 @@ class WalkEstimator(BaseEstimator):
 def _as_seed(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         return int(random_state)
+    if random_state is not None and not isinstance(random_state, np.random.RandomState):
+        raise ParameterError(f"random_state must be an integer, a RandomState or None, not {random_state!r}")
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _n_attributes(batch: GraphBatch) -> int:
+    return 0 if batch.node_attributes is None else batch.node_attributes.shape[1]
+
+
+def check_finite(values: NDArray[Any]) -> None:
+    """Refuse numbers that left the range of floating point."""
+    if not np.isfinite(values).all():
+        raise ParameterError(
+            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay or max_length"
+        )

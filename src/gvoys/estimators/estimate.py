@@ -11,10 +11,10 @@ from gvoys.errors import ConvergenceError, ParameterError
 from gvoys.estimators.spread import widened
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_one_graph
-from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Series
 from gvoys.walks.profiles import compute_gram, moment_profiles, sketch_profiles
-from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels
+from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, whole_length
 from gvoys.walks.sketch import WIDTH
 
 __all__ = ["Estimate", "estimate"]
@@ -67,14 +67,15 @@ def estimate(
     >>> found.stderr <= 0.01 * found.value
     True
     """
-    if not 0 < rtol < 1:
-        raise ParameterError(f"rtol must lie between 0 and 1, not {rtol!r}")
+    if not isinstance(rtol, (float, np.floating)) or not 0 < rtol <= 0.3:
+        # beyond that the rule to stop where the value is large beside its error would itself bias the value
+        raise ParameterError(f"rtol must lie between 0 and 0.3, not {rtol!r}")
+    if not isinstance(max_components, (int, np.integer)) or max_components < _FIRST * WIDTH:
+        raise ParameterError(f"max_components must be an integer of at least {_FIRST * WIDTH}, not {max_components!r}")
     if not isinstance(series, Series):
         raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
     pair = GraphBatch.concatenate([as_one_graph(g, "g"), as_one_graph(h, "h")])
-    degree = max_degree(pair)
-    series = series.resolved(degree)
-    scale = float(2.0 ** np.round(np.log2(degree))) if degree > 0 else 1.0
+    series, scale = series.resolved(max_degree(pair)), choose_scale(pair)
     settings = Settings(
         start, stop, *choose_labels(pair, labels), refine, backtrack, attribute_bandwidth, random_state, scale
     )
@@ -123,4 +124,4 @@ def _summarise(values: Any) -> Estimate:
 def _length(pair: GraphBatch, series: Series, max_length: int | None, rtol: float) -> int:
     if max_length is not None:
         return check_length(max_length)
-    return series.truncation_length(float(np.prod(spectral_radius(pair))), 1e-3 * rtol)
+    return whole_length(pair, series, 1e-3 * rtol)[0]

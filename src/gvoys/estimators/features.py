@@ -10,11 +10,12 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ParameterError, UnsupportedError
-from gvoys.estimators.base import Choice, WalkEstimator
+from gvoys.estimators.base import Choice, WalkEstimator, check_finite
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
 from gvoys.walks.profiles import check_components, moment_profiles, sketch_profiles
+from gvoys.walks.settings import Settings
 
 __all__ = ["RandomWalkFeatures"]
 
@@ -87,12 +88,12 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         """Choose the method and resolve the series; no graph's features depend on any other graph."""
         self._fit_common(X)
         self.method_ = self._choose_method()
-        if self.lengths not in ("stacked", "summed"):
+        if not isinstance(self.lengths, str) or self.lengths not in ("stacked", "summed"):
             raise ParameterError(f'lengths must be "stacked" or "summed", not {self.lengths!r}')
         if self.method_ == "moments" and self.lengths == "summed":
             raise UnsupportedError("lengths='summed' needs a sketch: sums of moments mix the lengths; use 'stacked'")
-        check_components(self.n_components, self.settings_)
-        self.width_ = 1 if self.method_ == "moments" else (self.refine + 1) * self.n_components
+        self.n_components_, self.lengths_ = check_components(self.n_components, self.settings_), self.lengths
+        self.width_ = 1 if self.method_ == "moments" else (self.settings_.refine + 1) * self.n_components_
         return self
 
     def _choose_method(self) -> Choice:
@@ -110,33 +111,34 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     def transform(self, X: Any) -> NDArray[Any]:
         """Features, (n_graphs, n_features): float32 for a sketch, float64 for moments."""
         batch = self._read(X)
-        n_lengths = 1 if self.lengths == "summed" else self.max_length_ + 1
+        n_lengths = 1 if self.lengths_ == "summed" else self.max_length_ + 1
         kind = np.float64 if self.method_ == "moments" else np.float32
         out = np.empty((len(batch), n_lengths * self.width_), kind)
         size = np.dtype(kind).itemsize * (self.max_length_ + 1) * self.width_
         with threads(self.n_jobs):
             for block in self._blocks(batch, size):
-                self._fill(batch[block], out[block])
+                self._fill(batch[block], self._block_settings(batch, block), out[block])
         return out
 
-    def _fill(self, batch: GraphBatch, out: NDArray[Any]) -> None:
+    def _fill(self, batch: GraphBatch, settings: Settings, out: NDArray[Any]) -> None:
         shape = (len(batch), self.max_length_ + 1, self.width_)
+        profiles = out.reshape(shape) if self.lengths_ == "stacked" else np.empty(shape, np.float32)
         if self.method_ == "moments":
-            out[:] = (moment_profiles(batch, self.max_length_, self.settings_) * self._factors()[:, None]).reshape(
-                out.shape
-            )
-            return
-        profiles = out.reshape(shape) if self.lengths == "stacked" else np.empty(shape, np.float32)
-        sketch_profiles(batch, self.max_length_, self.n_components, self.settings_, out=profiles)
-        profiles *= self._factors().astype(np.float32)[:, None]
-        if self.lengths == "summed":
+            profiles[:] = moment_profiles(batch, self.max_length_, settings)
+        else:
+            sketch_profiles(batch, self.max_length_, self.n_components_, settings, out=profiles)
+        with np.errstate(over="ignore", invalid="ignore"):
+            profiles *= self._factors().astype(profiles.dtype)[:, None]
+        check_finite(profiles)
+        if self.lengths_ == "summed":
             out[:] = profiles.sum(axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """One name per feature: its walk length, its round of refinement, its place."""
         check_is_fitted(self, "width_")
-        lengths = ["walks"] if self.lengths == "summed" else [f"walk{i}" for i in range(self.max_length_ + 1)]
-        per_round = self.width_ // (self.refine + 1)
-        rounds = [f"_round{r}" for r in range(self.refine + 1)] if self.refine else [""]
+        lengths = ["walks"] if self.lengths_ == "summed" else [f"walk{i}" for i in range(self.max_length_ + 1)]
+        per_round = self.width_ // (self.settings_.refine + 1)
+        n_rounds = self.settings_.refine + 1
+        rounds = [f"_round{r}" for r in range(n_rounds)] if n_rounds > 1 else [""]
         names = [f"{i}{r}_{j}" for i in lengths for r in rounds for j in range(per_round)]
         return np.array(names, dtype=object)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
 from gvoys.errors import ParameterError, UnsupportedError
-from gvoys.estimators.base import Choice, WalkEstimator
+from gvoys.estimators.base import Choice, WalkEstimator, check_finite
 from gvoys.estimators.spread import gram_with_error
 from gvoys.estimators.vocabulary import Vocabulary, sparse_gram, squared_norms
 from gvoys.exact import exact_kernel
@@ -90,10 +90,18 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     def fit(self, X: Any, y: Any = None) -> RandomWalkKernel:
         """Profile the graphs that later ones are compared with."""
         batch = self._fit_common(X)
-        check_components(self.n_components, self.settings_)
+        self.n_components_ = check_components(self.n_components, self.settings_)
+        if not isinstance(self.normalize, (bool, np.bool_)):
+            raise ParameterError(f"normalize must be True or False, not {self.normalize!r}")
         self.method_ = self._choose_method(batch)
         with threads(self.n_jobs):
-            self.fitted_, self.diagonal_ = self._profile(batch, fitting=True)
+            try:
+                self.fitted_, self.diagonal_ = self._profile(batch, fitting=True)
+            except UnsupportedError:
+                if self.method != "auto" or self.method_ != "sequences":
+                    raise
+                self.method_ = Choice("sketch", f"the label sequences exceed the budget of {STATE_BUDGET:,} states")
+                self.fitted_, self.diagonal_ = self._profile(batch, fitting=True)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
@@ -160,11 +168,13 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         return features, np.einsum("nij,nij->n", features, features, dtype=np.float64)
 
     def _sketch(self, batch: GraphBatch) -> NDArray[np.float32]:
-        width = (self.refine + 1) * self.n_components
+        width = (self.settings_.refine + 1) * self.n_components_
         out = np.empty((len(batch), self.max_length_ + 1, width), np.float32)
         for block in self._blocks(batch, 4 * (self.max_length_ + 1) * width):
-            sketch_profiles(batch[block], self.max_length_, self.n_components, self.settings_, out=out[block])
-            out[block] *= self._factors().astype(np.float32)[:, None]
+            settings = self._block_settings(batch, block)
+            sketch_profiles(batch[block], self.max_length_, self.n_components_, settings, out=out[block])
+            with np.errstate(over="ignore", invalid="ignore"):
+                out[block] *= self._factors().astype(np.float32)[:, None]
         return out
 
     def _compare(self, left: Any, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -175,10 +185,11 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         elif self.method_ == "sequences":
             K = sparse_gram(left, right)
         elif self.method_ == "moments":
-            ours = left.reshape(len(left), -1)
-            K = ours @ (ours if left is right else right.reshape(len(right), -1)).T
+            ours = left[:, :, 0]
+            K = ours @ (ours if left is right else right[:, :, 0]).T
         else:
-            K, error = gram_with_error(left, right, self.n_components)
+            K, error = gram_with_error(left, right, self.n_components_)
+        check_finite(K)
         norms = np.outer(_inverse_root(diagonal), _inverse_root(self.diagonal_)) if self.normalize else 1.0
         self.standard_error_ = np.zeros(K.shape) if error is None else error * norms
         return K * norms

@@ -47,8 +47,9 @@ def _group_gram(
     left: NDArray[np.float32], right: NDArray[np.float32], period: int, begin: int, end: int
 ) -> NDArray[np.float64]:
     def part(features: NDArray[np.float32]) -> NDArray[np.float64]:
-        rounds = features.reshape(*features.shape[:2], -1, period)[..., begin:end]
-        return rounds.reshape(len(features), -1).astype(np.float64)
+        n, n_lengths, width = features.shape
+        rounds = features.reshape(n, n_lengths, width // period, period)[..., begin:end]
+        return rounds.reshape(n, n_lengths * (width // period) * (end - begin)).astype(np.float64)
 
     ours = part(left)
     return ours @ (ours if right is left else part(right)).T

@@ -18,7 +18,7 @@ _IN = np.uint64(0x13198A2E03707344)  # tells the neighbours before a node from t
 
 
 def refinement_rounds(batch: GraphBatch, rounds: int, node_labels: bool, edge_labels: bool) -> Iterator[GraphBatch]:
-    """The batch itself, then the batch after 1 … `rounds` rounds that start from the labels that count and no others."""
+    """The batch itself, then the batch after 1 … `rounds` rounds, which start from the labels that count alone."""
     yield batch
     seen = replace(
         batch,

@@ -188,7 +188,10 @@ def compute_gram(
             f"profiles have the shape (n_graphs, max_length + 1, width) and agree in the last two, not {shapes}"
         )
     check_scale(scale)
-    mu = series.coefficients(left.shape[1] - 1, scale)
+    with np.errstate(over="ignore"):
+        mu = series.coefficients(left.shape[1] - 1, scale)
+    if not np.isfinite(mu).all():
+        raise ParameterError("the series exceeds the range of float64 at this length and scale; lower the decay")
     root = np.sqrt(mu)[:, None]  # on both sides, so that a Gram matrix comes out symmetric to the bit
     ours = (left * root).reshape(len(left), -1).astype(np.float64, copy=False)
     theirs = ours if right is None else (right * root).reshape(len(right), -1).astype(np.float64, copy=False)

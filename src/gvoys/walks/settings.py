@@ -7,11 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
+from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.series import Series
 
-__all__ = ["METHODS", "Settings", "check_length", "check_scale", "check_settings", "choose_labels"]
+__all__ = [
+    "METHODS",
+    "Settings",
+    "check_length",
+    "check_scale",
+    "check_settings",
+    "choose_labels",
+    "choose_scale",
+    "walk_rate",
+    "whole_length",
+]
 
 METHODS = ("moments", "sequences", "sketch")
 
@@ -54,8 +66,41 @@ def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
 def check_length(max_length: Any) -> int:
     """The longest walk, an integer of at least 0 that leaves room for the step in a random word's name."""
     if not isinstance(max_length, (int, np.integer)) or isinstance(max_length, bool) or not 0 <= max_length < 2**16:
-        raise ParameterError(f"max_length must be an integer of at least 0, not {max_length!r}")
+        raise ParameterError(f"max_length must be an integer of at least 0 and below 65536, not {max_length!r}")
     return int(max_length)
+
+
+def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, float]:
+    """How far to walk for the whole series to `rtol`, and how fast the fastest graph's walks multiply.
+
+    Undirected walks multiply by the spectral radius at most. Directed ones may at first do faster, and are bounded by
+    the largest degree instead.
+    """
+    rate = walk_rate(batch)
+    try:
+        length = series.truncation_length(rate**2, rtol)
+    except DivergenceError as error:
+        if not batch.directed:
+            raise
+        raise DivergenceError(
+            f"{error} (the walks of directed graphs are bounded by their largest degree, {rate:.6g})"
+        ) from None
+    if length >= 2**16:
+        raise DivergenceError(f"the whole series takes walks of {length} steps; lower the decay or set max_length")
+    return length, rate
+
+
+def walk_rate(batch: GraphBatch) -> float:
+    """A rate r with |K_i| <= const * r^(2i) for all pairs of the batch."""
+    if batch.directed:
+        return max_degree(batch)
+    return float(spectral_radius(batch, 1e-4).max(initial=0.0))
+
+
+def choose_scale(batch: GraphBatch) -> float:
+    """The power of two nearest to the largest spectral radius: it keeps float32 in range and changes no bit."""
+    rate = float(spectral_radius(batch, 1e-2).max(initial=0.0)) or max_degree(batch)
+    return float(2.0 ** np.round(np.log2(rate))) if rate > 0 else 1.0
 
 
 def check_scale(scale: Any) -> None:

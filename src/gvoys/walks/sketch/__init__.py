@@ -89,8 +89,8 @@ def _check_finite(out: NDArray[np.float32]) -> None:
     bad = ~np.isfinite(out[:, -1]).all(axis=1)
     if bad.any():
         raise ParameterError(
-            f"graph {int(np.argmax(bad))}: its walks of length {out.shape[1] - 1} are too many, or its weights too large, "
-            "for float32; pass scale=2**k near its spectral radius, and the same scale to compute_gram, or walk less far"
+            f"graph {int(np.argmax(bad))}: its walks of length {out.shape[1] - 1} are too many, or its weights too "
+            "large, for float32; pass scale=2**k near its spectral radius, and the same scale to compute_gram"
         )
 
 

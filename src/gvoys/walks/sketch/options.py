@@ -85,7 +85,8 @@ def sketch_group(
 ) -> None:  # pragma: no cover
     """Profiles of all graphs in one group into out, (n_graphs, n_steps, width), complex where there are attributes.
 
-    `wide` gives the type that sums over nodes are kept in. `reverse` (None: walks may turn back) tells for each entry u -> x where the entries x -> u begin and end.
+    `wide` gives the type that sums over nodes are kept in. `reverse` (None: walks may turn back) tells for each
+    entry u -> x where the entries x -> u begin and end.
     """
     n_steps, width = out.shape[1], out.shape[2]
     for chunk in prange(len(chunks) - 1):
