@@ -13,6 +13,8 @@ from gvoys.reference import kernel_by_vec_trick
 
 TOLERANCE = 1e-9
 N_PAIRS = 240
+# a solver that takes few kinds of graphs and series sees more draws, so that it too solves 200 pairs and more
+DRAWS_PER_PAIR = {"cg": 3, "fixed-point": 3, "spectral": 8, "lanczos": 8, "sylvester": 13}
 GEOMETRIC_ONLY = {"cg", "fixed-point", "sylvester"}
 UNLABELLED_ONLY = {"sylvester", "spectral", "lanczos"}
 UNDIRECTED_ONLY = {"spectral", "lanczos"}
@@ -71,7 +73,17 @@ def disagreements(solver, seeds):
 def test_agrees_with_the_definition(solver):
     wrong, taken = disagreements(solver, range(N_PAIRS))
     assert wrong == []
-    assert taken >= 20
+    solved, refused = taken, 0
+    for seed in range(N_PAIRS, N_PAIRS * DRAWS_PER_PAIR.get(solver, 1)):
+        try:
+            wrong, taken = disagreements(solver, [seed])
+        except gv.errors.ConvergenceError:  # ill-conditioned: no number is the right answer, and a rare one
+            refused += 1
+            continue
+        assert wrong == []
+        solved += taken
+    assert solved >= 200
+    assert refused <= 0.03 * solved
 
 
 def test_geometric_on_more_pairs():
