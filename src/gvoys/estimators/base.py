@@ -17,7 +17,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.spectrum import max_degree
-from gvoys.series import Series
+from gvoys.series import check_series
 from gvoys.walks.settings import (
     Settings,
     check_length,
@@ -62,8 +62,7 @@ class WalkEstimator(BaseEstimator):
 
     def _fit_common(self, X: Any) -> GraphBatch:
         """Read the graphs; keep series_, settings_, scale_ and max_length_."""
-        if not isinstance(self.series, Series):
-            raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {self.series!r}")
+        check_series(self.series)
         if self.device != "cpu":
             raise UnsupportedError(f"device={self.device!r} is not available; this version computes on the 'cpu'")
         batch = as_batch(X)

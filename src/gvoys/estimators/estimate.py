@@ -12,7 +12,7 @@ from gvoys.estimators.spread import widened
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.spectrum import max_degree
-from gvoys.series import Series
+from gvoys.series import Series, check_series
 from gvoys.walks.profiles import compute_gram, moment_profiles, sketch_profiles
 from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, whole_length
 from gvoys.walks.sketch import WIDTH
@@ -72,8 +72,7 @@ def estimate(
         raise ParameterError(f"rtol must lie between 0 and 0.3, not {rtol!r}")
     if not isinstance(max_components, (int, np.integer)) or max_components < _FIRST * WIDTH:
         raise ParameterError(f"max_components must be an integer of at least {_FIRST * WIDTH}, not {max_components!r}")
-    if not isinstance(series, Series):
-        raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
+    check_series(series)
     pair = GraphBatch.concatenate([as_one_graph(g, "g"), as_one_graph(h, "h")])
     series, scale = series.resolved(max_degree(pair)), choose_scale(pair)
     settings = Settings(

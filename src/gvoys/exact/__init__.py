@@ -14,7 +14,7 @@ from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.graphs.spectrum import max_degree
-from gvoys.series import Series
+from gvoys.series import Series, check_series
 
 __all__ = ["SOLVERS", "ExactKernel", "exact_kernel"]
 
@@ -67,8 +67,7 @@ def exact_kernel(
     """
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ParameterError(f"there is no solver {solver!r}; choose one of {', '.join(map(repr, SOLVERS))}")
-    if not isinstance(series, Series):
-        raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
+    check_series(series)
     if not isinstance(tol, (float, np.floating)) or not 0 < tol < 1:
         raise ParameterError(f"tol must lie between 0 and 1, not {tol!r}")
     if not isinstance(max_iterations, (int, np.integer)) or max_iterations < 1:

@@ -37,11 +37,16 @@ def check_value(problem: Problem, value: float, residual: NDArray[np.float64], s
     """Refuse a value that the residual of its linear system may change by more than it shows."""
     rate, size_of = growth_bound(problem)
     error = size_of(residual) * float(problem.series.evaluate(rate))
-    if error > max(1e4 * problem.tol, 1e-9) * abs(value):
+    if error > tolerated(problem, value):
         raise ConvergenceError(
             f"solver {solver!r} finds {value:.3g}, which its residual may change by {error:.2g}; use 'vec', which "
             "bounds the value itself, or lower tol"
         )
+
+
+def tolerated(problem: Problem, value: float) -> float:
+    """What a solver that controls its residual, and not the value, may leave open of the value."""
+    return max(1e4 * problem.tol, 1e-9) * abs(value)
 
 
 def _rates(problem: Problem) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from gvoys.errors import ConvergenceError, UnsupportedError
-from gvoys.exact.bounds import check_value, growth_bound
+from gvoys.exact.bounds import check_value, growth_bound, tolerated
 from gvoys.exact.problem import ExactKernel, Problem, direct_result, relative_norm
 from gvoys.series import Geometric
 
@@ -67,7 +67,7 @@ def _sum_series(
         state = weight * stop + (A @ state) / rate
     value = float(start @ state)
     rest = size_of(problem.right_side) * problem.series.tail_bound(length, rate)
-    if rest > max(1e4 * problem.tol, 1e-9) * abs(value):
+    if rest > tolerated(problem, value):
         raise ConvergenceError(
             f"solver 'product' finds {value:.3g}, and the rest of the series may be {rest:.2g}; use 'vec', which goes "
             "on until the value is certain"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
+from gvoys.graphs.entries import take
 from gvoys.graphs.labels import Labels
 
 __all__ = ["GraphBatch"]
@@ -143,6 +145,11 @@ class GraphBatch:
     def __iter__(self) -> Iterator[GraphBatch]:
         return (self._span(g, g + 1) for g in range(len(self)))
 
+    def blocks(self, n_nodes: int) -> list[slice]:
+        """Slices of consecutive graphs that begin within the same `n_nodes` nodes."""
+        cuts = np.flatnonzero(np.diff(self.node_offsets[:-1] // n_nodes, prepend=-1))
+        return [slice(int(a), int(b)) for a, b in pairwise([*cuts.tolist(), len(self)])]
+
     def _span(self, first: int, last: int) -> GraphBatch:
         nodes = slice(int(self.node_offsets[first]), int(self.node_offsets[last]))
         entries = slice(int(self.indptr[nodes.start]), int(self.indptr[nodes.stop]))
@@ -165,8 +172,8 @@ class GraphBatch:
         )
 
     def _select(self, node_offsets: Any, indptr: Any, nodes: Any, entries: Any) -> GraphBatch:
-        chosen = {name: _take(getattr(self, name), entries) for name in _PER_EDGE}
-        chosen |= {name: _take(getattr(self, name), nodes) for name in _PER_NODE}
+        chosen = {name: take(getattr(self, name), entries) for name in _PER_EDGE}
+        chosen |= {name: take(getattr(self, name), nodes) for name in _PER_NODE}
         return GraphBatch(node_offsets, indptr, self.indices[entries], self.directed, **chosen)
 
     # -- views
@@ -249,7 +256,3 @@ def _ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.int64]:
 
 def _offsets(lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(dtype)
-
-
-def _take(values: Any, index: Any) -> Any:
-    return None if values is None else values[index]

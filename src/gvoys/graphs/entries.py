@@ -30,7 +30,7 @@ class Entries:
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> Entries:
-        return Entries(self.rows[index], self.columns[index], *(_take(x, index) for x in (self.weights, self.labels)))
+        return Entries(self.rows[index], self.columns[index], *(take(x, index) for x in (self.weights, self.labels)))
 
     def mirrored(self, which: NDArray[Any]) -> Entries:
         """Add the reverse of the entries selected by `which`; a self-loop is its own reverse."""
@@ -200,5 +200,6 @@ def index_type(largest: int) -> type[np.signedinteger[Any]]:
     return np.int32 if largest < np.iinfo(np.int32).max else np.int64
 
 
-def _take(values: Any, index: Any) -> Any:
+def take(values: Any, index: Any) -> Any:
+    """values[index], and None of None."""
     return None if values is None else values[index]

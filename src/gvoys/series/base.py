@@ -104,3 +104,10 @@ def first_length(enough: Callable[[int], bool], series: Series, growth: float) -
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def check_series(series: Any) -> Series:
+    """Refuse what is not a series."""
+    if not isinstance(series, Series):
+        raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
+    return series

@@ -11,7 +11,7 @@ from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
 from gvoys.graphs.refine import refinement_rounds
-from gvoys.series import Series
+from gvoys.series import Series, check_series
 from gvoys.threads import threads
 from gvoys.walks.moments import compute_moments
 from gvoys.walks.sequences import Counts, compute_sequences
@@ -180,8 +180,7 @@ def compute_gram(
     """
     left = np.asarray(left)
     right = None if right is None else np.asarray(right)
-    if not isinstance(series, Series):
-        raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
+    check_series(series)
     if left.ndim != 3 or (right is not None and right.shape[1:] != left.shape[1:]):
         shapes = left.shape if right is None else f"{left.shape} and {right.shape}"
         raise ParameterError(

@@ -74,7 +74,7 @@ def compute_sequences(
     edges = batch.edge_labels.hashed if edge_labels and batch.edge_labels is not None else None
     out: list[list[Counts]] = [[] for _ in range(max_length + 1)]
     spent = np.zeros(max_length + 1, np.int64)
-    for graphs in _blocks(batch):
+    for graphs in batch.blocks(_BLOCK):
         nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
         arcs = slice(int(batch.indptr[nodes.start]), int(batch.indptr[nodes.stop]))
         part = batch[graphs]
@@ -99,13 +99,6 @@ def estimate_states(batch: GraphBatch, max_length: int, sample: int = 32, **how:
     except UnsupportedError:
         return float("inf")
     return max(len(part.keys) for part in counts) * len(batch) / max(len(chosen), 1)
-
-
-def _blocks(batch: GraphBatch) -> list[slice]:
-    if len(batch) == 0:
-        return []
-    cuts = np.flatnonzero(np.diff(batch.node_offsets[:-1] // _BLOCK, prepend=-1))
-    return [slice(int(a), int(b)) for a, b in zip(cuts, [*cuts[1:], len(batch)], strict=True)]
 
 
 def _node_walker(

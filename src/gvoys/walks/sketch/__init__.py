@@ -103,13 +103,10 @@ def _bytes_per_label(n_steps: int, n_components: int, plain: bool) -> int:
 
 def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
     """Consecutive graphs whose labels' random words fit into the table."""
-    if len(batch) == 0:
-        return []
     most = max(_TABLE // per_label, 1)
     if not labelled or batch.node_labels is None or len(batch.node_labels.hashes) <= most:
-        return [slice(0, len(batch))]
-    cuts = np.flatnonzero(np.diff(batch.node_offsets[:-1] // most, prepend=-1))
-    return [slice(int(a), int(b)) for a, b in zip(cuts, [*cuts[1:], len(batch)], strict=True)]
+        return batch.blocks(max(batch.n_nodes, 1))
+    return batch.blocks(most)
 
 
 class _Sketch:
