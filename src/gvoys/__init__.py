@@ -1,7 +1,15 @@
 """gvoys compares graphs by the walks they share: random walk kernels in time linear in nodes, edges and graphs."""
 
-from gvoys import datasets, errors
-from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
+from gvoys import datasets, errors, theory
+from gvoys.estimators import (
+    GraphRandomFeatures,
+    GraphVoyagers,
+    OneSidedVoyagers,
+    RandomWalkFeatures,
+    RandomWalkKernel,
+    estimate,
+    estimate_on_product,
+)
 from gvoys.exact import ExactKernel, exact_kernel
 from gvoys.graphs import GraphBatch, as_batch
 from gvoys.series import Coefficients, Exponential, Geometric
@@ -15,6 +23,9 @@ __all__ = [
     "Exponential",
     "Geometric",
     "GraphBatch",
+    "GraphRandomFeatures",
+    "GraphVoyagers",
+    "OneSidedVoyagers",
     "RandomWalkFeatures",
     "RandomWalkKernel",
     "as_batch",
@@ -22,6 +33,8 @@ __all__ = [
     "datasets",
     "errors",
     "estimate",
+    "estimate_on_product",
     "exact_kernel",
     "profiles",
+    "theory",
 ]

@@ -11,6 +11,7 @@ __all__ = [
     "ModulationError",
     "ParameterError",
     "UnsupportedError",
+    "VarianceWarning",
 ]
 
 
@@ -52,3 +53,7 @@ class ConvergenceError(GvoysError):
 
 class MissingDependencyError(GvoysError, ImportError):
     """An optional package that is needed here and is not installed."""
+
+
+class VarianceWarning(UserWarning):
+    """Sampled walks whose estimate is unbiased but has no finite variance, so that no number of them is enough."""

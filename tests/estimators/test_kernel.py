@@ -122,7 +122,7 @@ def test_one_group_has_no_error_bar():
         (
             {"method": "magic"},
             ParameterError,
-            "method must be 'auto' or one of 'moments', 'sequences', 'sketch', 'exact'",
+            "method must be 'auto' or one of 'moments', 'sequences', 'sketch', 'voyagers', 'exact'",
         ),
         ({"series": 0.1}, ParameterError, "series must be Geometric, Exponential or Coefficients"),
         ({"labels": "all"}, ParameterError, 'labels must be "auto", "node", "edge", "both" or None'),

@@ -1,7 +1,18 @@
-"""The scikit-learn face: features, kernels, and single values with error bars."""
+"""The scikit-learn face: features, kernels, sampled walks, and single values with error bars."""
 
 from gvoys.estimators.estimate import Estimate, estimate
 from gvoys.estimators.features import RandomWalkFeatures
 from gvoys.estimators.kernel import RandomWalkKernel
+from gvoys.estimators.nodes import GraphRandomFeatures, estimate_on_product
+from gvoys.estimators.voyagers import GraphVoyagers, OneSidedVoyagers
 
-__all__ = ["Estimate", "RandomWalkFeatures", "RandomWalkKernel", "estimate"]
+__all__ = [
+    "Estimate",
+    "GraphRandomFeatures",
+    "GraphVoyagers",
+    "OneSidedVoyagers",
+    "RandomWalkFeatures",
+    "RandomWalkKernel",
+    "estimate",
+    "estimate_on_product",
+]

@@ -28,9 +28,10 @@ from gvoys.walks.settings import (
     whole_length,
 )
 
-__all__ = ["Choice", "WalkEstimator", "check_finite"]
+__all__ = ["SLACK", "WHOLE", "Choice", "WalkEstimator", "as_seed", "check_finite"]
 
-_WHOLE = 1e-9  # what a whole series may leave out, relative
+WHOLE = 1e-9  # what a whole series may leave out, relative
+SLACK = 1e3  # by how much more it may leave out of graphs that were not fitted
 _BLOCK = 1 << 26  # bytes that are in the making at once
 
 
@@ -79,7 +80,7 @@ class WalkEstimator(BaseEstimator):
             self.refine,
             self.backtrack,
             self.attribute_bandwidth,
-            _as_seed(self.random_state),
+            as_seed(self.random_state),
             self.scale_,
         )
         check_settings(batch, self.settings_)
@@ -93,7 +94,7 @@ class WalkEstimator(BaseEstimator):
         if self.max_length is not None:
             self.max_length_ = check_length(self.max_length)
             return
-        self.max_length_, self.rate_ = whole_length(batch, self.series_, _WHOLE)
+        self.max_length_, self.rate_ = whole_length(batch, self.series_, WHOLE)
 
     def _check_endpoints(self, batch: GraphBatch) -> None:
         for name in ("start", "stop"):
@@ -130,12 +131,16 @@ class WalkEstimator(BaseEstimator):
             rate = walk_rate(batch)
             growth = rate * max(rate, self.rate_)  # with each other, and with the fitted ones
             self.series_.check_convergence(growth)
-            if self.series_.relative_tail(self.max_length_, growth) > 1e3 * _WHOLE:
+            if not self._reaches(growth):
                 raise DivergenceError(
                     f"these graphs have longer walks that count than the fitted ones, which were cut at "
                     f"{self.max_length_}; fit on graphs like these, or set max_length"
                 )
         return batch
+
+    def _reaches(self, growth: float) -> bool:
+        """Whether the fitted length is enough for graphs whose walks multiply like this."""
+        return self.series_.relative_tail(self.max_length_, growth) <= SLACK * WHOLE
 
     def _factors(self) -> NDArray[np.float64]:
         """sqrt(mu_i scale^(2i)): what turns scaled profiles into features."""
@@ -156,7 +161,8 @@ class WalkEstimator(BaseEstimator):
             yield slice(start, min(start + step, len(batch)))
 
 
-def _as_seed(random_state: Any) -> int:
+def as_seed(random_state: Any) -> int:
+    """A number to draw from: as given, or drawn from a RandomState."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         return int(random_state)
     if random_state is not None and not isinstance(random_state, np.random.RandomState):

@@ -14,7 +14,7 @@ from gvoys.estimators.base import Choice, WalkEstimator, check_finite
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
-from gvoys.walks.profiles import check_components, moment_profiles, sketch_profiles
+from gvoys.walks.profiles import check_components, moment_profiles, sketch_profiles, voyager_profiles
 from gvoys.walks.settings import Settings
 
 __all__ = ["RandomWalkFeatures"]
@@ -27,7 +27,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     ----------
     series : Geometric, Exponential or Coefficients; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
     max_length : the longest walk; None means the whole series.
-    method : "moments" (exact, unlabelled), "sketch", or "auto": moments where nothing but edges counts, else sketch.
+    method : "moments" (exact, unlabelled), "sketch", "voyagers" (sampled walks: K off the diagonal only), or "auto":
+        moments where nothing but edges counts, else sketch.
     n_components : width of the sketch of one walk length.
     lengths : "stacked" keeps a block of features for each length, "summed" adds them up into n_components numbers,
         still unbiased, with more variance.
@@ -104,12 +105,14 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
             return Choice("sketch", "labels count, and a sketch's width does not depend on the graphs")
         if self.method == "moments" and not plain:
             raise UnsupportedError("method='moments' sees no labels or attributes; use method='sketch'")
-        if self.method not in ("moments", "sketch"):
-            raise ParameterError(f"method must be 'auto', 'moments' or 'sketch', not {self.method!r}")
+        if self.method == "voyagers":
+            self.settings_.check_sampled()
+        elif self.method not in ("moments", "sketch"):
+            raise ParameterError(f"method must be 'auto', 'moments', 'sketch' or 'voyagers', not {self.method!r}")
         return Choice(self.method, "as asked")
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Features, (n_graphs, n_features): float32 for a sketch, float64 for moments."""
+        """Features, (n_graphs, n_features): float64 for moments, else float32."""
         batch = self._read(X)
         n_lengths = 1 if self.lengths_ == "summed" else self.max_length_ + 1
         kind = np.float64 if self.method_ == "moments" else np.float32
@@ -125,6 +128,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         profiles = out.reshape(shape) if self.lengths_ == "stacked" else np.empty(shape, np.float32)
         if self.method_ == "moments":
             profiles[:] = moment_profiles(batch, self.max_length_, settings)
+        elif self.method_ == "voyagers":
+            profiles[:] = voyager_profiles(batch, self.max_length_, self.n_components_, settings)
         else:
             sketch_profiles(batch, self.max_length_, self.n_components_, settings, out=profiles)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -17,12 +17,19 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
-from gvoys.walks.profiles import check_components, moment_profiles, sequence_rounds, sketch_profiles
+from gvoys.walks.profiles import (
+    check_components,
+    moment_profiles,
+    sequence_rounds,
+    sketch_profiles,
+    voyager_profiles,
+)
 from gvoys.walks.sequences import STATE_BUDGET, estimate_states
+from gvoys.walks.settings import check_flag
 
 __all__ = ["RandomWalkKernel"]
 
-METHODS = ("moments", "sequences", "sketch", "exact")
+METHODS = ("moments", "sequences", "sketch", "voyagers", "exact")
 
 
 class RandomWalkKernel(TransformerMixin, WalkEstimator):
@@ -32,17 +39,21 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     ----------
     series, max_length, n_components, start, stop, labels, refine, backtrack, attribute_bandwidth, random_state, n_jobs,
     device, verbose : as in `RandomWalkFeatures`.
-    method : "moments" (exact, unlabelled), "sequences" (exact, labelled, sparse), "sketch" (unbiased), "exact" (a
-        solver on every pair: slow, for checking), or "auto": moments where nothing but edges counts, sequences where
-        their estimated number fits the budget of states, else sketch.
-    normalize : divide by sqrt(K(G,G) K(H,H)); a graph with K(G,G) = 0 has zeros.
+    method : "moments" (exact, unlabelled), "sequences" (exact, labelled, sparse), "sketch" (unbiased), "voyagers"
+        (unbiased, sampled walks), "exact" (a solver on every pair: slow, for checking), or "auto": moments where
+        nothing but edges counts, sequences where their estimated number fits the budget of states, else sketch.
+    normalize : divide by sqrt(K(G,G) K(H,H)); a graph with K(G,G) = 0 has zeros. Refused for "voyagers".
+
+    Voyagers' features have a biased diagonal, since both factors come from the same walks. Here every value, the
+    diagonal included, is the product of two independent copies of the walks, (X Y' + Y X') / 2: unbiased everywhere,
+    but the matrix need not be positive semidefinite, and a cosine would divide by a noisy diagonal.
 
     Attributes
     ----------
     method_ : the method, with the reason in ``method_.reason``.
     standard_error_ : of the matrix that `fit_transform` or `transform` returned last: zero for exact methods, else from
-        the spread over groups of 128 components, widened for their small number: +-1.96 of it is a 95 % interval.
-        nan with fewer than 256 components.
+        the spread over groups of 128 components, widened for their small number: +-1.96 of it is a 95 % interval. nan
+        with fewer than 256 components.
     series_, max_length_, scale_ : as in `RandomWalkFeatures`.
 
     >>> import gvoys as gv
@@ -91,8 +102,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         """Profile the graphs that later ones are compared with."""
         batch = self._fit_common(X)
         self.n_components_ = check_components(self.n_components, self.settings_)
-        if not isinstance(self.normalize, (bool, np.bool_)):
-            raise ParameterError(f"normalize must be True or False, not {self.normalize!r}")
+        check_flag(self.normalize, "normalize")
         self.method_ = self._choose_method(batch)
         with threads(self.n_jobs):
             try:
@@ -147,12 +157,25 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
                 "method='exact' takes labels, weights and directions only; use 'sequences' or 'sketch' for refine, "
                 "backtrack=False and attributes"
             )
+        if self.method == "voyagers":
+            self.settings_.check_sampled()
+            if self.normalize:
+                raise UnsupportedError(
+                    "normalize=True would divide by a diagonal of sampled walks, biased with one copy of them and "
+                    "maybe negative with two; use another method"
+                )
+            return Choice(
+                "voyagers", "as asked; every value, the diagonal included, comes from two independent copies of walks"
+            )
         return Choice(self.method, "as asked")
 
     # -- profiles and their products
 
     def _profile(self, batch: GraphBatch, fitting: bool) -> tuple[Any, NDArray[np.float64]]:
         """What is compared, and K(G, G) of every graph."""
+        if self.method_ == "voyagers":
+            copies = self._both_copies(batch)
+            return copies, np.einsum("nij,nij->n", copies, _swapped(copies))
         if self.method_ == "exact":
             return batch, np.array([self._pair(graph, graph) for graph in batch])
         if self.method_ == "sequences":
@@ -177,6 +200,19 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
                 out[block] *= self._factors().astype(np.float32)[:, None]
         return out
 
+    def _both_copies(self, batch: GraphBatch) -> NDArray[np.float64]:
+        """Two independent copies of the walks, one after the other where lengths go, (n, 2 * n_lengths, n_components).
+
+        Their products with the copies swapped are (X Y' + Y X') / 2.
+        """
+        out = np.empty((len(batch), 2 * (self.max_length_ + 1), self.n_components_))
+        for block in self._blocks(batch, 8 * out.shape[1] * out.shape[2]):
+            settings = self._block_settings(batch, block)
+            for copy, part in enumerate(np.split(out[block], 2, axis=1)):
+                part[:] = voyager_profiles(batch[block], self.max_length_, self.n_components_, settings, copy)
+                part *= self._factors()[:, None] / np.sqrt(2.0)
+        return out
+
     def _compare(self, left: Any, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
         right = self.fitted_
         error: NDArray[np.float64] | None = None
@@ -187,6 +223,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         elif self.method_ == "moments":
             ours = left[:, :, 0]
             K = ours @ (ours if left is right else right[:, :, 0]).T
+        elif self.method_ == "voyagers":
+            K, error = gram_with_error(left, _swapped(right), self.n_components_)
         else:
             K, error = gram_with_error(left, right, self.n_components_)
         check_finite(K)
@@ -201,6 +239,11 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         if not isinstance(self.start, str) or not isinstance(self.stop, str):
             raise UnsupportedError("method='exact' takes 'uniform' or 'ones' for start and stop; use another method")
         return float(exact_kernel(g, h, series, start=self.start, stop=self.stop, labels=labels))
+
+
+def _swapped(copies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The second copy of the walks before the first."""
+    return np.roll(copies, copies.shape[1] // 2, axis=1)
 
 
 def _inverse_root(diagonal: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
@@ -19,7 +21,7 @@ def widened(standard_error: NDArray[np.float64], n_groups: int) -> NDArray[np.fl
 
 
 def gram_with_error(
-    left: NDArray[np.float32], right: NDArray[np.float32], n_components: int
+    left: NDArray[Any], right: NDArray[Any], n_components: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """K and its standard error for features (n, n_lengths, n_rounds * n_components); nan with under two groups.
 
@@ -43,10 +45,8 @@ def gram_with_error(
     return total, error
 
 
-def _group_gram(
-    left: NDArray[np.float32], right: NDArray[np.float32], period: int, begin: int, end: int
-) -> NDArray[np.float64]:
-    def part(features: NDArray[np.float32]) -> NDArray[np.float64]:
+def _group_gram(left: NDArray[Any], right: NDArray[Any], period: int, begin: int, end: int) -> NDArray[np.float64]:
+    def part(features: NDArray[Any]) -> NDArray[np.float64]:
         n, n_lengths, width = features.shape
         rounds = features.reshape(n, n_lengths, width // period, period)[..., begin:end]
         return rounds.reshape(n, n_lengths * (width // period) * (end - begin)).astype(np.float64)

@@ -16,7 +16,7 @@ from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Series, check_series
 
-__all__ = ["SOLVERS", "ExactKernel", "exact_kernel"]
+__all__ = ["SOLVERS", "ExactKernel", "exact_kernel", "pose"]
 
 SOLVERS = {
     "product": product.solve,
@@ -67,11 +67,24 @@ def exact_kernel(
     """
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ParameterError(f"there is no solver {solver!r}; choose one of {', '.join(map(repr, SOLVERS))}")
-    check_series(series)
     if not isinstance(tol, (float, np.floating)) or not 0 < tol < 1:
         raise ParameterError(f"tol must lie between 0 and 1, not {tol!r}")
     if not isinstance(max_iterations, (int, np.integer)) or max_iterations < 1:
         raise ParameterError(f"max_iterations must be an integer of at least 1, not {max_iterations!r}")
+    problem = pose(g, h, series, start, stop, labels, tol, max_iterations)
+    value = SOLVERS[solver](problem)
+    if not np.isfinite(value):
+        raise ParameterError(
+            f"the kernel exceeds the range of float64 (solver {solver!r} finds {value}); lower the decay"
+        )
+    return value
+
+
+def pose(
+    g: Any, h: Any, series: Series, start: Any, stop: Any, labels: Any, tol: float = 1e-12, max_iterations: int = 0
+) -> Problem:
+    """Two graphs and a series that converges on their product."""
+    check_series(series)
     one, other = as_one_graph(g, "g"), as_one_graph(h, "h")
     problem = Problem(
         one,
@@ -84,12 +97,7 @@ def exact_kernel(
         max_iterations,
     )
     problem.series.check_convergence(problem.growth)
-    value = SOLVERS[solver](problem)
-    if not np.isfinite(value):
-        raise ParameterError(
-            f"the kernel exceeds the range of float64 (solver {solver!r} finds {value}); lower the decay"
-        )
-    return value
+    return problem
 
 
 def _endpoints(one: GraphBatch, other: GraphBatch, what: Any, name: str) -> Any:

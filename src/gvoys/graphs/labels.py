@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import LabelError
 
-__all__ = ["LABEL_CHOICES", "Labels", "combine_hashes", "hash_integers", "hash_label"]
+__all__ = ["LABEL_CHOICES", "Labels", "combine_hashes", "hash_integers", "hash_label", "local_codes"]
 
 # The parameter `labels` of kernels and profiles: whether those of nodes and of edges count.
 LABEL_CHOICES: dict[Any, tuple[bool, bool]] = {
@@ -213,3 +213,13 @@ class Labels:
     def decode(self) -> list[Any]:
         """The labels as they were given."""
         return [self.values[code] for code in self.codes.tolist()]
+
+
+def local_codes(labels: Labels | None, count: int) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+    """Codes and hashes of the labels that occur; without labels one for all."""
+    if labels is None:
+        return np.zeros(count, np.int32), np.zeros(1, np.uint64)
+    if len(labels.hashes) <= max(count, 1):
+        return labels.codes, labels.hashes
+    present, codes = np.unique(labels.codes, return_inverse=True)
+    return codes.astype(np.int32), labels.hashes[present]

@@ -51,8 +51,17 @@ class Series(ABC):
         """The share of sum_i mu_i growth^i that lies beyond `max_length`."""
 
     @abstractmethod
-    def modulation(self, max_length: int) -> NDArray[np.float64]:
-        """f_0 … f_max_length with sum_p f_p f_(k-p) = mu_k (f >= 0, or it is refused)."""
+    def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
+        """f_k * scale^(2 k) for k = 0 … max_length, with sum_p f_p f_(k-p) = mu_k (f >= 0, or it is refused)."""
+
+    @property
+    def modulation_radius(self) -> float:
+        """Convergence radius of sum_k f_k x^k."""
+        return self.radius
+
+    def check_modulation(self) -> None:
+        """Refuse a series without a modulation f >= 0."""
+        self.modulation(0)
 
     @abstractmethod
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:

@@ -80,9 +80,9 @@ class Coefficients(Series):
                 "float64; take smaller coefficients or fewer of them"
             )
 
-    def modulation(self, max_length: int) -> NDArray[np.float64]:
+    def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
         """Coefficients of the square root of the polynomial; a finite mu has in general an infinite f."""
-        f = square_root(np.array(self.mu), check_length(max_length))
+        f = square_root(self.coefficients(len(self.mu) - 1, scale), check_length(max_length))
         negative = np.flatnonzero(f < -ROUNDING * np.abs(f).max())
         if negative.size:
             raise ModulationError(
@@ -90,6 +90,17 @@ class Coefficients(Series):
                 f"square root; {OTHERS}"
             )
         return np.maximum(f, 0.0)
+
+    def check_modulation(self) -> None:
+        self.modulation(2 * len(self.mu))  # unless mu is a square, a coefficient just beyond it is negative
+
+    @property
+    def modulation_radius(self) -> float:
+        """Infinite where f is a polynomial, else the nearest zero of sum_i mu_i x^i / x^lowest."""
+        mu = np.trim_zeros(np.array(self.mu), "b")
+        if not mu.size or finite_square_root(mu) is not None:
+            return math.inf
+        return float(np.abs(np.roots(np.trim_zeros(mu)[::-1])).min(initial=math.inf))
 
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
         """From f itself as far as Cauchy's estimate reaches: f is analytic up to the nearest zero of the polynomial."""
@@ -101,7 +112,7 @@ class Coefficients(Series):
         if finite is not None:
             tails = _tails(np.abs(finite) * growth ** np.arange(float(len(finite))))
             return int(np.argmax(tails <= rtol * whole))
-        nearest = float(np.abs(np.roots(np.trim_zeros(mu)[::-1])).min(initial=math.inf))
+        nearest = self.modulation_radius
         if growth >= nearest:
             raise ModulationError(
                 f"the modulation f of these coefficients diverges at growth {growth:.6g} (radius {nearest:.6g}); "

@@ -63,10 +63,10 @@ class Geometric(_Decaying):
     def relative_tail(self, max_length: int, growth: float) -> float:
         return float((self.rate * growth) ** (max_length + 1))
 
-    def modulation(self, max_length: int) -> NDArray[np.float64]:
+    def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
         """f_k = decay^k C(2k, k) / 4^k, the series of (1 - decay x)^(-1/2)."""
         k = np.arange(1.0, check_length(max_length) + 1.0)
-        return np.cumprod(np.concatenate([[1.0], self.rate * (1.0 - 0.5 / k)]))
+        return np.cumprod(np.concatenate([[1.0], self.rate * scale**2 * (1.0 - 0.5 / k)]))
 
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
         self.check_convergence(growth)
@@ -107,9 +107,9 @@ class Exponential(_Decaying):
     def relative_tail(self, max_length: int, growth: float) -> float:
         return float(gammainc(max_length + 1, self.rate * growth))
 
-    def modulation(self, max_length: int) -> NDArray[np.float64]:
+    def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
         """f_k = (decay / 2)^k / k!."""
-        return Exponential(self.rate / 2).coefficients(max_length)
+        return Exponential(self.rate / 2).coefficients(max_length, scale)
 
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
         return Exponential(self.rate / 2).truncation_length(growth, rtol)

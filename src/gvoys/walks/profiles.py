@@ -10,15 +10,33 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
+from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.series import Series, check_series
 from gvoys.threads import threads
 from gvoys.walks.moments import compute_moments
 from gvoys.walks.sequences import Counts, compute_sequences
-from gvoys.walks.settings import METHODS, Settings, check_length, check_scale, check_settings, choose_labels
+from gvoys.walks.settings import (
+    METHODS,
+    Settings,
+    check_count,
+    check_length,
+    check_scale,
+    check_settings,
+    choose_labels,
+)
 from gvoys.walks.sketch import compute_sketch
+from gvoys.walks.voyagers import Crew, check_copy, compute_walks
 
-__all__ = ["check_components", "compute_gram", "moment_profiles", "profiles", "sequence_rounds", "sketch_profiles"]
+__all__ = [
+    "check_components",
+    "compute_gram",
+    "moment_profiles",
+    "profiles",
+    "sequence_rounds",
+    "sketch_profiles",
+    "voyager_profiles",
+]
 
 _DENSE = 100_000_000  # numbers in a dense array of sequence counts
 
@@ -38,6 +56,7 @@ def profiles(
     random_state: int = 0,
     scale: float = 1.0,
     n_jobs: int | None = None,
+    copy: int = 0,
 ) -> NDArray[Any]:
     """Profiles H_i(G) with <H_i(G), H_i(H)> = K_i(G, H), made graph by graph; the series comes in when they meet.
 
@@ -45,17 +64,20 @@ def profiles(
     ----------
     batch : GraphBatch, or anything that `as_batch` takes.
     method : "moments", exact, one number per length, without labels; "sequences", exact counts of label sequences, one
-        column for each that occurs; "sketch", unbiased for labelled graphs, of a width that depends on nothing.
+        column for each that occurs; "sketch", unbiased for labelled graphs, of a width that depends on nothing;
+        "voyagers", sampled one-sided walks, unbiased between different graphs (not of a graph with itself).
     max_length : the longest walk, at least 0.
-    n_components : width of a sketch; the exact methods have widths of their own and do not read it.
+    n_components : width of a sketch, or walkers per node; the exact methods do not read it.
     start, stop : "uniform" (1/n per node), "ones", or an array of one weight per node of the batch.
     labels : "node", "edge", "both", None, or "auto": node labels where the batch has them. Moments see none.
     refine : rounds of label refinement; the profiles of all rounds 0 … refine lie side by side.
     backtrack : False counts only walks that never go straight back to the node they came from.
     attribute_bandwidth : with it, nodes match by exp(-|a - b|^2 / (2 bandwidth^2)) of their attributes too.
-    random_state : the sketch is a pure function of it, the graph and these parameters.
+    random_state : what is random is a pure function of it, the graph and these parameters.
     scale : adjacency matrices are divided by it; pass the same to ``series.coefficients(max_length, scale)``.
     n_jobs : threads; the result does not depend on it.
+    copy : for voyagers, which independent draw of the walks: profiles of different copies may meet, and make even a
+        graph's product with itself unbiased.
 
     Returns
     -------
@@ -79,6 +101,8 @@ def profiles(
             return moment_profiles(batch, length, settings)
         if method == "sketch":
             return sketch_profiles(batch, length, check_components(n_components, settings), settings)
+        if method == "voyagers":
+            return voyager_profiles(batch, length, check_components(n_components, settings), settings, copy)
         return _dense(sequence_rounds(batch, length, settings), len(batch))
 
 
@@ -119,6 +143,23 @@ def sketch_profiles(
     )
 
 
+def voyager_profiles(
+    batch: GraphBatch, max_length: int, n_components: int, settings: Settings, copy: int = 0
+) -> NDArray[np.float64]:
+    """One-sided walks of fixed length, one walker per node and component, (n_graphs, max_length + 1, n_components)."""
+    settings.check_sampled()
+    return compute_walks(
+        batch,
+        max_length,
+        Crew(n_components, p_halt=0.0, seed=settings.seed, copy=check_copy(copy)),
+        compute_endpoint(batch, settings.start, "start"),
+        compute_endpoint(batch, settings.stop, "stop"),
+        node_labels=settings.node_labels,
+        edge_labels=settings.edge_labels,
+        scale=settings.scale,
+    )
+
+
 def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **how: Any) -> list[list[Counts]]:
     """Sequence counts of each round of refinement and each length."""
     if settings.attribute_bandwidth is not None:
@@ -145,11 +186,10 @@ def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **ho
 
 def check_components(n_components: Any, settings: Settings) -> int:
     """The width of a sketch; even with attributes, whose coordinates are complex."""
-    if not isinstance(n_components, (int, np.integer)) or isinstance(n_components, bool) or n_components < 1:
-        raise ParameterError(f"n_components must be an integer of at least 1, not {n_components!r}")
-    if settings.attribute_bandwidth is not None and n_components % 2:
-        raise ParameterError(f"n_components must be even where attributes count, not {n_components}")
-    return int(n_components)
+    count = check_count(n_components, "n_components")
+    if settings.attribute_bandwidth is not None and count % 2:
+        raise ParameterError(f"n_components must be even where attributes count, not {count}")
+    return count
 
 
 def _dense(rounds: list[list[Counts]], n_graphs: int) -> NDArray[np.float64]:

@@ -15,10 +15,28 @@ from numpy.typing import NDArray
 from gvoys.kernels import kernel
 from gvoys.threads import start_threads
 
-__all__ = ["EDGE", "MIXING", "NODE", "OMEGA", "normal_table", "philox", "uniform_table", "words"]
+__all__ = [
+    "ANCHOR",
+    "EDGE",
+    "HALT",
+    "LENGTH",
+    "MIXING",
+    "NODE",
+    "OMEGA",
+    "STEP",
+    "WALK",
+    "WALK_EDGE",
+    "WALK_NODE",
+    "normal_table",
+    "philox",
+    "uniform",
+    "uniform_table",
+    "words",
+]
 
 # What words are for: words of different purposes are independent.
-NODE, EDGE, OMEGA, MIXING = range(4)
+NODE, EDGE, OMEGA, MIXING = range(4)  # the sketch
+LENGTH, WALK_NODE, WALK_EDGE, HALT, WALK, STEP, ANCHOR = range(4, 11)  # sampled walks
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -45,6 +63,13 @@ def words(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any)
     name = np.uint64(label)
     key = np.uint64(seed)
     return philox(name & _LOW, name >> _HALF, np.uint64(group), what, key & _LOW, key >> _HALF)
+
+
+@kernel()
+def uniform(a: Any, b: Any) -> Any:  # pragma: no cover
+    """A number in (0, 1) of 53 random bits; never 0, so that its logarithm exists."""
+    high, low = a >> np.uint64(5), b >> np.uint64(6)
+    return (np.float64(high * np.uint64(67108864) + low) + 0.5) * 2.0**-53
 
 
 @kernel(parallel=True)
@@ -76,9 +101,7 @@ def _fill_uniform(seed: Any, purpose: Any, groups: Any, out: Any) -> None:  # pr
         for t in range(out.shape[1]):
             for i in range(out.shape[2]):
                 a, b, _, _ = words(seed, purpose, 0, groups[r], t, i)
-                high, low = a >> np.uint64(5), b >> np.uint64(6)
-                # 53 bits, and never 0, so that its logarithm exists
-                out[r, t, i] = (np.float64(high * np.uint64(67108864) + low) + 0.5) * 2.0**-53
+                out[r, t, i] = uniform(a, b)
 
 
 def uniform_table(seed: int, purpose: int, groups: NDArray[Any], n_steps: int, count: int) -> NDArray[np.float64]:

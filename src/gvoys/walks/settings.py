@@ -16,6 +16,9 @@ from gvoys.series import Series
 __all__ = [
     "METHODS",
     "Settings",
+    "check_count",
+    "check_flag",
+    "check_halting",
     "check_length",
     "check_scale",
     "check_settings",
@@ -25,7 +28,7 @@ __all__ = [
     "whole_length",
 ]
 
-METHODS = ("moments", "sequences", "sketch")
+METHODS = ("moments", "sequences", "sketch", "voyagers")
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,14 @@ class Settings:
     def plain(self) -> bool:
         """Whether the moments say all: no labels of any kind, and walks may turn back."""
         return not (self.node_labels or self.edge_labels or self.refine or self.attribute_bandwidth) and self.backtrack
+
+    def check_sampled(self) -> None:
+        """Refuse what sampled walks cannot see."""
+        if self.refine or not self.backtrack or self.attribute_bandwidth is not None:
+            raise UnsupportedError(
+                "sampled walks take labels, weights and directions; for refine, backtrack=False and attributes use "
+                "method='sketch'"
+            )
 
 
 def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
@@ -68,6 +79,27 @@ def check_length(max_length: Any) -> int:
     if not isinstance(max_length, (int, np.integer)) or isinstance(max_length, bool) or not 0 <= max_length < 2**16:
         raise ParameterError(f"max_length must be an integer of at least 0 and below 65536, not {max_length!r}")
     return int(max_length)
+
+
+def check_count(value: Any, name: str) -> int:
+    """An integer of at least 1."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise ParameterError(f"{name} must be an integer of at least 1, not {value!r}")
+    return int(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def check_halting(p_halt: Any) -> float:
+    """A chance of halting that lets walkers set out and come to an end."""
+    if not isinstance(p_halt, (float, np.floating)) or not 1e-6 <= p_halt <= 1 - 1e-6:
+        raise ParameterError(f"p_halt must lie between 0 and 1 (by 1e-6 at least), not {p_halt!r}")
+    return float(p_halt)
 
 
 def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, float]:
@@ -113,8 +145,7 @@ def check_settings(batch: GraphBatch, settings: Settings) -> Settings:
     """Refuse settings outside their range, or that the batch cannot meet."""
     if not isinstance(settings.refine, (int, np.integer)) or isinstance(settings.refine, bool) or settings.refine < 0:
         raise ParameterError(f"refine must be an integer of at least 0, not {settings.refine!r}")
-    if not isinstance(settings.backtrack, (bool, np.bool_)):
-        raise ParameterError(f"backtrack must be True or False, not {settings.backtrack!r}")
+    check_flag(settings.backtrack, "backtrack")
     bandwidth = settings.attribute_bandwidth
     if bandwidth is not None and not (isinstance(bandwidth, (int, float, np.number)) and 0 < bandwidth < np.inf):
         raise ParameterError(f"attribute_bandwidth must be None or a positive number, not {bandwidth!r}")

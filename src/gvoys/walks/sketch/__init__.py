@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.labels import local_codes
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.threads import balanced_chunks, n_threads
 from gvoys.walks.arcs import reverse_entries
@@ -127,8 +128,8 @@ class _Sketch:
     ) -> None:
         self.batch, self.start, self.stop, self.factor = batch, start, stop, factor
         self.seed, self.first_group = seed, first_group
-        self.codes, self.labels = _local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
-        self.edges = _local_codes(batch.edge_labels, batch.n_entries) if edge_labels else None
+        self.codes, self.labels = local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
+        self.edges = local_codes(batch.edge_labels, batch.n_entries) if edge_labels else None
         self.backtrack, self.bandwidth = backtrack, bandwidth
         self.weights = None if batch.edge_weights is None else batch.edge_weights.astype(np.float32)
         self.indices = batch.indices.view(np.uint32)
@@ -210,13 +211,3 @@ class _Sketch:
         mixing = np.stack([np.cos(2 * np.pi * angles), np.sin(2 * np.pi * angles)], axis=2).astype(np.float32)
         mixing[..., 0, width] = np.floor(angles[..., width] * max(int(np.log2(width)), 1))  # which bit pairs differ in
         return attributes, omega.reshape(n_steps, width, n_attributes), mixing
-
-
-def _local_codes(labels: Any, count: int) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-    """Codes and hashes of the labels that occur; without labels one for all."""
-    if labels is None:
-        return np.zeros(count, np.int32), np.zeros(1, np.uint64)
-    if len(labels.hashes) <= max(count, 1):
-        return labels.codes, labels.hashes
-    present, codes = np.unique(labels.codes, return_inverse=True)
-    return codes.astype(np.int32), labels.hashes[present]

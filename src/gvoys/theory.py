@@ -1,0 +1,178 @@
+"""What is known about the error of graph voyagers, as numbers: Theorem 3.2 of Choromanski et al. 2025, with its limits.
+
+The theorem bounds how far the estimate strays from its mean *given g and z* (and the coins, where they are shared) when
+all walkers share their signs. It says nothing about the spread that g and z themselves bring, which does not
+shrink with the number of walks: only more components do that. Where a constant is infinite the functions say so.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gvoys.errors import ParameterError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.convert import as_batch, as_one_graph
+from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.series import Series, check_series
+from gvoys.walks.settings import check_count, check_halting
+
+__all__ = ["concentration_bound", "difference_bound", "finite_variance", "load_bound", "walks_needed"]
+
+_MOST_WALKS = 2**62
+_LONGEST = 1 << 22
+
+
+def load_bound(graph: Any, series: Series, p_halt: float = 0.2, *, share_halting: bool = True) -> float:
+    """c(G) = sum_l sqrt(f_l) (d_max / sqrt(1 - p_halt))^l: the most that one walker can deposit; infinite where it is.
+
+    The exponent is l (the paper prints k). d_max is the largest degree times the largest weight; where coins are not
+    shared, a step weighs 1 / (1 - p_halt) instead of its square root. For a geometric series c(G) is finite only if
+    decay * d_max^2 < 1 - p_halt, so that the paper's own decay of 1 / d_max^2 leaves it infinite.
+
+    >>> import networkx as nx
+    >>> from gvoys import Exponential, Geometric
+    >>> load_bound(nx.cycle_graph(5), Geometric("auto"))
+    inf
+    >>> round(load_bound(nx.cycle_graph(5), Exponential(0.1)), 3)
+    1.744
+    """
+    one, series = as_one_graph(graph, "graph"), check_series(series)
+    series = series.resolved(max_degree(one))
+    step = _largest_step(one) * _step_factor(check_halting(p_halt), share_halting)
+    if step == 0.0:
+        return math.sqrt(float(series.modulation(0)[0]))
+    if step**2 >= series.modulation_radius:
+        return math.inf
+    return _sum_of_roots(series, step)
+
+
+def difference_bound(
+    g: Any,
+    h: Any,
+    series: Series,
+    n_walks: int,
+    p_halt: float = 0.2,
+    *,
+    share_halting: bool = True,
+    start: str = "uniform",
+    stop: str = "uniform",
+) -> float:
+    """k(m, G, H) of Theorem 3.2: how much the estimate may change when one of the m sets of walks does.
+
+    With a = 4 (2m - 1) / m^2:  k = 2 (a + a^2 / 4) c(G)^2 c(H)^2 |v_G| |w_G| |v_H| |w_H|  (1-norms).
+    """
+    walks = check_count(n_walks, "n_walks")
+    size = 1.0
+    pair = [as_one_graph(g, "g"), as_one_graph(h, "h")]
+    series = check_series(series).resolved(max(max_degree(one) for one in pair))
+    for one in pair:
+        size *= load_bound(one, series, p_halt, share_halting=share_halting) ** 2
+        for what, name in ((start, "start"), (stop, "stop")):
+            size *= float(np.abs(compute_endpoint(one, what, name)).sum())
+    share = 4.0 * (2 * walks - 1) / walks**2
+    return 2.0 * (share + share**2 / 4.0) * size
+
+
+def concentration_bound(g: Any, h: Any, series: Series, n_walks: int, epsilon: float, **how: Any) -> float:
+    """A bound on P(|estimate - its mean given g and z| >= epsilon); 1 where the theorem says nothing.
+
+    2 exp(-2 epsilon^2 / (m k^2)) by McDiarmid, for walkers that share their signs. `how` goes to `difference_bound`.
+    """
+    if not isinstance(epsilon, (int, float, np.number)) or not 0 < epsilon < math.inf:
+        raise ParameterError(f"epsilon must be a positive number, not {epsilon!r}")
+    k = difference_bound(g, h, series, n_walks, **how)
+    if k == 0.0:
+        return 0.0
+    return min(1.0, 2.0 * math.exp(-2.0 * epsilon**2 / (n_walks * k**2)))
+
+
+def walks_needed(g: Any, h: Any, series: Series, epsilon: float, delta: float, **how: Any) -> float:
+    """The fewest walks with `concentration_bound` of at most `delta`: an integer, or infinity.
+
+    >>> import networkx as nx
+    >>> from gvoys import Exponential, Geometric
+    >>> walks_needed(nx.cycle_graph(5), nx.path_graph(4), Exponential(0.01), epsilon=0.5, delta=0.05)
+    6985
+    >>> walks_needed(nx.cycle_graph(5), nx.path_graph(4), Geometric("auto"), epsilon=0.5, delta=0.05)
+    inf
+    """
+    if not isinstance(delta, (int, float, np.number)) or not 0 < delta < 1:
+        raise ParameterError(f"delta must lie between 0 and 1, not {delta!r}")
+    if math.isinf(difference_bound(g, h, series, 1, **how)):
+        return math.inf
+
+    def enough(walks: int) -> bool:
+        return concentration_bound(g, h, series, walks, epsilon, **how) <= delta
+
+    high = 1
+    while not enough(high):
+        if high >= _MOST_WALKS:
+            return math.inf
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def finite_variance(graphs: Any, series: Series, p_halt: float = 0.2, *, share_halting: bool = True) -> bool:
+    """Whether the variance of voyagers is finite for every pair of these graphs.
+
+    Loads multiply by degree * weight at every step, so that their squares grow like s, the spectral radius of
+    degree(u) A(u, x)^2: at least the square of A's, and equal to it on regular graphs. A pair that halts together has
+    a finite variance if s_G s_H < (1 - p_halt) r^2 and both are below r, the radius of the series f; where each tosses
+    its own coins, if both are below (1 - p_halt) r. On a regular graph with a geometric series the first is
+    decay * rho^2 < sqrt(1 - p_halt). For labelled graphs the condition is sufficient.
+
+    >>> import networkx as nx
+    >>> from gvoys import Geometric
+    >>> [finite_variance([nx.cycle_graph(5)], Geometric(decay), p_halt=0.2) for decay in (0.22, 0.23)]
+    [True, False]
+    """
+    batch, series = as_batch(graphs), check_series(series)
+    series = series.resolved(max_degree(batch))
+    growth = load_growth(batch)
+    keep = math.sqrt(1.0 - check_halting(p_halt)) if share_halting else 1.0 - p_halt
+    return growth < keep * series.modulation_radius
+
+
+def load_growth(batch: GraphBatch) -> float:
+    """How fast the mean square of a load grows per step, on the graph where it grows fastest."""
+    rows, columns = batch.rows(), batch.columns()
+    leaving, entering = (np.bincount(nodes, minlength=batch.n_nodes).astype(np.float64) for nodes in (rows, columns))
+    # undirected: similar to degree(u) A(u, x)^2, and symmetric
+    fans = [leaving[rows], entering[columns]] if batch.directed else [np.sqrt(leaving[rows] * leaving[columns])]
+    squares = batch.weights() ** 2
+    radii = [spectral_radius(replace(batch, edge_weights=squares * fan), 1e-6) for fan in fans]
+    return float(np.max(radii, initial=0.0))
+
+
+def _largest_step(graph: GraphBatch) -> float:
+    """The most that a load may be multiplied by in one step of either side, before halting is divided out."""
+    if graph.n_entries == 0:
+        return 0.0
+    ways = [np.bincount(nodes, minlength=graph.n_nodes)[nodes] for nodes in (graph.rows(), graph.columns())]
+    return float(max((way * np.abs(graph.weights())).max() for way in ways))
+
+
+def _step_factor(p_halt: float, share_halting: bool) -> float:
+    return (1.0 - p_halt) ** (-0.5 if share_halting else -1.0)
+
+
+def _sum_of_roots(series: Series, step: float) -> float:
+    """sum_l sqrt(f_l) step^l, to 1e-12 or infinite where it takes too many terms."""
+    length, before = 64, -1.0
+    while length <= _LONGEST:
+        total = float(np.sqrt(series.modulation(length, step)).sum())
+        if not np.isfinite(total):
+            return math.inf
+        if total - before <= 1e-13 * total:
+            return total
+        length, before = 2 * length, total
+    return math.inf

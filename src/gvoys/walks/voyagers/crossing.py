@@ -1,0 +1,162 @@
+"""The walkers' way across the graphs, for Algorithm 1 and for one-sided walks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from gvoys.kernels import kernel
+from gvoys.walks.randomness import ANCHOR, WALK_EDGE, WALK_NODE, philox
+from gvoys.walks.voyagers.signs import fill_lengths, fill_signs, label_parity
+from gvoys.walks.voyagers.steps import halting_length, neighbour, walk_words
+
+__all__ = ["drop_anchors", "sail_both_ways", "sail_one_way"]
+
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+@kernel(parallel=True)
+def sail_both_ways(
+    seed: Any, chunks: Any, offsets: Any, keys: Any, ahead: Any, back: Any, codes: Any, hashes: Any, edge_hashes: Any,
+    start: Any, stop: Any, factors: Any, inverse: Any, distribution: Any, n_walks: Any, p_halt: Any, n_anchors: Any,
+    share_signs: Any, share_halting: Any, out: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """(v^T C)(D^T w) for every graph and component: the walkers of both sides meet at the anchors."""
+    n_components, n_chunks = out.shape[1], len(chunks) - 1
+    for task in prange(n_components * n_chunks):
+        component, chunk = np.int64(task) // n_chunks, np.int64(task) % n_chunks
+        first = offsets[chunks[chunk]]
+        n = offsets[chunks[chunk + 1]] - first
+        met = np.zeros((2, n))
+        anchors = np.ones(n, np.bool_)
+        if n_anchors >= 0:
+            for g in range(chunks[chunk], chunks[chunk + 1]):
+                drop_anchors(keys[g], component, n_anchors, anchors[offsets[g] - first : offsets[g + 1] - first])
+        for side in range(2):
+            _cross(
+                seed, component, side, chunks[chunk], chunks[chunk + 1], offsets, keys,
+                ahead if side == 0 else back, codes, hashes, edge_hashes, start if side == 0 else stop, start, factors,
+                inverse, distribution, n_walks, p_halt, share_signs, share_halting, False, anchors, met[side],
+            )  # fmt: skip
+        for g in range(chunks[chunk], chunks[chunk + 1]):
+            total = 0.0
+            for u in range(offsets[g] - first, offsets[g + 1] - first):
+                total += met[0, u] * met[1, u]
+            size = offsets[g + 1] - offsets[g]
+            if 0 <= n_anchors < size:
+                total *= size / n_anchors
+            out[g, component] = total
+
+
+@kernel(parallel=True)
+def sail_one_way(
+    seed: Any, chunks: Any, offsets: Any, keys: Any, ahead: Any, codes: Any, hashes: Any, edge_hashes: Any,
+    start: Any, stop: Any, factors: Any, inverse: Any, n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any,
+    out: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """Every length apart, (n_graphs, n_lengths, n_components): walkers end where `stop` says."""
+    n_lengths, n_components, n_chunks = out.shape[1], out.shape[2], len(chunks) - 1
+    for task in prange(n_components * n_chunks):
+        component, chunk = np.int64(task) // n_chunks, np.int64(task) % n_chunks
+        first, last = chunks[chunk], chunks[chunk + 1]
+        sums = np.zeros((last - first) * n_lengths)
+        anchors = np.ones(offsets[last] - offsets[first], np.bool_)
+        _cross(
+            seed, component, 0, first, last, offsets, keys, ahead, codes, hashes, edge_hashes, start, stop, factors,
+            inverse, -1, n_walks, p_halt, share_signs, share_halting, True, anchors, sums,
+        )  # fmt: skip
+        for g in range(first, last):
+            for step in range(n_lengths):
+                out[g, step, component] = sums[(g - first) * n_lengths + step]
+
+
+@kernel()
+def drop_anchors(key: Any, component: Any, n_anchors: Any, anchors: Any) -> None:  # pragma: no cover
+    """Mark `n_anchors` different nodes, each set as likely as any other (Floyd's method); all nodes if they are few."""
+    n = len(anchors)
+    if n_anchors >= n:
+        return
+    anchors[:] = False
+    for j in range(n - n_anchors, n):
+        what = np.uint64(ANCHOR) << np.uint64(28)
+        a, b, _, _ = philox(
+            np.uint64(j) ^ (key[1] & _LOW), np.uint64(component) ^ (key[1] >> _HALF), what, np.uint64(0),
+            key[0] & _LOW, key[0] >> _HALF,
+        )  # fmt: skip
+        place = np.int64((a | (b << _HALF)) % np.uint64(j + 1))
+        anchors[j if anchors[place] else place] = True
+
+
+@kernel()
+def _cross(
+    seed: Any, component: Any, side: Any, first_graph: Any, last_graph: Any, offsets: Any, keys: Any, terrain: Any,
+    codes: Any, hashes: Any, edge_hashes: Any, loads: Any, ends: Any, factors: Any, inverse: Any, distribution: Any,
+    n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any, apart: Any, anchors: Any, met: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """All walkers of one component and side, on all graphs of a chunk.
+
+    Deposits gather in `met` by node, or, where lengths are kept apart, by graph and length.
+    """
+    signs = np.empty((len(hashes), 2), np.uint64)
+    edge_signs = np.empty((len(edge_hashes), 2), np.uint64)
+    deposits = np.empty(len(factors))
+    limit = np.int64(len(factors) - 1)
+    coins = np.array([seed, np.uint64(0)])
+    for w in range(n_walks):
+        walker = component * n_walks + w
+        shared = component * n_walks if share_signs else walker  # who holds the signs and the shared coins
+        length = limit
+        if share_halting and p_halt > 0:
+            length = halting_length(limit, p_halt, coins, 0, shared, side)
+        if w == 0 or not share_signs:
+            fill_signs(seed, WALK_NODE, side, shared, hashes, signs)
+            fill_signs(seed, WALK_EDGE, side, shared, edge_hashes, edge_signs)
+            fill_lengths(seed, side, shared, distribution, factors, deposits[: length + 1])
+        for g in range(first_graph, last_graph):
+            row = (g - first_graph) * len(factors)
+            _walk(
+                seed, keys[g], walker, shared, side, length, 0.0 if share_halting else p_halt, offsets[g],
+                offsets[g + 1], offsets[first_graph], terrain, codes, hashes, signs, edge_hashes, edge_signs, loads,
+                ends, deposits, inverse, apart, anchors, met[row : row + len(factors)] if apart else met,
+            )  # fmt: skip
+
+
+@kernel()
+def _walk(
+    seed: Any, key: Any, walker: Any, shared: Any, side: Any, longest: Any, p_halt: Any, first: Any, last: Any,
+    base: Any, terrain: Any, codes: Any, hashes: Any, signs: Any, edge_hashes: Any, edge_signs: Any, loads: Any,
+    ends: Any, deposits: Any, inverse: Any, apart: Any, anchors: Any, met: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """One walker from every node of one graph."""
+    indptr, indices, weights, edge_codes = terrain
+    labelled, edge_labelled, weighted = len(codes) > 0, len(edge_codes) > 0, len(weights) > 0
+    for origin in range(first, last):
+        c = origin
+        load = loads[origin]
+        length = longest if p_halt == 0 else halting_length(longest, p_halt, key, origin - first, walker, side)
+        r0 = r1 = r2 = r3 = np.uint64(0)
+        for step in range(length + 1):
+            if labelled and label_parity(signs, codes[c], step, seed, WALK_NODE, side, shared, hashes):
+                load = -load
+            if apart:
+                met[step] += load * deposits[step] * ends[c]
+            elif anchors[c - base]:
+                met[c - base] += load * deposits[step]
+            degree = indptr[c + 1] - indptr[c]
+            if degree == 0 or step == length:
+                break
+            if step & 3 == 0:
+                r0, r1, r2, r3 = walk_words(key, origin - first, walker, side, step)
+            e = neighbour(r0, indptr[c], degree)
+            r0, r1, r2 = r1, r2, r3
+            load *= degree * inverse
+            if weighted:
+                load *= weights[e]
+            if edge_labelled and label_parity(
+                edge_signs, edge_codes[e], step, seed, WALK_EDGE, side, shared, edge_hashes
+            ):
+                load = -load
+            c = first + indices[e]

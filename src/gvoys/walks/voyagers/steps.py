@@ -1,0 +1,157 @@
+"""How a sampled walk moves: to a neighbour drawn uniformly, with the probability of doing so divided out.
+
+Every draw is a pure function of (seed, copy, graph, node, walker, side, step), where the graph is known by a hash of
+its content. So walks of different graphs are independent, and a graph walks the same in any batch, thread or process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.entries import stable_order
+from gvoys.graphs.labels import local_codes
+from gvoys.kernels import kernel
+from gvoys.threads import start_threads
+from gvoys.walks.randomness import HALT, STEP, WALK, philox, uniform, words
+
+__all__ = ["Terrain", "backward", "forward", "frozen", "graph_keys", "halting_length", "neighbour", "walk_words"]
+
+_NOTHING = np.empty(0)
+_NO_CODES = np.empty(0, np.int32)
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class Terrain:
+    """Where walkers of one direction may go; empty arrays stand for weights of one and for no edge labels."""
+
+    indptr: NDArray[np.int64]  # (n_nodes + 1,)
+    indices: NDArray[np.int32]  # (n_entries,), numbered within the graph
+    weights: NDArray[np.float64]
+    edge_codes: NDArray[np.int32]
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """As the kernels take them."""
+        return tuple(frozen(array) for array in (self.indptr, self.indices, self.weights, self.edge_codes))
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous read-only view: Numba compiles anew for writable arrays, and batches are read-only."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def forward(batch: GraphBatch, edge_labels: bool) -> Terrain:
+    """Along the edges."""
+    codes = local_codes(batch.edge_labels, batch.n_entries)[0].astype(np.int32) if edge_labels else _NO_CODES
+    weights = _NOTHING if batch.edge_weights is None else batch.edge_weights
+    return Terrain(batch.indptr.astype(np.int64), batch.indices, weights, codes)
+
+
+def backward(batch: GraphBatch, ahead: Terrain) -> Terrain:
+    """Against the edges: the transpose, which undirected graphs have in themselves."""
+    if not batch.directed:
+        return ahead
+    columns = batch.columns()
+    order = stable_order(columns)
+    within = batch.rows() - np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=batch.n_nodes))])
+    return Terrain(
+        indptr.astype(np.int64),
+        within[order].astype(np.int32),
+        ahead.weights[order] if len(ahead.weights) else _NOTHING,
+        ahead.edge_codes[order] if len(ahead.edge_codes) else _NO_CODES,
+    )
+
+
+def graph_keys(batch: GraphBatch, terrain: Terrain, node_labels: bool, seed: int, copy: int) -> NDArray[np.uint64]:
+    """A random key for each graph's walks, (n_graphs, 2), from what walkers see of it: equal graphs walk alike."""
+    codes, hashes = local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
+    edge_hashes = local_codes(batch.edge_labels if len(terrain.edge_codes) else None, batch.n_entries)[1]
+    out = np.empty((len(batch), 2), np.uint64)
+    start_threads()
+    indptr, indices, weights, edge_codes = terrain.arrays
+    _hash_graphs(
+        np.uint64(seed), copy, frozen(batch.node_offsets.astype(np.int64)), indptr, indices, weights.view(np.uint64),
+        frozen(codes.astype(np.int32) if node_labels else _NO_CODES), frozen(hashes), edge_codes, frozen(edge_hashes),
+        out,
+    )  # fmt: skip
+    return out
+
+
+@kernel(inline="always")
+def _mix(x: Any) -> Any:  # pragma: no cover
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel(parallel=True)
+def _hash_graphs(
+    seed: Any, copy: Any, offsets: Any, indptr: Any, indices: Any, weights: Any, codes: Any, hashes: Any,
+    edge_codes: Any, edge_hashes: Any, out: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    for graph in prange(len(out)):
+        g = np.int64(graph)
+        total = _mix(np.uint64(offsets[g + 1] - offsets[g]))
+        for u in range(offsets[g], offsets[g + 1]):
+            own = np.uint64(u - offsets[g]) << np.uint64(32)
+            if len(codes):
+                total += _mix(own ^ hashes[codes[u]])
+            for e in range(indptr[u], indptr[u + 1]):
+                word = own | np.uint64(indices[e])
+                if len(weights):
+                    word = _mix(word + np.uint64(1)) ^ weights[e]
+                if len(edge_codes):
+                    word = _mix(word + np.uint64(2)) ^ edge_hashes[edge_codes[e]]
+                total += _mix(word + np.uint64(0x9E3779B97F4A7C15))
+        a, b, c, d = words(seed, WALK, copy, 0, 0, total)
+        out[g, 0] = a | (b << _HALF)
+        out[g, 1] = c | (d << _HALF)
+
+
+@kernel(inline="always")
+def walk_words(key: Any, node: Any, walker: Any, side: Any, step: Any) -> Any:  # pragma: no cover
+    """Four words of 32 bits: the draws of the steps 4k … 4k + 3 of one walker that set out from `node`."""
+    what = (np.uint64(STEP) << np.uint64(28)) | (np.uint64(side) << np.uint64(24)) | (np.uint64(step) >> np.uint64(2))
+    return philox(
+        np.uint64(node) ^ (key[1] & _LOW), np.uint64(walker) ^ (key[1] >> _HALF), what, np.uint64(0),
+        key[0] & _LOW, key[0] >> _HALF,
+    )  # fmt: skip
+
+
+@kernel(inline="always")
+def neighbour(word: Any, begin: Any, degree: Any) -> Any:  # pragma: no cover
+    """An entry of a row, each as likely as the others to one part in 2^32 / degree."""
+    return begin + np.int64((word * np.uint64(degree)) >> _HALF)
+
+
+@kernel()
+def halting_length(limit: Any, p_halt: Any, key: Any, node: Any, walker: Any, side: Any) -> Any:  # pragma: no cover
+    """Steps before a walker halts, P(length >= l) = (1 - p_halt)^l, or `limit` if that comes first.
+
+    A coin of 53 bits cannot tell lengths far out apart; a walker that reaches step 20 / p_halt draws anew from there,
+    which changes nothing, since halting has no memory.
+    """
+    reach = np.int64(20.0 / p_halt) + 1
+    steps = np.int64(0)
+    for attempt in range(limit // reach + 1):
+        what = (np.uint64(HALT) << np.uint64(28)) | (np.uint64(side) << np.uint64(24)) | np.uint64(attempt)
+        a, b, _, _ = philox(
+            np.uint64(node) ^ (key[1] & _LOW), np.uint64(walker) ^ (key[1] >> _HALF), what, np.uint64(0),
+            key[0] & _LOW, key[0] >> _HALF,
+        )  # fmt: skip
+        more = np.int64(np.log(uniform(a, b)) / np.log1p(-p_halt))
+        if more < reach:
+            return min(steps + more, limit)
+        steps += reach
+    return limit

@@ -1,0 +1,335 @@
+"""Sampled walks: unbiased in every mode on every kind of graph, of known variance, always the same bits."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import product
+
+import networkx as nx
+import numpy as np
+import pytest
+from pairs import KINDS, Kind, random_graph
+from paper import z_score
+
+import gvoys as gv
+from gvoys.errors import DivergenceError, GvoysError, ParameterError, UnsupportedError, VarianceWarning
+from gvoys.graphs.labels import Labels
+from gvoys.reference import kernel_by_vec_trick
+from gvoys.walks import voyagers as module
+from gvoys.walks.voyagers import Crew, steps
+
+RUNS = 20_000
+MODES = list(product((False, True), (False, True), (1, 3), (None, 3)))  # signs, coins, walks, anchors
+
+
+def graphs_of(kind, seed, density=0.3):
+    """Three graphs, with loops and isolated nodes, start and stop weights of their own, in both forms."""
+    rng = np.random.default_rng(seed)
+    made = [
+        random_graph(rng, n, kind, density=density, start=rng.uniform(0.2, 1, n), stop=rng.uniform(0.2, 1, n))
+        for n in (4, 5, 7)
+    ]
+    return gv.GraphBatch.concatenate([batch for batch, _ in made]), [dense for _, dense in made]
+
+
+def ends(dense):
+    return {name: np.concatenate([getattr(one, name) for one in dense]) for name in ("start", "stop")}
+
+
+def series_for(batch):
+    """Such that walks of several steps count, and the variance stays small enough to see a bias."""
+    return gv.Exponential(3.0 / gv.graphs.spectrum.max_degree(batch) ** 2)
+
+
+def check_pairs(X, dense, series, length=40):
+    mu = series.coefficients(length)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        expected = mu @ kernel_by_vec_trick(dense[i], dense[j], length)
+        assert abs(z_score(X[i] * X[j] * X.shape[1], expected)) < 5
+
+
+@pytest.mark.parametrize("kind", [*KINDS, Kind(weighted=True, signed=True, directed=True, node_labels=True)], ids=str)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: "-".join(map(str, mode)))
+def test_unbiased(mode, kind):
+    share_signs, share_halting, n_walks, n_anchors = mode
+    batch, dense = graphs_of(kind, seed=hash((mode, kind.directed, kind.weighted)) % 1000)
+    voyagers = gv.GraphVoyagers(
+        series_for(batch),
+        RUNS,
+        n_walks,
+        0.3,
+        n_anchors,
+        share_signs,
+        share_halting,
+        labels=kind.labels,
+        random_state=1,
+        **ends(dense),
+    )
+    check_pairs(voyagers.fit_transform(batch), dense, voyagers.series_)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("p_halt", [None, 0.3])
+@pytest.mark.parametrize(("share_signs", "share_halting"), [(False, True), (True, True), (False, False), (True, False)])
+def test_one_sided_walks_are_unbiased(p_halt, share_signs, share_halting, kind):
+    """Every length on its own: each block of features estimates mu_i K_i."""
+    batch, dense = graphs_of(kind, seed=3)
+    walks = gv.OneSidedVoyagers(
+        gv.Exponential(1.0),
+        RUNS,
+        2,
+        p_halt,
+        share_signs,
+        share_halting,
+        max_length=4,
+        labels=kind.labels,
+        **ends(dense),
+    )
+    X = walks.fit_transform(batch).reshape(3, 5, RUNS)
+    mu = walks.series_.coefficients(4)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        expected = mu * kernel_by_vec_trick(dense[i], dense[j], 4)
+        values = X[i] * X[j] * RUNS
+        error = values.std(axis=1) / np.sqrt(RUNS) + 1e-9 * np.abs(expected) + 1e-15
+        assert (np.abs(values.mean(axis=1) - expected) / error).max() < 5
+
+
+@pytest.mark.parametrize("trap", ["coins", "walks", "signs"])
+def test_the_z_test_has_teeth(trap, monkeypatch):
+    """Halting weighed for the other mode, walks that repeat on each graph, or signs forgotten are noticed."""
+    if trap == "coins":
+        whole = Crew.halting_factors
+        monkeypatch.setattr(
+            Crew, "halting_factors", lambda self, n: whole(replace(self, share_halting=not self.share_halting), n)
+        )
+    if trap == "walks":  # only similar graphs show it: K(G, G) from one copy
+        paw = nx.Graph([(0, 1), (0, 2), (1, 2), (0, 3)])
+        batch, series = gv.as_batch([paw] * 3), gv.Coefficients([1, 4, 4])
+        X = gv.GraphVoyagers(series, RUNS, p_halt=0.5).fit_transform(batch)
+        with pytest.raises(AssertionError):
+            check_pairs(X, [as_dense(one) for one in batch], series)
+        return
+    if trap == "signs":
+        monkeypatch.setattr(module, "local_codes", lambda labels, count: (np.zeros(count, int), np.zeros(1, np.uint64)))
+    with pytest.raises(AssertionError):
+        test_unbiased((False, True, 3, None), Kind(node_labels=trap == "signs"))
+
+
+def as_dense(batch):
+    from gvoys.reference import DenseGraph
+
+    uniform = np.full(batch.n_nodes, 1.0 / batch.n_nodes)
+    return DenseGraph(batch.adjacency().toarray(), uniform, uniform)
+
+
+def test_long_walks_on_molecules_are_unbiased():
+    """Walks past 128 steps, where signs are drawn anew, and halting that must draw twice."""
+    rng = np.random.default_rng(5)
+    batch = gv.as_batch([nx.path_graph(3), nx.cycle_graph(4)])
+    batch = replace(batch, node_labels=Labels.from_values(rng.integers(0, 2, 7)))
+    dense = [replace(as_dense(one), node_labels=one.node_labels.decode()) for one in batch]
+    P = gv.profiles(batch, "voyagers", 140, 40_000, scale=2.0)
+    for length in (3, 127, 128, 140):
+        expected = kernel_by_vec_trick(*dense, length)[length] / 4.0**length
+        assert abs(z_score(P[0, length] * P[1, length] * P.shape[2], expected)) < 5
+    lengths = [halting(0.02, seed) for seed in range(20_000)]
+    assert abs(z_score(np.array(lengths, float), (1 - 0.02) / 0.02)) < 5
+    assert max(lengths) > 400
+    tail = np.mean(np.array(lengths) >= 200)
+    assert abs(tail - 0.98**200) < 5 * np.sqrt(0.98**200 / 20_000)
+
+
+def halting(p_halt, seed):
+    return steps.halting_length(10**6, p_halt, np.array([seed, 7], np.uint64), 0, 0, 0)
+
+
+def test_a_walker_goes_past_where_one_draw_cannot_see():
+    """P(length >= 20 / p_halt + 1) is e^-20; where it happens the walker draws anew, from any draw on."""
+    reach = int(20 / 0.5) + 1
+    assert (1 - 0.5) ** reach > 2.0**-53
+    lengths = [steps.halting_length(3, 0.5, np.array([s, 1], np.uint64), 0, 0, 0) for s in range(4000)]
+    assert set(lengths) == {0, 1, 2, 3}
+
+
+# -- variance
+
+
+def errors_of(batch, expected, n_components, n_seeds, **how):
+    values = []
+    for seed in range(n_seeds):
+        X = gv.GraphVoyagers(gv.Exponential("auto"), n_components, random_state=seed, **how).fit_transform(batch)
+        values.append(X[0] @ X[1])
+    return np.sqrt(np.mean((np.array(values) / expected - 1) ** 2))
+
+
+@pytest.mark.parametrize("labels", [None, "node"])
+def test_the_error_falls_like_the_root_of_the_components(labels):
+    """Figure 3 of the paper: the slope of log RMSE over log d_G is -1/2."""
+    batch = gv.datasets.molecules(2, random_state=3)
+    expected = gv.exact_kernel(batch[0], batch[1], gv.Exponential("auto"), labels=labels)
+    widths = [25, 50, 100, 200, 400, 800]
+    errors = [errors_of(batch, expected, width, 150, labels=labels) for width in widths]
+    slope = np.polyfit(np.log(widths), np.log(errors), 1)[0]
+    assert -0.6 < slope < -0.4
+
+
+def variance_of(batch, expected, **how):
+    X = gv.GraphVoyagers(gv.Exponential("auto"), 20_000, labels=None, **how).fit_transform(batch)
+    return (X[0] * X[1] * 20_000).var() / expected**2
+
+
+def test_rademacher_signs_have_the_least_variance():
+    """Theorem 3.3; the kurtosis of g is 1, 1.8 and 3."""
+    batch = gv.datasets.molecules(2, random_state=3)
+    expected = gv.exact_kernel(batch[0], batch[1], gv.Exponential("auto"), labels=None)
+    rademacher, uniform, gaussian = (
+        variance_of(batch, expected, signs=signs) for signs in ("rademacher", "uniform", "gaussian")
+    )
+    assert rademacher < 0.9 * uniform < 0.8 * gaussian
+
+
+@pytest.mark.filterwarnings("ignore::gvoys.errors.VarianceWarning")
+def test_one_side_and_fixed_lengths_have_less_variance():
+    """At the same number of walkers: two sides, one side with halting, one side of fixed length."""
+    batch = gv.datasets.molecules(2, random_state=3)
+    series = gv.Geometric(0.1)
+    expected = gv.exact_kernel(batch[0], batch[1], series)
+    d = 20_000
+
+    def spread(estimator):
+        X = estimator.fit_transform(batch).reshape(2, -1, d)
+        return (X[0] * X[1]).sum(axis=0).var() * d**2 / expected**2
+
+    both = spread(gv.GraphVoyagers(series, d))
+    halted = spread(gv.OneSidedVoyagers(series, d, p_halt=0.2, max_length=None))
+    fixed = spread(gv.OneSidedVoyagers(series, d, max_length=None))
+    assert fixed < halted < 0.5 * both
+
+
+@pytest.mark.parametrize("signs", ["gaussian", "uniform"])
+def test_other_signs_are_unbiased_too(signs):
+    batch, dense = graphs_of(Kind(node_labels=True), seed=8)
+    voyagers = gv.GraphVoyagers(series_for(batch), 4 * RUNS, signs=signs, **ends(dense))
+    check_pairs(voyagers.fit_transform(batch), dense, voyagers.series_)
+
+
+# -- the same bits
+
+
+BATCH = gv.datasets.molecules(12, mean_nodes=12, random_state=2)
+MAKERS = {
+    "voyagers": lambda **how: gv.GraphVoyagers(gv.Exponential(0.1), 30, 2, n_anchors=5, **how),
+    "independent coins": lambda **how: gv.GraphVoyagers(gv.Exponential(0.1), 30, share_halting=False, **how),
+    "one-sided": lambda **how: gv.OneSidedVoyagers(gv.Exponential(0.1), 30, max_length=3, labels="both", **how),
+}
+every = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+
+@every
+def test_the_same_bits_for_any_threads_and_batches(make):
+    import numba
+
+    expected = make().fit(BATCH).transform(BATCH)
+    for n_jobs in range(1, numba.config.NUMBA_NUM_THREADS + 1):
+        np.testing.assert_array_equal(make(n_jobs=n_jobs).fit(BATCH).transform(BATCH), expected)
+    fitted = make().fit(BATCH)
+    one_by_one = [fitted.transform(BATCH[i]) for i in reversed(range(len(BATCH)))]
+    np.testing.assert_array_equal(np.concatenate(one_by_one[::-1]), expected)
+    np.testing.assert_array_equal(fitted.transform(BATCH[[5, 2, 7]]), expected[[5, 2, 7]])
+
+
+def test_the_same_bits_in_a_new_process():
+    code = (
+        "import gvoys as gv, hashlib; b = gv.datasets.molecules(12, mean_nodes=12, random_state=2);"
+        "X = gv.GraphVoyagers(gv.Exponential(0.1), 30, 2, n_anchors=5).fit_transform(b);"
+        "print(hashlib.sha256(X.tobytes()).hexdigest())"
+    )
+    import hashlib
+
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert found == hashlib.sha256(MAKERS["voyagers"]().fit_transform(BATCH).tobytes()).hexdigest()
+
+
+@every
+def test_seeds_and_copies_differ(make):
+    X, other, copy = (make(**how).fit_transform(BATCH) for how in ({}, {"random_state": 1}, {"copy": 1}))
+    assert not np.isclose(X, other).all(axis=1).any()
+    assert not np.isclose(X, copy).all(axis=1).any()
+
+
+def test_labels_that_do_not_count_change_nothing():
+    bare = replace(BATCH, node_labels=None, edge_labels=None)
+    np.testing.assert_array_equal(
+        gv.GraphVoyagers(gv.Exponential(0.1), labels=None).fit_transform(BATCH),
+        gv.GraphVoyagers(gv.Exponential(0.1)).fit_transform(bare),
+    )
+
+
+def test_block_voyagers_are_components_with_walks():
+    """d_G blocks of m / d_G walks; a component does not depend on how many others there are, but for the norm."""
+    few = gv.GraphVoyagers(gv.Exponential(0.1), 10, 10).fit_transform(BATCH)
+    more = gv.GraphVoyagers(gv.Exponential(0.1), 20, 10).fit_transform(BATCH)
+    np.testing.assert_allclose(few * np.sqrt(10), more[:, :10] * np.sqrt(20), rtol=1e-12)
+
+
+# -- the corners
+
+
+def test_empty_graphs_and_lonely_nodes():
+    graphs = [nx.empty_graph(0), nx.empty_graph(3), nx.path_graph(2)]
+    X = gv.GraphVoyagers(gv.Exponential(0.1), 4000).fit_transform(graphs)
+    assert (X[0] == 0).all()
+    assert abs(z_score(X[1] * X[2] * 4000, 1 / 3 * 1 / 2 * 6 / 6)) < 4
+    assert gv.GraphVoyagers(gv.Exponential(0.1)).fit_transform(gv.as_batch([nx.path_graph(2)])[:0]).shape == (0, 100)
+
+
+def test_more_anchors_than_nodes_are_all_nodes():
+    whole = gv.GraphVoyagers(gv.Exponential(0.1), 50).fit_transform(BATCH)
+    np.testing.assert_array_equal(gv.GraphVoyagers(gv.Exponential(0.1), 50, n_anchors=1000).fit_transform(BATCH), whole)
+
+
+def test_infinite_variance_is_announced():
+    cycle = [nx.cycle_graph(5), nx.cycle_graph(7)]
+    with pytest.warns(VarianceWarning, match="lower p_halt or the decay, or use OneSidedVoyagers"):
+        gv.GraphVoyagers(gv.Geometric(0.23), p_halt=0.2).fit(cycle)
+    gv.GraphVoyagers(gv.Geometric(0.22), p_halt=0.2).fit(cycle)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"series": gv.Geometric(0.3)}, DivergenceError, "largest decay that would do"),
+        ({"series": "geometric"}, ParameterError, "series must be"),
+        ({"n_components": 0}, ParameterError, "n_components must be an integer of at least 1"),
+        ({"n_walks": 1.5}, ParameterError, "n_walks must be an integer of at least 1"),
+        ({"p_halt": 1.0}, ParameterError, "p_halt must lie between 0 and 1"),
+        ({"p_halt": 0.0}, ParameterError, "p_halt must lie between 0 and 1"),
+        ({"n_anchors": 0}, ParameterError, "n_anchors must be an integer of at least 1"),
+        ({"share_signs": 1}, ParameterError, "share_signs must be True or False"),
+        ({"share_halting": None}, ParameterError, "share_halting must be True or False"),
+        ({"signs": "cauchy"}, ParameterError, "signs must be one of 'rademacher', 'gaussian', 'uniform'"),
+        ({"copy": 256}, ParameterError, "copy must be an integer from 0 to 255"),
+        ({"labels": "node"}, UnsupportedError, "the graphs have no node labels"),
+    ],
+)
+def test_refusals(how, error, message):
+    how = {"series": gv.Exponential(0.1), **how}
+    with pytest.raises(error, match=message) as caught:
+        gv.GraphVoyagers(**how).fit([nx.cycle_graph(4), nx.cycle_graph(5)])
+    assert isinstance(caught.value, GvoysError)
+
+
+def test_graphs_with_longer_walks_than_the_fitted_ones_are_refused():
+    fitted = gv.GraphVoyagers(gv.Geometric(0.01)).fit([nx.path_graph(4)])
+    with pytest.raises(DivergenceError, match="fit on graphs like these"):
+        fitted.transform([nx.complete_graph(9)])
+    with pytest.raises(DivergenceError, match="diverges"):
+        fitted.transform([nx.complete_graph(30)])
+
+
+def test_profiles_refuse_what_walkers_cannot_see():
+    for how in ({"refine": 1}, {"backtrack": False}):
+        with pytest.raises(UnsupportedError, match="sampled walks take labels, weights and directions"):
+            gv.profiles(BATCH, "voyagers", 3, 10, **how)
+    with pytest.raises(ParameterError, match="copy must be"):
+        gv.profiles(BATCH, "voyagers", 3, 10, copy=-1)
