@@ -52,7 +52,7 @@ def check_pairs(X, dense, series, length=40):
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: "-".join(map(str, mode)))
 def test_unbiased(mode, kind):
     share_signs, share_halting, n_walks, n_anchors = mode
-    batch, dense = graphs_of(kind, seed=hash((mode, kind.directed, kind.weighted)) % 1000)
+    batch, dense = graphs_of(kind, seed=MODES.index(mode))
     voyagers = gv.GraphVoyagers(
         series_for(batch),
         RUNS,

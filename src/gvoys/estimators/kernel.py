@@ -225,6 +225,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             K = ours @ (ours if left is right else right[:, :, 0]).T
         elif self.method_ == "voyagers":
             K, error = gram_with_error(left, _swapped(right), self.n_components_)
+            if left is right:  # symmetric to the bit, as other methods are
+                K, error = (K + K.T) / 2.0, (error + error.T) / 2.0
         else:
             K, error = gram_with_error(left, right, self.n_components_)
         check_finite(K)

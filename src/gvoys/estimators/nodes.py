@@ -157,7 +157,7 @@ def estimate_on_product(
         signs=None,
         seed=as_seed(random_state),
     )
-    deposits = modulated(problem.series, problem.growth, scale)
+    deposits = modulated(problem.series, walk_rate(product), scale)
     found = compute_voyagers(product, deposits, crew, *ends, node_labels=False, edge_labels=False, scale=scale)
     values = found[0] * np.sqrt(crew.n_components)
     error = np.nan

@@ -10,7 +10,7 @@ import numpy as np
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
-from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.spectrum import early_growth, max_degree, spectral_radius
 from gvoys.series import Series
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "whole_length",
 ]
 
+_AT_FIRST = 10.0  # by how much directed walks may outdo their rate, see early_growth
 METHODS = ("moments", "sequences", "sketch", "voyagers")
 
 
@@ -106,16 +107,17 @@ def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, f
     """How far to walk for the whole series to `rtol`, and how fast the fastest graph's walks multiply.
 
     Undirected walks multiply by the spectral radius at most. Directed ones may at first do faster, and are bounded by
-    the largest degree instead.
+    what they do in their first steps instead.
     """
     rate = walk_rate(batch)
+    outdone = _AT_FIRST**2 if batch.directed else 1.0
     try:
-        length = series.truncation_length(rate**2, rtol)
+        length = series.truncation_length(rate**2, rtol / outdone)
     except DivergenceError as error:
         if not batch.directed:
             raise
         raise DivergenceError(
-            f"{error} (the walks of directed graphs are bounded by their largest degree, {rate:.6g})"
+            f"{error} (the walks of these directed graphs may multiply by {rate:.6g} at every step)"
         ) from None
     if length >= 2**16:
         raise DivergenceError(f"the whole series takes walks of {length} steps; lower the decay or set max_length")
@@ -125,7 +127,7 @@ def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, f
 def walk_rate(batch: GraphBatch) -> float:
     """A rate r with |K_i| <= const * r^(2i) for all pairs of the batch."""
     if batch.directed:
-        return max_degree(batch)
+        return float(early_growth(batch).max(initial=0.0))
     return float(spectral_radius(batch, 1e-4).max(initial=0.0))
 
 

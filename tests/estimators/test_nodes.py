@@ -1,0 +1,106 @@
+"""Graph random features of nodes, and the estimator on the product graph."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from pairs import KINDS, Kind, random_graph
+from scipy.linalg import expm
+
+import gvoys as gv
+from gvoys.errors import DivergenceError, GraphError, ParameterError, UnsupportedError
+
+
+def matrices(make, n_seeds):
+    """Mean over seeds, and its standard error, entry by entry."""
+    values = np.array([make(seed) for seed in range(n_seeds)])
+    return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(n_seeds) + 1e-12
+
+
+def check(mean, error, expected, where=None):
+    z = np.abs(mean - expected) / error
+    assert z[slice(None) if where is None else where].max() < 5
+
+
+@pytest.mark.parametrize("n_anchors", [None, 4])
+def test_dot_products_of_nodes_are_the_matrix_function(n_anchors):
+    """(I - decay A)^-1 off the diagonal; the diagonal is too large."""
+    _, dense = random_graph(np.random.default_rng(1), 7, density=0.3)
+    graph = nx.from_numpy_array(dense.A)
+    expected = np.linalg.inv(np.eye(7) - 0.1 * dense.A)
+
+    def one(seed):
+        F = gv.GraphRandomFeatures(gv.Geometric(0.1), 2, 0.3, n_anchors, seed).fit_transform(graph)
+        assert F.shape == (7, n_anchors or 7)
+        return (F @ F.T).toarray()
+
+    mean, error = matrices(one, 1000)
+    off = ~np.eye(7, dtype=bool)
+    check(mean, error, expected, off)
+    assert n_anchors or ((mean - expected) / error).diagonal().max() > 5
+
+
+@pytest.mark.parametrize("kind", [Kind(), Kind(directed=True), Kind(directed=True, weighted=True)], ids=str)
+def test_pairs_are_right_everywhere(kind):
+    batch, dense = random_graph(np.random.default_rng(2), 6, kind, density=0.3)
+
+    def one(seed):
+        C, D = gv.GraphRandomFeatures(gv.Exponential(0.4), 20, random_state=seed).fit(batch).pair(batch)
+        return (C @ D.T).toarray()
+
+    check(*matrices(one, 500), expm(0.4 * dense.A))
+
+
+def test_features_are_sparse_and_the_same_for_any_threads():
+    graph = nx.random_regular_graph(3, 2000, seed=1)
+    F = gv.GraphRandomFeatures(gv.Geometric(0.1), 10, n_jobs=1).fit_transform(graph)
+    G = gv.GraphRandomFeatures(gv.Geometric(0.1), 10).fit_transform(graph)
+    assert abs(F - G).nnz == 0
+    assert F.nnz < 2000 * 60
+    assert not np.array_equal(F.toarray(), gv.GraphRandomFeatures(gv.Geometric(0.1), 10, copy=1).fit_transform(graph))
+
+
+def test_the_error_falls_with_the_walks():
+    graph = nx.cycle_graph(12)
+    expected = np.linalg.inv(np.eye(12) - 0.2 * nx.to_numpy_array(graph))
+    off = ~np.eye(12, dtype=bool)
+    walks = [10, 40, 160, 640]
+    errors = []
+    for n_walks in walks:
+        F = [gv.GraphRandomFeatures(gv.Geometric(0.2), n_walks, random_state=s).fit_transform(graph) for s in range(30)]
+        errors.append(np.sqrt(np.mean([((f @ f.T).toarray() - expected)[off] ** 2 for f in F])))
+    assert np.polyfit(np.log(walks), np.log(errors), 1)[0] == pytest.approx(-0.5, abs=0.1)
+
+
+def test_refusals():
+    features = gv.GraphRandomFeatures(gv.Geometric(0.1))
+    with pytest.raises(UnsupportedError, match="for a directed graph use pair"):
+        features.fit(nx.DiGraph([(0, 1)])).transform(nx.DiGraph([(0, 1)]))
+    with pytest.raises(DivergenceError, match="diverges"):
+        gv.GraphRandomFeatures(gv.Geometric(0.6)).fit(nx.cycle_graph(5))
+    with pytest.raises(DivergenceError, match="diverges"):
+        features.fit(nx.cycle_graph(5)).transform(nx.complete_graph(30))
+    with pytest.raises(ParameterError, match="n_walks"):
+        gv.GraphRandomFeatures(n_walks=0).fit(nx.cycle_graph(5))
+    with pytest.raises(GraphError, match="not a graph"):
+        features.fit([nx.cycle_graph(5), nx.cycle_graph(5)])
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("n_anchors", [None, 5])
+def test_walking_on_the_product_is_unbiased(kind, n_anchors):
+    rng = np.random.default_rng(4)
+    (g, _), (h, _) = (random_graph(rng, n, kind, density=0.4) for n in (5, 6))
+    series = gv.Geometric(0.5 / max(gv.graphs.spectrum.max_degree(x) for x in (g, h)) ** 2)
+    expected = gv.exact_kernel(g, h, series, labels=kind.labels)
+    found = gv.estimate_on_product(g, h, series, 3000, 2, n_anchors=n_anchors, labels=kind.labels)
+    assert abs(found.value - expected) < 5 * found.stderr
+    assert found.n_components == 3000
+
+
+def test_the_product_estimator_refuses_what_does_not_fit():
+    big = gv.datasets.erdos_renyi(2, 300, 0.5)
+    with pytest.raises(UnsupportedError, match="product graph"):
+        gv.estimate_on_product(big[0], big[1], gv.Exponential("auto"))
+    with pytest.raises(DivergenceError):
+        gv.estimate_on_product(nx.cycle_graph(4), nx.cycle_graph(4), gv.Geometric(0.3))
+    assert np.isnan(gv.estimate_on_product(nx.path_graph(3), nx.path_graph(3), gv.Exponential(0.1), 1).stderr)
