@@ -1,12 +1,18 @@
-"""Run every section, or those named: python -m benchmarks [conversion | mutag | sketch | scaling]"""
+"""Run every section, or those named: python -m benchmarks [conversion | mutag | sketch | scaling | voyagers]"""
 
 import sys
 
 from rich.console import Console
 
-from benchmarks import conversion, mutag, scaling, sketch
+from benchmarks import conversion, mutag, scaling, sketch, voyagers
 
-SECTIONS = {"conversion": conversion.run, "mutag": mutag.run, "sketch": sketch.run, "scaling": scaling.run}
+SECTIONS = {
+    "conversion": conversion.run,
+    "mutag": mutag.run,
+    "sketch": sketch.run,
+    "scaling": scaling.run,
+    "voyagers": voyagers.run,
+}
 
 
 def main() -> None:

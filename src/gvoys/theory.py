@@ -137,19 +137,19 @@ def finite_variance(graphs: Any, series: Series, p_halt: float = 0.2, *, share_h
     """
     batch, series = as_batch(graphs), check_series(series)
     series = series.resolved(max_degree(batch))
-    growth = load_growth(batch)
     keep = math.sqrt(1.0 - check_halting(p_halt)) if share_halting else 1.0 - p_halt
-    return growth < keep * series.modulation_radius
+    return math.isinf(series.modulation_radius) or load_growth(batch) < keep * series.modulation_radius
 
 
 def load_growth(batch: GraphBatch) -> float:
     """How fast the mean square of a load grows per step, on the graph where it grows fastest."""
-    rows, columns = batch.rows(), batch.columns()
-    leaving, entering = (np.bincount(nodes, minlength=batch.n_nodes).astype(np.float64) for nodes in (rows, columns))
-    # undirected: similar to degree(u) A(u, x)^2, and symmetric
-    fans = [leaving[rows], entering[columns]] if batch.directed else [np.sqrt(leaving[rows] * leaving[columns])]
-    squares = batch.weights() ** 2
-    radii = [spectral_radius(replace(batch, edge_weights=squares * fan), 1e-6) for fan in fans]
+    squares = batch if batch.edge_weights is None else replace(batch, edge_weights=batch.edge_weights**2)
+    leaving = np.diff(batch.indptr).astype(np.float64)
+    if batch.directed:
+        entering = np.bincount(batch.columns(), minlength=batch.n_nodes).astype(np.float64)
+        radii = [spectral_radius(squares, 1e-4, left=leaving), spectral_radius(squares, 1e-4, right=entering)]
+    else:  # the same radius, and symmetric
+        radii = [spectral_radius(squares, 1e-4, left=np.sqrt(leaving), right=np.sqrt(leaving))]
     return float(np.max(radii, initial=0.0))
 
 

@@ -110,4 +110,4 @@ def test_one_graph_at_a_time():
 
 def test_every_refusal_is_a_value_error():
     assert issubclass(GvoysError, ValueError)
-    assert all(issubclass(getattr(gv.errors, name), GvoysError) for name in gv.errors.__all__)
+    assert all(issubclass(getattr(gv.errors, name), GvoysError) for name in gv.errors.__all__ if name.endswith("Error"))

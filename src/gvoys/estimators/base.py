@@ -70,7 +70,7 @@ class WalkEstimator(BaseEstimator):
         unseen = self.method == "moments" and isinstance(self.labels, str) and self.labels == "auto"
         node, edge = choose_labels(batch, None if unseen else self.labels)
         self.series_ = self.series.resolved(max_degree(batch))
-        self.scale_ = choose_scale(batch)  # one for all graphs, now and later
+        self.scale_ = self._choose_scale(batch)  # one for all graphs, now and later
         self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch)
         self.settings_ = Settings(
             self.start,
@@ -87,6 +87,9 @@ class WalkEstimator(BaseEstimator):
         self._check_endpoints(batch)
         self._choose_length(batch)
         return batch
+
+    def _choose_scale(self, batch: GraphBatch) -> float:
+        return choose_scale(batch)
 
     def _choose_length(self, batch: GraphBatch) -> None:
         """Keep max_length_, and for a whole series rate_, how fast the fitted graphs' walks multiply."""
@@ -127,9 +130,8 @@ class WalkEstimator(BaseEstimator):
             )
         check_settings(batch, self.settings_)
         self._check_endpoints(batch)
-        if self.rate_ is not None and len(batch):
-            rate = walk_rate(batch)
-            growth = rate * max(rate, self.rate_)  # with each other, and with the fitted ones
+        if self.rate_ is not None and not self._surely_reaches(batch):
+            growth = self._growth(walk_rate(batch))
             self.series_.check_convergence(growth)
             if not self._reaches(growth):
                 raise DivergenceError(
@@ -137,6 +139,15 @@ class WalkEstimator(BaseEstimator):
                     f"{self.max_length_}; fit on graphs like these, or set max_length"
                 )
         return batch
+
+    def _growth(self, rate: float) -> float:
+        """How walks multiply in pairs of graphs of this rate: with each other, and with the fitted ones."""
+        return rate * max(rate, self.rate_ or 0.0)
+
+    def _surely_reaches(self, batch: GraphBatch) -> bool:
+        """A quick look, by the largest degree alone."""
+        growth = self._growth(max_degree(batch))
+        return growth < self.series_.radius and self._reaches(growth)
 
     def _reaches(self, growth: float) -> bool:
         """Whether the fitted length is enough for graphs whose walks multiply like this."""

@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.errors import ParameterError, VarianceWarning
 from gvoys.estimators.base import SLACK, WHOLE, WalkEstimator, check_finite
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.convert import as_batch
 from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Geometric, Series
 from gvoys.theory import finite_variance
 from gvoys.threads import threads
 from gvoys.walks.profiles import check_components
-from gvoys.walks.settings import Settings, check_count, check_flag, check_halting, walk_rate
+from gvoys.walks.settings import Settings, check_count, check_flag, check_halting, power_of_two, walk_rate
 from gvoys.walks.voyagers import DISTRIBUTIONS, Crew, check_copy, compute_voyagers, compute_walks
 
 __all__ = ["GraphVoyagers", "OneSidedVoyagers"]
@@ -41,9 +43,16 @@ class _SampledWalks(TransformerMixin, WalkEstimator):
         self._prepare(batch)
         return self
 
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Fit, and features of the same graphs, (n_graphs, n_features)."""
+        batch = as_batch(X)
+        return self.fit(batch)._features(batch)
+
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Features, (n_graphs, n_features)."""
-        batch = self._read(X)
+        return self._features(self._read(X))
+
+    def _features(self, batch: GraphBatch) -> NDArray[np.float64]:
         out = np.empty((len(batch), self.n_lengths_ * self.n_components_))
         per_graph = 8 * self.n_components_ * self.n_lengths_
         with threads(self.n_jobs):
@@ -141,15 +150,21 @@ class GraphVoyagers(_SampledWalks):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _choose_scale(self, batch: GraphBatch) -> float:
+        return power_of_two(max_degree(batch))  # near enough for float64
+
     def _choose_length(self, batch: GraphBatch) -> None:
-        self.rate_ = walk_rate(batch)
+        self.series_.check_modulation()
+        self.rate_ = max_degree(batch)  # bounds how walks multiply, and is at hand
+        if self.rate_**2 >= self.series_.modulation_radius:
+            self.rate_ = walk_rate(batch)
         growth = self.rate_**2
         self.series_.check_convergence(growth)
-        self.series_.check_modulation()
         self.max_length_ = self.series_.modulation_length(growth, WHOLE)
 
     def _reaches(self, growth: float) -> bool:
-        return self.series_.modulation_length(growth, SLACK * WHOLE) <= self.max_length_
+        inside = growth < self.series_.modulation_radius
+        return inside and self.series_.modulation_length(growth, SLACK * WHOLE) <= self.max_length_
 
     def _hire(self) -> Crew:
         if not isinstance(self.signs, str) or self.signs not in DISTRIBUTIONS:

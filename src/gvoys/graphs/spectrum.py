@@ -23,27 +23,44 @@ _MARGIN = 1e-12  # covers the rounding of a row sum
 
 def max_degree(batch: GraphBatch) -> float:
     """The largest sum of absolute weights that leave or enter one node; 0 for edgeless graphs."""
-    if batch.n_entries == 0:
-        return 0.0
-    return float(max(sums.max() for sums in _absolute_degrees(batch)))
+    return float(max(sums.max(initial=0.0) for sums in _absolute_degrees(batch)))
 
 
-def spectral_radius(batch: GraphBatch, rtol: float = 1e-12) -> NDArray[np.float64]:
+def spectral_radius(
+    batch: GraphBatch,
+    rtol: float = 1e-12,
+    left: NDArray[np.float64] | None = None,
+    right: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """An upper bound on the spectral radius of each graph's absolute weights, (n_graphs,).
 
     Power iteration on |A| + I from the vector of ones. By Collatz and Wielandt the largest ratio of one step bounds
     the radius from above, whatever the vector, and it never rises: the result is safe however early it stops, and
-    never above the maximum degree. It stops once eight steps lower the bound by less than `rtol` of it. Edges that lie
-    on no cycle do not count. Cost: O(n_entries) per step.
+    never above the maximum degree. It stops once the smallest ratio, a bound from below, is within `rtol`, or eight
+    steps lower the bound by less than `rtol` of it. Edges that lie on no cycle do not count. `left` and `right`, one
+    number >= 0 per node, give the radius of diag(left) |A| diag(right) instead.
+
+    Cost: O(n_entries) per step; memory O(n_nodes) for graphs without weights and directions.
     """
-    weights = np.abs(batch.weights())
+    weights = np.empty(0) if batch.edge_weights is None else np.abs(batch.edge_weights)
     if batch.directed:  # a walk leaves a strongly connected component only once
         _, component = connected_components(batch.adjacency(), connection="strong")
-        columns = batch.columns()
-        weights = weights * (component[batch.rows()] == component[columns])
-    bounds = np.zeros(len(batch))
+        weights = np.abs(batch.weights()) * (component[batch.rows()] == component[batch.columns()])
+    bounds, ones = np.zeros(len(batch)), np.ones(batch.n_nodes)
     start_threads()
-    _power_iteration(batch.node_offsets, batch.indptr, batch.indices, weights, _ITERATIONS, rtol, bounds)
+    _power_iteration(
+        batch.node_offsets,
+        batch.indptr,
+        batch.indices,
+        weights,
+        ones if left is None else left,
+        ones if right is None else right,
+        _ITERATIONS,
+        rtol,
+        bounds,
+    )
+    if left is not None or right is not None:
+        return bounds * (1.0 + _MARGIN)
     outgoing, incoming = _absolute_degrees(batch)
     caps = np.minimum(_largest_per_graph(batch, outgoing), _largest_per_graph(batch, incoming))
     return np.minimum(bounds * (1.0 + _MARGIN), caps)
@@ -75,9 +92,25 @@ def _rate_of_sums(batch: GraphBatch, A: Any) -> NDArray[np.float64]:
 
 
 def _absolute_degrees(batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    weights = np.abs(batch.weights())
-    columns = batch.columns()
-    return tuple(np.bincount(nodes, weights, minlength=batch.n_nodes) for nodes in (batch.rows(), columns))  # type: ignore[return-value]
+    """Sums of absolute weights that leave and that enter each node."""
+    if batch.edge_weights is None and not batch.directed:
+        degrees = np.diff(batch.indptr).astype(np.float64)
+        return degrees, degrees
+    outgoing, incoming = np.zeros(batch.n_nodes), np.zeros(batch.n_nodes)
+    _add_up(batch.node_offsets, batch.indptr, batch.indices, batch.weights(), outgoing, incoming)
+    return outgoing, incoming
+
+
+@kernel()
+def _add_up(
+    node_offsets: Any, indptr: Any, indices: Any, weights: Any, outgoing: Any, incoming: Any
+) -> None:  # pragma: no cover
+    for g in range(len(node_offsets) - 1):
+        first = np.int64(node_offsets[g])
+        for u in range(first, np.int64(node_offsets[g + 1])):
+            for e in range(indptr[u], indptr[u + 1]):
+                outgoing[u] += abs(weights[e])
+                incoming[first + indices[e]] += abs(weights[e])
 
 
 def _largest_per_graph(batch: GraphBatch, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -90,29 +123,38 @@ def _largest_per_graph(batch: GraphBatch, values: NDArray[np.float64]) -> NDArra
 
 @kernel(parallel=True)
 def _power_iteration(
-    node_offsets: Any, indptr: Any, indices: Any, weights: Any, iterations: int, rtol: float, bounds: Any
-) -> None:  # pragma: no cover
+    node_offsets: Any, indptr: Any, indices: Any, weights: Any, left: Any, right: Any, iterations: int, rtol: float,
+    bounds: Any,
+) -> None:  # pragma: no cover  # fmt: skip
     for graph in prange(len(bounds)):
         g = np.int64(graph)
         first = np.int64(node_offsets[g])
         n = np.int64(node_offsets[g + 1]) - first
         x = np.ones(n)
+        turned = np.empty(n)  # what rows are summed over
         y = np.empty(n)
         best = np.inf
         checkpoint = np.inf
         for step in range(iterations):
-            ratio = 0.0
-            largest = 0.0
+            ratio, lowest, largest = 0.0, np.inf, 0.0
             for u in range(n):
-                total = x[u]
-                for e in range(indptr[first + u], indptr[first + u + 1]):
-                    total += weights[e] * x[indices[e]]
-                y[u] = total
-                ratio = max(ratio, total / x[u])
-                largest = max(largest, total)
+                turned[u] = right[first + u] * x[u]
+            for u in range(n):
+                total = 0.0
+                if len(weights):
+                    for e in range(indptr[first + u], indptr[first + u + 1]):
+                        total += weights[e] * turned[indices[e]]
+                else:
+                    for e in range(indptr[first + u], indptr[first + u + 1]):
+                        total += turned[indices[e]]
+                y[u] = x[u] + left[first + u] * total
+                ratio, lowest = max(ratio, y[u] / x[u]), min(lowest, y[u] / x[u])
+                largest = max(largest, y[u])
             for u in range(n):  # components that fall behind must stay positive for the bound to hold
                 x[u] = max(y[u] / largest, 1e-200)
             best = min(best, ratio)
+            if best - lowest <= rtol * (best - 1.0):
+                break
             if step % 8 == 7:
                 if best > checkpoint * (1.0 - rtol):
                     break

@@ -81,12 +81,13 @@ def _fill(
                     columns[slot] = c
                     values[slot] = load * factors[step]
                     slot += 1
-                degree = indptr[c + 1] - indptr[c]
+                row = np.int64(indptr[c])
+                degree = np.int64(indptr[c + 1]) - row
                 if degree == 0:
                     break
                 if step & 3 == 0:
                     r0, r1, r2, r3 = walk_words(key, u, w, side, step)
-                e = neighbour(r0, indptr[c], degree)
+                e = neighbour(r0, row, degree)
                 r0, r1, r2 = r1, r2, r3
                 load *= degree * inverse
                 if len(weights):

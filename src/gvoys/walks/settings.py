@@ -24,6 +24,7 @@ __all__ = [
     "check_settings",
     "choose_labels",
     "choose_scale",
+    "power_of_two",
     "walk_rate",
     "whole_length",
 ]
@@ -134,6 +135,11 @@ def walk_rate(batch: GraphBatch) -> float:
 def choose_scale(batch: GraphBatch) -> float:
     """The power of two nearest to the largest spectral radius: it keeps float32 in range and changes no bit."""
     rate = float(spectral_radius(batch, 1e-2).max(initial=0.0)) or max_degree(batch)
+    return power_of_two(rate)
+
+
+def power_of_two(rate: float) -> float:
+    """The power of two nearest to a rate, 1 for none."""
     return float(2.0 ** np.round(np.log2(rate))) if rate > 0 else 1.0
 
 

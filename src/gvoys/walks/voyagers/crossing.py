@@ -14,6 +14,7 @@ from gvoys.walks.voyagers.steps import halting_length, neighbour, walk_words
 
 __all__ = ["drop_anchors", "sail_both_ways", "sail_one_way"]
 
+ABREAST = 128  # walkers whose state fits into the first cache
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
@@ -31,7 +32,7 @@ def sail_both_ways(
         first = offsets[chunks[chunk]]
         n = offsets[chunks[chunk + 1]] - first
         met = np.zeros((2, n))
-        anchors = np.ones(n, np.bool_)
+        anchors = np.ones(n if n_anchors >= 0 else 0, np.bool_)
         if n_anchors >= 0:
             for g in range(chunks[chunk], chunks[chunk + 1]):
                 drop_anchors(keys[g], component, n_anchors, anchors[offsets[g] - first : offsets[g + 1] - first])
@@ -63,7 +64,7 @@ def sail_one_way(
         component, chunk = np.int64(task) // n_chunks, np.int64(task) % n_chunks
         first, last = chunks[chunk], chunks[chunk + 1]
         sums = np.zeros((last - first) * n_lengths)
-        anchors = np.ones(offsets[last] - offsets[first], np.bool_)
+        anchors = np.ones(0, np.bool_)
         _cross(
             seed, component, 0, first, last, offsets, keys, ahead, codes, hashes, edge_hashes, start, stop, factors,
             inverse, -1, n_walks, p_halt, share_signs, share_halting, True, anchors, sums,
@@ -105,6 +106,10 @@ def _cross(
     deposits = np.empty(len(factors))
     limit = np.int64(len(factors) - 1)
     coins = np.array([seed, np.uint64(0)])
+    party = (
+        np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64),
+        np.empty(ABREAST, np.int64), np.empty(ABREAST), np.empty((4, ABREAST), np.uint64),
+    )  # fmt: skip
     for w in range(n_walks):
         walker = component * n_walks + w
         shared = component * n_walks if share_signs else walker  # who holds the signs and the shared coins
@@ -120,7 +125,7 @@ def _cross(
             _walk(
                 seed, keys[g], walker, shared, side, length, 0.0 if share_halting else p_halt, offsets[g],
                 offsets[g + 1], offsets[first_graph], terrain, codes, hashes, signs, edge_hashes, edge_signs, loads,
-                ends, deposits, inverse, apart, anchors, met[row : row + len(factors)] if apart else met,
+                ends, deposits, inverse, apart, anchors, met[row : row + len(factors)] if apart else met, party,
             )  # fmt: skip
 
 
@@ -128,35 +133,68 @@ def _cross(
 def _walk(
     seed: Any, key: Any, walker: Any, shared: Any, side: Any, longest: Any, p_halt: Any, first: Any, last: Any,
     base: Any, terrain: Any, codes: Any, hashes: Any, signs: Any, edge_hashes: Any, edge_signs: Any, loads: Any,
-    ends: Any, deposits: Any, inverse: Any, apart: Any, anchors: Any, met: Any,
+    ends: Any, deposits: Any, inverse: Any, apart: Any, anchors: Any, met: Any, party: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
-    """One walker from every node of one graph."""
+    """One walker from every node of one graph, many of them abreast: while one waits for memory, others go on."""
     indptr, indices, weights, edge_codes = terrain
+    origins, places, lengths, entries, load, draws = party
     labelled, edge_labelled, weighted = len(codes) > 0, len(edge_codes) > 0, len(weights) > 0
-    for origin in range(first, last):
-        c = origin
-        load = loads[origin]
-        length = longest if p_halt == 0 else halting_length(longest, p_halt, key, origin - first, walker, side)
-        r0 = r1 = r2 = r3 = np.uint64(0)
-        for step in range(length + 1):
-            if labelled and label_parity(signs, codes[c], step, seed, WALK_NODE, side, shared, hashes):
-                load = -load
+    for begin in range(first, last, ABREAST):
+        n = min(ABREAST, last - begin)
+        for i in range(n):
+            origins[i], places[i], load[i] = begin + i - first, begin + i, loads[begin + i]
+            lengths[i] = longest if p_halt == 0 else halting_length(longest, p_halt, key, origins[i], walker, side)
+        for step in range(longest + 1):
+            if labelled:
+                for i in range(n):
+                    if label_parity(signs, codes[places[i]], step, seed, WALK_NODE, side, shared, hashes):
+                        load[i] = -load[i]
             if apart:
-                met[step] += load * deposits[step] * ends[c]
-            elif anchors[c - base]:
-                met[c - base] += load * deposits[step]
-            degree = indptr[c + 1] - indptr[c]
-            if degree == 0 or step == length:
+                for i in range(n):
+                    met[step] += load[i] * deposits[step] * ends[places[i]]
+            elif len(anchors) == 0:
+                for i in range(n):
+                    met[places[i] - base] += load[i] * deposits[step]
+            else:
+                for i in range(n):
+                    if anchors[places[i] - base]:
+                        met[places[i] - base] += load[i] * deposits[step]
+            if step == longest:
                 break
             if step & 3 == 0:
-                r0, r1, r2, r3 = walk_words(key, origin - first, walker, side, step)
-            e = neighbour(r0, indptr[c], degree)
-            r0, r1, r2 = r1, r2, r3
-            load *= degree * inverse
+                n = _drop_out(n, step, origins, places, lengths, load)
+                if n == 0:
+                    break
+                for i in range(n):
+                    draws[0, i], draws[1, i], draws[2, i], draws[3, i] = walk_words(key, origins[i], walker, side, step)
+            for i in range(n):  # short loops, one fetch each, so that many are under way at once
+                row = np.int64(indptr[places[i]])
+                degree = np.int64(indptr[places[i] + 1]) - row
+                if lengths[i] <= step:
+                    degree = 0
+                entries[i] = neighbour(draws[step & 3, i], row, degree)
+                load[i] *= degree * inverse
+            for i in range(n):
+                if load[i] != 0.0:
+                    places[i] = first + indices[entries[i]]
             if weighted:
-                load *= weights[e]
-            if edge_labelled and label_parity(
-                edge_signs, edge_codes[e], step, seed, WALK_EDGE, side, shared, edge_hashes
-            ):
-                load = -load
-            c = first + indices[e]
+                for i in range(n):
+                    if load[i] != 0.0:
+                        load[i] *= weights[entries[i]]
+            if edge_labelled:
+                for i in range(n):
+                    if load[i] != 0.0 and label_parity(
+                        edge_signs, edge_codes[entries[i]], step, seed, WALK_EDGE, side, shared, edge_hashes
+                    ):
+                        load[i] = -load[i]
+
+
+@kernel()
+def _drop_out(n: Any, step: Any, origins: Any, places: Any, lengths: Any, load: Any) -> Any:  # pragma: no cover
+    """Close up the ranks where walkers have halted or are stuck; returns how many are left."""
+    kept = 0
+    for i in range(n):
+        if lengths[i] > step and load[i] != 0.0:
+            origins[kept], places[kept], lengths[kept], load[kept] = origins[i], places[i], lengths[i], load[i]
+            kept += 1
+    return kept

@@ -14,7 +14,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.entries import stable_order
+from gvoys.graphs.entries import index_type, stable_order
 from gvoys.graphs.labels import local_codes
 from gvoys.kernels import kernel
 from gvoys.threads import start_threads
@@ -32,7 +32,7 @@ _HALF = np.uint64(32)
 class Terrain:
     """Where walkers of one direction may go; empty arrays stand for weights of one and for no edge labels."""
 
-    indptr: NDArray[np.int64]  # (n_nodes + 1,)
+    indptr: NDArray[Any]  # (n_nodes + 1,)
     indices: NDArray[np.int32]  # (n_entries,), numbered within the graph
     weights: NDArray[np.float64]
     edge_codes: NDArray[np.int32]
@@ -54,7 +54,7 @@ def forward(batch: GraphBatch, edge_labels: bool) -> Terrain:
     """Along the edges."""
     codes = local_codes(batch.edge_labels, batch.n_entries)[0].astype(np.int32) if edge_labels else _NO_CODES
     weights = _NOTHING if batch.edge_weights is None else batch.edge_weights
-    return Terrain(batch.indptr.astype(np.int64), batch.indices, weights, codes)
+    return Terrain(batch.indptr.astype(index_type(batch.n_entries), copy=False), batch.indices, weights, codes)
 
 
 def backward(batch: GraphBatch, ahead: Terrain) -> Terrain:
@@ -66,7 +66,7 @@ def backward(batch: GraphBatch, ahead: Terrain) -> Terrain:
     within = batch.rows() - np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=batch.n_nodes))])
     return Terrain(
-        indptr.astype(np.int64),
+        indptr.astype(ahead.indptr.dtype),
         within[order].astype(np.int32),
         ahead.weights[order] if len(ahead.weights) else _NOTHING,
         ahead.edge_codes[order] if len(ahead.edge_codes) else _NO_CODES,

@@ -1,0 +1,165 @@
+"""Sampled walks: the paper's speed experiments (its appendix C.2), and which way to pick at equal time.
+
+Settings of the paper: Erdős–Rényi graphs with p = 0.1, decay 1 / d_max^2, uniform start and stop, 100 walks per node,
+p_halt = 0.2; CG to a tolerance of 1e-6.
+"""
+
+import warnings
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import gvoys as gv
+from benchmarks.memory import peak_memory
+from benchmarks.timing import measure, show
+from gvoys.graphs.spectrum import max_degree, spectral_radius
+
+WALKS = 100
+P_HALT = 0.2
+LONGEST = 10  # steps; exact counts of label sequences still fit
+N_GRAPHS = 10
+N_PAIRS = N_GRAPHS * (N_GRAPHS + 1) // 2
+
+
+def run(console: Console) -> None:
+    _one_pair(console)
+    _linear(console)
+    _against_cg(console)
+    _largest(console)
+    _which_way(console)
+
+
+def _voyagers(batch: gv.GraphBatch, **how: object) -> gv.GraphVoyagers:
+    series = gv.Geometric(1.0 / max_degree(batch) ** 2)
+    return gv.GraphVoyagers(series, **{"n_components": WALKS, "p_halt": P_HALT} | how)
+
+
+def _one_pair(console: Console) -> None:
+    pair = gv.datasets.erdos_renyi(2, 1024, 0.1, connected=True)
+    steps = 2 * 1024 * 2 * WALKS * (1 / P_HALT)
+    for n_components, n_walks in ((WALKS, 1), (10, 10), (1, WALKS)):
+        estimator = _voyagers(pair, n_components=n_components, n_walks=n_walks, n_jobs=1)
+        whole = measure(lambda one=estimator: one.fit_transform(pair))
+        memory, _ = peak_memory(lambda one=estimator: one.fit_transform(pair))
+        console.print(
+            f"one pair of 1024 nodes, {n_components} blocks of {n_walks} walks, one core: fit and transform {whole} "
+            f"(0.1 s wanted), {steps / whole.seconds:.2g} steps a second, {memory / 1e6:.1f} MB beyond the graphs"
+        )
+    console.print()
+
+
+def _linear(console: Console) -> None:
+    table = Table("N", "transform, one core", "ns per walker", title="Two random graphs of mean degree 8, 100 walks")
+    sizes, seconds = [2**k for k in range(10, 18)], []
+    for n in sizes:
+        with console.status(f"N = {n} …"):
+            pair = gv.datasets.erdos_renyi(2, n, 8 / (n - 1))
+            estimator = _voyagers(pair, n_jobs=1).fit(pair)
+            timing = measure(lambda one=estimator, pair=pair: one.transform(pair), repeats=3)
+        seconds.append(timing.seconds)
+        table.add_row(f"{n:,}", str(timing), f"{timing.seconds / (2 * n * 2 * WALKS) * 1e9:.0f}")
+    console.print(table)
+    console.print(f"grows like N^{np.polyfit(np.log(sizes), np.log(seconds), 1)[0]:.2f} (1.0 +- 0.1 wanted)\n")
+
+
+def _against_cg(console: Console) -> None:
+    table = Table("N", "voyagers", "CG", "ratio", "CG / ten graphs' 55 pairs", "off", title="One pair, p = 0.1")
+    ratios = []
+    for exponent in (10, 11, 12):
+        with console.status(f"N = 2^{exponent} …"):
+            pair = gv.datasets.erdos_renyi(2, 2**exponent, 0.1, connected=True)
+            estimator = _voyagers(pair)
+            ours = measure(lambda one=estimator, pair=pair: one.fit_transform(pair), repeats=3)
+            cg = measure(
+                lambda one=estimator, pair=pair: gv.exact_kernel(
+                    pair[0], pair[1], one.series, "cg", tol=1e-6, max_iterations=150_000
+                ),
+                repeats=1,
+                warm=False,
+            )
+        ratios.append(cg.seconds / ours.seconds)
+        # ten graphs take five times as long as two, their pairs 55 times as long as one
+        many = cg.seconds * N_PAIRS / (ours.seconds * N_GRAPHS / 2)
+        values = ours.result[0] * ours.result[1] * WALKS
+        off = (values.mean() - cg.result) / (values.std() / np.sqrt(WALKS))
+        table.add_row(
+            f"2^{exponent}", str(ours), show(cg.seconds), f"{ratios[-1]:,.0f}x", f"{many:,.0f}x", f"{off:+.1f} s.e."
+        )
+    console.print(table)
+    grows = "grows" if np.all(np.diff(ratios) > 0) else "DOES NOT GROW"
+    console.print(f"the ratio {grows} with N (the paper: 8 times at 2^14)\n")
+
+
+def _largest(console: Console) -> None:
+    n = 2**14
+    with console.status(f"N = {n} …"):
+        batch = gv.datasets.erdos_renyi(N_GRAPHS, n, 0.1, connected=True)
+        estimator = _voyagers(batch)
+        memory, seconds = peak_memory(lambda: estimator.fit_transform(batch))
+    state = 8 * n * n  # one vector on the product; CG holds four
+    cg = f"CG holds four vectors of {state / 2**30:.0f} GiB"
+    console.print(
+        f"ten graphs of 2^14 nodes, {batch.n_entries:,} entries ({batch.nbytes / 2**30:.1f} GiB): fit and transform "
+        f"{show(seconds)}, {memory / 2**20:.0f} MiB beyond the graphs; {cg}"
+    )
+    products = 4.0 * batch.n_entries / N_GRAPHS * n / 1e9
+    console.print(f"and multiplies and adds {products:,.0f} billion numbers per iteration and pair, 55 pairs\n")
+
+
+# -- variance x time on labelled molecules
+
+
+def _which_way(console: Console) -> None:
+    batch = gv.datasets.molecules(200, random_state=1)
+    radius = float(spectral_radius(batch).max())
+    for name, series in (("short", gv.Geometric("auto")), ("long", gv.Geometric(0.9 / radius**2))):
+        exact = gv.RandomWalkKernel(series, max_length=LONGEST, method="sequences")
+        K = exact.fit_transform(batch)
+        table = Table(
+            "way",
+            "components",
+            "time",
+            "rms error",
+            "time for 1 %, all 200",
+            "beside the sketch",
+            title=f"200 labelled molecules, {name} walks ({exact.series_}, up to length {LONGEST}), equal time",
+        )
+        best = None
+        for label, estimator in _ways(series).items():
+            with console.status(label), warnings.catch_warnings(record=True) as caught:
+                timing, error = _error(estimator, batch, K)
+            label += ", infinite variance" if caught else ""
+            cost = timing.seconds * (error / 0.01) ** 2
+            best = best or cost
+            table.add_row(
+                label,
+                f"{estimator.n_components:,}",
+                str(timing),
+                f"{error:.2%}",
+                show(cost),
+                f"{cost / best:,.1f}x",
+            )
+        console.print(table)
+    console.print("error: rms over pairs G != H of the difference over sqrt(K(G, G) K(H, H))\n")
+
+
+def _ways(series: gv.Geometric) -> dict[str, object]:
+    """Widths chosen so that each takes about the same time."""
+    return {
+        "sketch": gv.RandomWalkFeatures(series, max_length=LONGEST, method="sketch", n_components=2048),
+        "one-sided, fixed length": gv.OneSidedVoyagers(series, 64, max_length=LONGEST),
+        "one-sided, halting": gv.OneSidedVoyagers(series, 128, p_halt=P_HALT, max_length=LONGEST),
+        "Algorithm 1": gv.GraphVoyagers(series, 64, p_halt=P_HALT),
+    }
+
+
+def _error(estimator: object, batch: gv.GraphBatch, K: np.ndarray) -> tuple:
+    timing = measure(lambda: estimator.fit(batch).transform(batch), repeats=3)
+    off = ~np.eye(len(batch), dtype=bool)
+    size = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
+    errors = []
+    for seed in range(8):
+        X = estimator.set_params(random_state=seed).fit_transform(batch).astype(float)
+        errors.append((((X @ X.T - K) / size)[off] ** 2).mean())
+    return timing, float(np.sqrt(np.mean(errors)))
