@@ -134,9 +134,20 @@ def test_the_variance_does_blow_up_beyond_the_condition():
         (lambda: theory.load_bound(PATH, "x"), "series must be"),
         (lambda: theory.difference_bound(PATH, PATH, gv.Exponential(1.0), 0), "n_walks must be"),
         (lambda: theory.concentration_bound(PATH, PATH, gv.Exponential(1.0), 5, 0.0), "epsilon must be"),
+        (lambda: theory.finite_variance([PATH], gv.Geometric(0.1), -3.0, share_halting=False), "p_halt must lie"),
+        (lambda: theory.finite_variance([PATH], gv.Coefficients([0, 1])), "odd power"),
+        (lambda: theory.load_bound(PATH, gv.Coefficients([1, 1])), "negative at k = 2"),
         (lambda: theory.walks_needed(PATH, PATH, gv.Exponential(1.0), 0.1, 1.0), "delta must lie"),
     ],
 )
 def test_refusals(call, message):
     with pytest.raises(ParameterError, match=message):
         call()
+
+
+def test_numbers_beyond_floating_point_are_infinite():
+    complete = nx.complete_graph(20)
+    assert theory.walks_needed(complete, complete, gv.Exponential(1.0), 0.5, 0.05) == math.inf
+    heavy = nx.Graph()
+    heavy.add_edge(0, 1, weight=1e160)
+    assert theory.load_bound(heavy, gv.Exponential(1.0)) == math.inf

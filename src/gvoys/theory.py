@@ -21,7 +21,14 @@ from gvoys.graphs.spectrum import max_degree, spectral_radius
 from gvoys.series import Series, check_series
 from gvoys.walks.settings import check_count, check_halting
 
-__all__ = ["concentration_bound", "difference_bound", "finite_variance", "load_bound", "walks_needed"]
+__all__ = [
+    "concentration_bound",
+    "difference_bound",
+    "finite_variance",
+    "finite_variance_of_nodes",
+    "load_bound",
+    "walks_needed",
+]
 
 _MOST_WALKS = 2**62
 _LONGEST = 1 << 22
@@ -30,7 +37,7 @@ _LONGEST = 1 << 22
 def load_bound(graph: Any, series: Series, p_halt: float = 0.2, *, share_halting: bool = True) -> float:
     """c(G) = sum_l sqrt(f_l) (d_max / sqrt(1 - p_halt))^l: the most that one walker can deposit; infinite where it is.
 
-    The exponent is l (the paper prints k). d_max is the largest degree times the largest weight; where coins are not
+    The exponent is l (the paper prints k). d_max is the largest degree times weight of any step; where coins are not
     shared, a step weighs 1 / (1 - p_halt) instead of its square root. For a geometric series c(G) is finite only if
     decay * d_max^2 < 1 - p_halt, so that the paper's own decay of 1 / d_max^2 leaves it infinite.
 
@@ -43,10 +50,11 @@ def load_bound(graph: Any, series: Series, p_halt: float = 0.2, *, share_halting
     """
     one, series = as_one_graph(graph, "graph"), check_series(series)
     series = series.resolved(max_degree(one))
+    series.check_modulation()
     step = _largest_step(one) * _step_factor(check_halting(p_halt), share_halting)
     if step == 0.0:
         return math.sqrt(float(series.modulation(0)[0]))
-    if step**2 >= series.modulation_radius:
+    if step > 1e150 or step**2 >= series.modulation_radius:
         return math.inf
     return _sum_of_roots(series, step)
 
@@ -74,8 +82,7 @@ def difference_bound(
         size *= load_bound(one, series, p_halt, share_halting=share_halting) ** 2
         for what, name in ((start, "start"), (stop, "stop")):
             size *= float(np.abs(compute_endpoint(one, what, name)).sum())
-    share = 4.0 * (2 * walks - 1) / walks**2
-    return 2.0 * (share + share**2 / 4.0) * size
+    return _share(walks) * size
 
 
 def concentration_bound(g: Any, h: Any, series: Series, n_walks: int, epsilon: float, **how: Any) -> float:
@@ -83,12 +90,9 @@ def concentration_bound(g: Any, h: Any, series: Series, n_walks: int, epsilon: f
 
     2 exp(-2 epsilon^2 / (m k^2)) by McDiarmid, for walkers that share their signs. `how` goes to `difference_bound`.
     """
-    if not isinstance(epsilon, (int, float, np.number)) or not 0 < epsilon < math.inf:
-        raise ParameterError(f"epsilon must be a positive number, not {epsilon!r}")
+    check_epsilon(epsilon)
     k = difference_bound(g, h, series, n_walks, **how)
-    if k == 0.0:
-        return 0.0
-    return min(1.0, 2.0 * math.exp(-2.0 * epsilon**2 / (n_walks * k**2)))
+    return _tail(k, n_walks, epsilon)
 
 
 def walks_needed(g: Any, h: Any, series: Series, epsilon: float, delta: float, **how: Any) -> float:
@@ -103,11 +107,13 @@ def walks_needed(g: Any, h: Any, series: Series, epsilon: float, delta: float, *
     """
     if not isinstance(delta, (int, float, np.number)) or not 0 < delta < 1:
         raise ParameterError(f"delta must lie between 0 and 1, not {delta!r}")
-    if math.isinf(difference_bound(g, h, series, 1, **how)):
+    check_epsilon(epsilon)
+    size = difference_bound(g, h, series, 1, **how) / _share(1)
+    if math.isinf(size):
         return math.inf
 
     def enough(walks: int) -> bool:
-        return concentration_bound(g, h, series, walks, epsilon, **how) <= delta
+        return _tail(_share(walks) * size, walks, epsilon) <= delta
 
     high = 1
     while not enough(high):
@@ -137,13 +143,27 @@ def finite_variance(graphs: Any, series: Series, p_halt: float = 0.2, *, share_h
     """
     batch, series = as_batch(graphs), check_series(series)
     series = series.resolved(max_degree(batch))
-    keep = math.sqrt(1.0 - check_halting(p_halt)) if share_halting else 1.0 - p_halt
+    series.check_modulation()
+    keep = math.sqrt(1.0 - check_halting(p_halt)) if share_halting else 1.0 - check_halting(p_halt)
     return math.isinf(series.modulation_radius) or load_growth(batch) < keep * series.modulation_radius
+
+
+def finite_variance_of_nodes(graph: Any, series: Series, p_halt: float = 0.2) -> bool:
+    """Whether graph random features of this graph's nodes have a finite variance: sqrt(s / (1 - p_halt)) < r.
+
+    s is the growth of squared loads, as in `finite_variance`; on a regular graph it is rho^2.
+    """
+    one, series = as_one_graph(graph, "graph"), check_series(series)
+    series = series.resolved(max_degree(one))
+    series.check_modulation()
+    radius = series.modulation_radius
+    return math.isinf(radius) or math.sqrt(load_growth(one) / (1.0 - check_halting(p_halt))) < radius
 
 
 def load_growth(batch: GraphBatch) -> float:
     """How fast the mean square of a load grows per step, on the graph where it grows fastest."""
-    squares = batch if batch.edge_weights is None else replace(batch, edge_weights=batch.edge_weights**2)
+    with np.errstate(over="ignore"):
+        squares = batch if batch.edge_weights is None else replace(batch, edge_weights=batch.edge_weights**2)
     leaving = np.diff(batch.indptr).astype(np.float64)
     if batch.directed:
         entering = np.bincount(batch.columns(), minlength=batch.n_nodes).astype(np.float64)
@@ -151,6 +171,25 @@ def load_growth(batch: GraphBatch) -> float:
     else:  # the same radius, and symmetric
         radii = [spectral_radius(squares, 1e-4, left=np.sqrt(leaving), right=np.sqrt(leaving))]
     return float(np.max(radii, initial=0.0))
+
+
+def check_epsilon(epsilon: Any) -> None:
+    """Refuse a distance that is not a positive number."""
+    if not isinstance(epsilon, (int, float, np.number)) or not 0 < epsilon < math.inf:
+        raise ParameterError(f"epsilon must be a positive number, not {epsilon!r}")
+
+
+def _share(walks: int) -> float:
+    """How k(m, G, H) depends on m."""
+    share = 4.0 * (2 * walks - 1) / walks**2
+    return 2.0 * (share + share**2 / 4.0)
+
+
+def _tail(k: float, walks: int, epsilon: float) -> float:
+    """McDiarmid's bound."""
+    if k == 0.0:
+        return 0.0
+    return min(1.0, 2.0 * math.exp(-2.0 * (epsilon / k) ** 2 / walks))
 
 
 def _largest_step(graph: GraphBatch) -> float:

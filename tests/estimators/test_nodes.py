@@ -104,3 +104,33 @@ def test_the_product_estimator_refuses_what_does_not_fit():
     with pytest.raises(DivergenceError):
         gv.estimate_on_product(nx.cycle_graph(4), nx.cycle_graph(4), gv.Geometric(0.3))
     assert np.isnan(gv.estimate_on_product(nx.path_graph(3), nx.path_graph(3), gv.Exponential(0.1), 1).stderr)
+
+
+def test_copies_share_their_anchors():
+    """Features of two copies may meet: their product is right everywhere, as that of C and D is."""
+    graph = nx.cycle_graph(6)
+    expected = np.linalg.inv(np.eye(6) - 0.1 * nx.to_numpy_array(graph))
+
+    def one(seed):
+        F, G = (
+            gv.GraphRandomFeatures(gv.Geometric(0.1), 5, n_anchors=3, random_state=seed, copy=copy).fit_transform(graph)
+            for copy in (0, 1)
+        )
+        return (F @ G.T).toarray()
+
+    check(*matrices(one, 1000), expected)
+
+
+def test_graphs_unlike_the_fitted_one_are_refused():
+    with pytest.raises(DivergenceError, match="longer walks that count"):
+        gv.GraphRandomFeatures(gv.Geometric(0.45)).fit(nx.empty_graph(3)).pair(nx.cycle_graph(5))
+
+
+def test_infinite_variance_is_announced():
+    with pytest.warns(gv.errors.VarianceWarning):
+        gv.GraphRandomFeatures(gv.Geometric(0.48)).fit_transform(nx.cycle_graph(5))
+    with pytest.warns(gv.errors.VarianceWarning):
+        gv.estimate_on_product(nx.cycle_graph(5), nx.cycle_graph(6), gv.Geometric(0.24))
+    for seed in (-1, 2**70):
+        with pytest.raises(ParameterError, match="random_state must be an integer from 0"):
+            gv.GraphRandomFeatures(gv.Geometric(0.1), random_state=seed).fit(nx.cycle_graph(5))

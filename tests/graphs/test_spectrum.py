@@ -54,3 +54,28 @@ def test_max_degree_counts_both_directions(directed):
     A = A if directed else A + A.T
     assert max_degree(gv.as_batch([A], directed=directed)) == 6.0
     assert max_degree(gv.as_batch([np.zeros((2, 2))])) == 0.0
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e-3, 1.0, 1e6, 1e150])
+@pytest.mark.parametrize(
+    "graph", [nx.path_graph(8), nx.star_graph(5), nx.lollipop_graph(4, 5)], ids=["path", "star", "lollipop"]
+)
+def test_the_unit_of_the_weights_does_not_matter(graph, unit):
+    A = nx.to_numpy_array(graph)
+    expected = unit * np.abs(np.linalg.eigvalsh(A)).max()
+    np.testing.assert_allclose(spectral_radius(gv.as_batch([unit * A])), [expected], rtol=1e-6)
+
+
+def test_hubs_are_found_quickly():
+    star = gv.as_batch([nx.star_graph(100_000)])
+    np.testing.assert_allclose(spectral_radius(star, 1e-4), [np.sqrt(1e5)], rtol=1e-4)
+    np.testing.assert_allclose(gv.theory.load_growth(star), 1e5, rtol=1e-4)
+
+
+def test_scaled_on_both_sides():
+    rng = np.random.default_rng(0)
+    _, dense = random_graph(rng, 9, Kind(weighted=True, directed=True), density=0.4)
+    left, right = rng.uniform(0.1, 3, 9), rng.uniform(0.1, 3, 9)
+    expected = np.abs(np.linalg.eigvals(left[:, None] * np.abs(dense.A) * right)).max()
+    batch = gv.as_batch([dense.A], directed=True)
+    np.testing.assert_allclose(spectral_radius(batch, left=left, right=right), [expected], rtol=1e-6)

@@ -145,7 +145,7 @@ def test_row_9_negative_f_is_refused():
     assert abs(z_score(products(*FAINT, plan, RUNS), truth(*FAINT, plan))) < 4
     trapped = Plan(tuple(np.abs(f)), p_halt=0.2)
     assert abs(z_score(products(*FAINT, trapped, RUNS), expected)) > 5
-    with pytest.raises(ModulationError, match=r"negative at k = 2.*use moments, sequences or sketch"):
+    with pytest.raises(ModulationError, match=r"negative at k = 2.*use moments, sequences, sketch or OneSided"):
         gv.GraphVoyagers(gv.Coefficients(MU)).fit([as_batch(graph) for graph in FAINT])
 
 

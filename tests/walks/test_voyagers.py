@@ -333,3 +333,49 @@ def test_profiles_refuse_what_walkers_cannot_see():
             gv.profiles(BATCH, "voyagers", 3, 10, **how)
     with pytest.raises(ParameterError, match="copy must be"):
         gv.profiles(BATCH, "voyagers", 3, 10, copy=-1)
+
+
+def test_graphs_without_weights_walk_the_same_beside_weighted_ones():
+    heavy = nx.cycle_graph(4)
+    nx.set_edge_attributes(heavy, 2.0, "weight")
+    fitted = gv.GraphVoyagers(gv.Exponential(0.1), 5).fit([nx.path_graph(5), heavy])
+    np.testing.assert_array_equal(
+        fitted.transform([nx.path_graph(5), heavy])[0], fitted.transform([nx.path_graph(5)])[0]
+    )
+
+
+def test_hubs_and_decays_near_the_degree_are_taken():
+    """Scales and lengths come from how walks multiply, not from the largest degree."""
+    hub = gv.GraphVoyagers(gv.Geometric(0.7e-4), 50).fit([nx.star_graph(10_000), nx.path_graph(5)])
+    assert np.isfinite(hub.transform([nx.star_graph(10_000)])).all()
+    lengths = [
+        gv.GraphVoyagers(gv.Geometric(d), p_halt=0.05).fit([nx.path_graph(5)]).max_length_ for d in (0.25, 0.2499)
+    ]
+    assert abs(lengths[0] - lengths[1]) <= 1
+    light = nx.path_graph(8)
+    nx.set_edge_attributes(light, 1e-3, "weight")
+    assert gv.GraphVoyagers(p_halt=0.05).fit([light]).max_length_ < 300
+
+
+def test_walks_that_leave_the_range_are_refused():
+    """Also where a load of infinity meets a dead end."""
+    graph = nx.gnp_random_graph(60, 0.5, seed=1, directed=True)
+    graph.add_edges_from((i, 60 + i % 5) for i in range(60))
+    with pytest.raises(ParameterError, match="graph 0: its walks of length 400 leave the range"):
+        gv.profiles([graph], "voyagers", 400, 50)
+
+
+@pytest.mark.filterwarnings("ignore::gvoys.errors.VarianceWarning")
+@pytest.mark.parametrize("p_halt", [0.2, 0.999])
+def test_long_series_do_not_overflow(p_halt):
+    X = gv.GraphVoyagers(gv.Geometric(0.2499), p_halt=p_halt).fit_transform([nx.path_graph(5), nx.cycle_graph(4)])
+    assert np.isfinite(X).all()
+
+
+def test_refusals_say_what_to_do():
+    with pytest.raises(DivergenceError, match="OneSidedVoyagers takes a max_length"):
+        gv.GraphVoyagers().fit([nx.cycle_graph(5)])
+    with pytest.raises(UnsupportedError, match="lengths='summed' needs labels"):
+        gv.RandomWalkFeatures(method="voyagers", lengths="summed").fit([nx.path_graph(3)])
+    with pytest.warns(VarianceWarning):
+        gv.GraphVoyagers(gv.Geometric(0.23)).fit([nx.path_graph(40)]).transform([nx.cycle_graph(5)])

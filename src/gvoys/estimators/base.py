@@ -21,6 +21,7 @@ from gvoys.series import check_series
 from gvoys.walks.settings import (
     Settings,
     check_length,
+    check_seed,
     check_settings,
     choose_labels,
     choose_scale,
@@ -136,7 +137,7 @@ class WalkEstimator(BaseEstimator):
             if not self._reaches(growth):
                 raise DivergenceError(
                     f"these graphs have longer walks that count than the fitted ones, which were cut at "
-                    f"{self.max_length_}; fit on graphs like these, or set max_length"
+                    f"{self.max_length_}; fit on graphs like these"
                 )
         return batch
 
@@ -175,7 +176,7 @@ class WalkEstimator(BaseEstimator):
 def as_seed(random_state: Any) -> int:
     """A number to draw from: as given, or drawn from a RandomState."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        return int(random_state)
+        return check_seed(random_state)
     if random_state is not None and not isinstance(random_state, np.random.RandomState):
         raise ParameterError(f"random_state must be an integer, a RandomState or None, not {random_state!r}")
     return int(check_random_state(random_state).randint(2**31 - 1))
@@ -189,5 +190,5 @@ def check_finite(values: NDArray[Any]) -> None:
     """Refuse numbers that left the range of floating point."""
     if not np.isfinite(values).all():
         raise ParameterError(
-            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay or max_length"
+            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay, or walk less far"
         )

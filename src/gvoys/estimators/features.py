@@ -93,6 +93,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
             raise ParameterError(f'lengths must be "stacked" or "summed", not {self.lengths!r}')
         if self.method_ == "moments" and self.lengths == "summed":
             raise UnsupportedError("lengths='summed' needs a sketch: sums of moments mix the lengths; use 'stacked'")
+        if self.method_ == "voyagers" and self.settings_.plain and self.lengths == "summed":
+            raise UnsupportedError("lengths='summed' needs labels: walks without them have no signs; use 'stacked'")
         self.n_components_, self.lengths_ = check_components(self.n_components, self.settings_), self.lengths
         self.width_ = 1 if self.method_ == "moments" else (self.settings_.refine + 1) * self.n_components_
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.errors import UnsupportedError
-from gvoys.estimators.base import WHOLE, as_seed, check_finite
+from gvoys.errors import DivergenceError, UnsupportedError, VarianceWarning
+from gvoys.estimators.base import SLACK, WHOLE, as_seed, check_finite
 from gvoys.estimators.estimate import Estimate
 from gvoys.estimators.spread import widened
 from gvoys.exact import pose
@@ -20,9 +21,10 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Geometric, Series, check_series
+from gvoys.theory import finite_variance_of_nodes
 from gvoys.threads import threads
 from gvoys.walks.grf import compute_grf
-from gvoys.walks.settings import check_count, check_halting, choose_scale, walk_rate
+from gvoys.walks.settings import check_anchors, check_count, check_halting, choose_scale, outdoing, walk_rate
 from gvoys.walks.voyagers import Crew, check_copy, compute_voyagers
 
 __all__ = ["GraphRandomFeatures", "estimate_on_product"]
@@ -79,13 +81,13 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         graph = as_one_graph(X, "X")
         self.series_ = check_series(self.series).resolved(max_degree(graph))
         self.scale_ = choose_scale(graph)
-        self.deposits_ = modulated(self.series_, walk_rate(graph), self.scale_)
+        self.deposits_ = modulated(self.series_, graph, self.scale_)
         self.max_length_ = len(self.deposits_) - 1
         self.crew_ = Crew(
             1,
             check_count(self.n_walks, "n_walks"),
             check_halting(self.p_halt),
-            None if self.n_anchors is None else check_count(self.n_anchors, "n_anchors"),
+            check_anchors(self.n_anchors),
             share_halting=False,
             seed=as_seed(self.random_state),
             copy=check_copy(self.copy),
@@ -107,7 +109,11 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
     def _read(self, X: Any) -> GraphBatch:
         check_is_fitted(self, "crew_")
         graph = as_one_graph(X, "X")
-        self.series_.check_convergence(walk_rate(graph))
+        rate = walk_rate(graph)
+        self.series_.check_convergence(rate)
+        if self.series_.modulation_length(rate, SLACK * WHOLE) > self.max_length_:
+            raise DivergenceError("this graph has longer walks that count than the fitted one; fit on it")
+        _warn(graph, self.series_, self.crew_.p_halt)
         return graph
 
     def _features(self, graph: GraphBatch, against: bool) -> sp.csr_array:
@@ -151,13 +157,14 @@ def estimate_on_product(
         check_count(n_components, "n_components"),
         check_count(n_walks, "n_walks"),
         check_halting(p_halt),
-        None if n_anchors is None else check_count(n_anchors, "n_anchors"),
+        check_anchors(n_anchors),
         share_signs=True,
         share_halting=False,
         signs=None,
         seed=as_seed(random_state),
     )
-    deposits = modulated(problem.series, walk_rate(product), scale)
+    deposits = modulated(problem.series, product, scale)
+    _warn(product, problem.series, crew.p_halt)
     found = compute_voyagers(product, deposits, crew, *ends, node_labels=False, edge_labels=False, scale=scale)
     values = found[0] * np.sqrt(crew.n_components)
     error = np.nan
@@ -166,14 +173,25 @@ def estimate_on_product(
     return Estimate(float(values.mean()), error, crew.n_components)
 
 
-def modulated(series: Series, growth: float, scale: float) -> NDArray[np.float64]:
-    """f_l * scale^l up to where at most 1e-9 of f is left, for walks on a graph of this growth."""
-    series.check_convergence(growth)
+def modulated(series: Series, graph: GraphBatch, scale: float) -> NDArray[np.float64]:
+    """f_l * scale^l up to where at most 1e-9 of f is left, for walks on one graph."""
+    rate = walk_rate(graph)
+    series.check_convergence(rate)
     series.check_modulation()
     with np.errstate(over="ignore"):
-        f = series.modulation(series.modulation_length(growth, WHOLE), np.sqrt(scale))
+        f = series.modulation(series.modulation_length(rate, WHOLE / outdoing(graph)), np.sqrt(scale))
     check_finite(f)
     return f
+
+
+def _warn(graph: GraphBatch, series: Series, p_halt: float) -> None:
+    if not finite_variance_of_nodes(graph, series, p_halt):
+        warnings.warn(
+            f"walks with p_halt={p_halt:g} are unbiased on this graph but their variance is infinite; lower p_halt or "
+            "the decay",
+            VarianceWarning,
+            stacklevel=4,
+        )
 
 
 def _as_graph(A: sp.csr_array, directed: bool) -> GraphBatch:

@@ -10,17 +10,25 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.errors import ParameterError, VarianceWarning
+from gvoys.errors import DivergenceError, ModulationError, ParameterError, VarianceWarning
 from gvoys.estimators.base import SLACK, WHOLE, WalkEstimator, check_finite
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
 from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Geometric, Series
 from gvoys.theory import finite_variance
 from gvoys.threads import threads
 from gvoys.walks.profiles import check_components
-from gvoys.walks.settings import Settings, check_count, check_flag, check_halting, power_of_two, walk_rate
+from gvoys.walks.settings import (
+    Settings,
+    check_anchors,
+    check_count,
+    check_flag,
+    check_halting,
+    outdoing,
+    power_of_two,
+    walk_rate,
+)
 from gvoys.walks.voyagers import DISTRIBUTIONS, Crew, check_copy, compute_voyagers, compute_walks
 
 __all__ = ["GraphVoyagers", "OneSidedVoyagers"]
@@ -151,30 +159,34 @@ class GraphVoyagers(_SampledWalks):
         self.verbose = verbose
 
     def _choose_scale(self, batch: GraphBatch) -> float:
-        return power_of_two(max_degree(batch))  # near enough for float64
+        self.rate_ = walk_rate(batch)
+        return power_of_two(self.rate_)
 
     def _choose_length(self, batch: GraphBatch) -> None:
+        growth = (self.rate_ or 0.0) ** 2
+        try:
+            self.series_.check_convergence(growth)
+        except DivergenceError as error:
+            raise DivergenceError(
+                f"{error} (voyagers walk the whole series; OneSidedVoyagers takes a max_length)"
+            ) from None
         self.series_.check_modulation()
-        self.rate_ = max_degree(batch)  # bounds how walks multiply, and is at hand
-        if self.rate_**2 >= self.series_.modulation_radius:
-            self.rate_ = walk_rate(batch)
-        growth = self.rate_**2
-        self.series_.check_convergence(growth)
-        self.max_length_ = self.series_.modulation_length(growth, WHOLE)
+        self.max_length_ = self.series_.modulation_length(growth, WHOLE / outdoing(batch))
 
     def _reaches(self, growth: float) -> bool:
-        inside = growth < self.series_.modulation_radius
-        return inside and self.series_.modulation_length(growth, SLACK * WHOLE) <= self.max_length_
+        try:
+            return self.series_.modulation_length(growth, SLACK * WHOLE) <= self.max_length_
+        except (DivergenceError, ModulationError):
+            return False
 
     def _hire(self) -> Crew:
         if not isinstance(self.signs, str) or self.signs not in DISTRIBUTIONS:
             raise ParameterError(f"signs must be one of {', '.join(map(repr, DISTRIBUTIONS))}, not {self.signs!r}")
-        anchors = None if self.n_anchors is None else check_count(self.n_anchors, "n_anchors")
         return Crew(
             self.n_components_,
             check_count(self.n_walks, "n_walks"),
             check_halting(self.p_halt),
-            anchors,
+            check_anchors(self.n_anchors),
             check_flag(self.share_signs, "share_signs"),
             check_flag(self.share_halting, "share_halting"),
             self.signs,
@@ -186,12 +198,20 @@ class GraphVoyagers(_SampledWalks):
         with np.errstate(over="ignore"):
             self.deposits_ = np.sqrt(self.series_.modulation(self.max_length_, self.scale_))
         check_finite(self.deposits_)
+        self._warn(batch)
+
+    def _read(self, X: Any) -> GraphBatch:
+        batch = super()._read(X)
+        self._warn(batch)
+        return batch
+
+    def _warn(self, batch: GraphBatch) -> None:
         if not finite_variance(batch, self.series_, self.crew_.p_halt, share_halting=self.crew_.share_halting):
             warnings.warn(
                 f"voyagers with p_halt={self.p_halt:g} are unbiased on these graphs but their variance is infinite; "
                 "lower p_halt or the decay, or use OneSidedVoyagers or method='sketch'",
                 VarianceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _sail(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:

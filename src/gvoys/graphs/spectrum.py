@@ -13,11 +13,11 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.kernels import kernel
 from gvoys.threads import start_threads
 
-__all__ = ["early_growth", "max_degree", "spectral_radius"]
+__all__ = ["AT_FIRST", "early_growth", "max_degree", "spectral_radius"]
 
 _ITERATIONS = 2000
 _STEPS = 64  # walks of this many steps tell how all longer ones multiply
-_AT_FIRST = 10.0  # by how much walks may outdo their rate
+AT_FIRST = 10.0  # by how much walks may outdo their rate
 _MARGIN = 1e-12  # covers the rounding of a row sum
 
 
@@ -34,11 +34,11 @@ def spectral_radius(
 ) -> NDArray[np.float64]:
     """An upper bound on the spectral radius of each graph's absolute weights, (n_graphs,).
 
-    Power iteration on |A| + I from the vector of ones. By Collatz and Wielandt the largest ratio of one step bounds
-    the radius from above, whatever the vector, and it never rises: the result is safe however early it stops, and
-    never above the maximum degree. It stops once the smallest ratio, a bound from below, is within `rtol`, or eight
-    steps lower the bound by less than `rtol` of it. Edges that lie on no cycle do not count. `left` and `right`, one
-    number >= 0 per node, give the radius of diag(left) |A| diag(right) instead.
+    Power iteration on |A| + s I, s about half the radius, from the roots of the row sums. By Collatz and Wielandt the
+    largest ratio of one step of |A| bounds the radius from above, whatever the vector: the result is safe however
+    early it stops, and never above the maximum degree. It stops once the smallest ratio, a bound from below, is within
+    `rtol`, or eight steps lower the bound by less than `rtol` of it. Edges that lie on no cycle do not count. `left`
+    and `right`, one number >= 0 per node, give the radius of diag(left) |A| diag(right) instead.
 
     Cost: O(n_entries) per step; memory O(n_nodes) for graphs without weights and directions.
     """
@@ -86,7 +86,7 @@ def _rate_of_sums(batch: GraphBatch, A: Any) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
             logs += np.log(largest)
         x /= np.repeat(np.where(largest > 0, largest, 1.0), batch.graph_sizes)
-        allowed = 0.0 if step == _STEPS else np.log(_AT_FIRST)
+        allowed = 0.0 if step == _STEPS else np.log(AT_FIRST)
         rate = np.maximum(rate, np.exp((logs - allowed) / step))
     return rate * (1.0 + _MARGIN)
 
@@ -130,33 +130,55 @@ def _power_iteration(
         g = np.int64(graph)
         first = np.int64(node_offsets[g])
         n = np.int64(node_offsets[g + 1]) - first
-        x = np.ones(n)
+        x = np.empty(n)
         turned = np.empty(n)  # what rows are summed over
         y = np.empty(n)
+        for u in range(n):
+            turned[u] = right[first + u]
+        largest = 0.0
+        for u in range(n):  # roots of row sums: exact for regular graphs and for stars
+            x[u] = np.sqrt(left[first + u] * _row(indptr[first + u], indptr[first + u + 1], indices, weights, turned))
+            largest = max(largest, x[u])
+        if largest == 0.0:
+            bounds[g] = 0.0
+            continue
+        for u in range(n):
+            x[u] = max(x[u] / largest, 1e-100)
         best = np.inf
         checkpoint = np.inf
+        shift = 0.0  # of the order of the radius, so that bipartite graphs converge too
         for step in range(iterations):
             ratio, lowest, largest = 0.0, np.inf, 0.0
             for u in range(n):
                 turned[u] = right[first + u] * x[u]
             for u in range(n):
-                total = 0.0
-                if len(weights):
-                    for e in range(indptr[first + u], indptr[first + u + 1]):
-                        total += weights[e] * turned[indices[e]]
-                else:
-                    for e in range(indptr[first + u], indptr[first + u + 1]):
-                        total += turned[indices[e]]
-                y[u] = x[u] + left[first + u] * total
-                ratio, lowest = max(ratio, y[u] / x[u]), min(lowest, y[u] / x[u])
+                total = left[first + u] * _row(indptr[first + u], indptr[first + u + 1], indices, weights, turned)
+                ratio, lowest = max(ratio, total / x[u]), min(lowest, total / x[u])
+                y[u] = total + shift * x[u]
                 largest = max(largest, y[u])
+            if not ratio < np.inf:
+                break
+            best = min(best, ratio)
+            if best - lowest <= rtol * best:
+                break
             for u in range(n):  # components that fall behind must stay positive for the bound to hold
                 x[u] = max(y[u] / largest, 1e-200)
-            best = min(best, ratio)
-            if best - lowest <= rtol * (best - 1.0):
-                break
+            if step == 0:
+                shift = 0.5 * best
             if step % 8 == 7:
                 if best > checkpoint * (1.0 - rtol):
                     break
                 checkpoint = best
-        bounds[g] = max(best - 1.0, 0.0) if n > 0 else 0.0
+        bounds[g] = best
+
+
+@kernel()
+def _row(begin: Any, end: Any, indices: Any, weights: Any, x: Any) -> Any:  # pragma: no cover
+    total = 0.0
+    if len(weights):
+        for e in range(begin, end):
+            total += weights[e] * x[indices[e]]
+    else:
+        for e in range(begin, end):
+            total += x[indices[e]]
+    return total

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gvoys.errors import ModulationError
 
 ROUNDING = 1e-10  # what the recursion for f may lose, relative to its largest term
-OTHERS = "use moments, sequences or sketch instead, which only need mu >= 0"
+OTHERS = "use moments, sequences, sketch or OneSidedVoyagers instead, which only need mu >= 0"
 
 
 def finite_square_root(mu: NDArray[np.float64]) -> NDArray[np.float64] | None:

@@ -24,6 +24,8 @@ from gvoys.walks.voyagers.steps import backward, forward, graph_keys, halting_le
 
 __all__ = ["compute_grf"]
 
+_VISITS = 1 << 22  # of walkers at nodes that are held at once
+
 
 def compute_grf(
     graph: GraphBatch, deposits: NDArray[np.float64], crew: Crew, scale: float = 1.0, *, against: bool = False
@@ -33,50 +35,73 @@ def compute_grf(
     `deposits` is f_l * scale^l. `against` walks against the edges, for the right-hand factor of a directed graph.
     """
     ahead = forward(graph, edge_labels=False)
-    keys = graph_keys(graph, ahead, False, crew.seed, crew.copy)
+    key = graph_keys(graph, ahead, False, crew.seed, crew.copy)[0]
     anchors = np.ones(graph.n_nodes, np.bool_)
-    if crew.n_anchors is not None:
-        drop_anchors(keys[0], 0, crew.n_anchors, anchors)
-    terrain = backward(graph, ahead) if against else ahead
-    limit, side = len(deposits) - 1, int(against)
-    start_threads()
-    lengths = np.empty((graph.n_nodes, crew.n_walks), np.int64)
-    _draw_lengths(keys[0], limit, crew.p_halt, side, lengths)
-    ends = np.cumsum(lengths.sum(axis=1) + crew.n_walks)
-    columns, values = (np.zeros(int(ends[-1]) if len(ends) else 0, kind) for kind in (np.int32, np.float64))
+    if crew.n_anchors is not None:  # the same for all copies, so that their features may meet
+        drop_anchors(graph_keys(graph, ahead, False, crew.seed, 0)[0], 0, crew.n_anchors, anchors)
+    terrain = (backward(graph, ahead) if against else ahead).arrays
     factors = deposits * crew.halting_factors(len(deposits)) / crew.n_walks
-    _fill(keys[0], side, lengths, ends, terrain.arrays, factors, 1.0 / scale, anchors, columns, values)
+    start_threads()
+    blocks = []
+    for begin in range(0, graph.n_nodes, _rows_at_once(crew)):
+        nodes = np.arange(begin, min(begin + _rows_at_once(crew), graph.n_nodes))
+        blocks.append(_rows(nodes, key, int(against), terrain, factors, crew, 1.0 / scale, anchors))
+    features = sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, 0))
     chosen = np.flatnonzero(anchors)
-    shape = (graph.n_nodes, graph.n_nodes)
-    features = sp.csr_array((values, columns, np.concatenate([[0], ends])), shape=shape)
-    features.sum_duplicates()
-    features.eliminate_zeros()
     if len(chosen) < graph.n_nodes:
         features = features[:, chosen] * np.sqrt(graph.n_nodes / len(chosen))
     return features, chosen
 
 
+def _rows_at_once(crew: Crew) -> int:
+    """Nodes whose walkers' visits are kept before they are added up."""
+    return max(int(_VISITS * crew.p_halt / crew.n_walks), 1)
+
+
+def _rows(
+    nodes: NDArray[np.int64],
+    key: NDArray[np.uint64],
+    side: int,
+    terrain: Any,
+    factors: NDArray[np.float64],
+    crew: Crew,
+    inverse: float,
+    anchors: NDArray[np.bool_],
+) -> sp.csr_array:
+    """Features of some nodes, (n, n_nodes)."""
+    lengths = np.empty((len(nodes), crew.n_walks), np.int64)
+    _draw_lengths(nodes, key, len(factors) - 1, crew.p_halt, side, lengths)
+    ends = np.cumsum(lengths.sum(axis=1) + crew.n_walks)
+    columns, values = np.zeros(int(ends[-1]), np.int32), np.zeros(int(ends[-1]))
+    _fill(nodes, key, side, lengths, ends, terrain, factors, inverse, anchors, columns, values)
+    rows = sp.csr_array((values, columns, np.concatenate([[0], ends])), shape=(len(nodes), len(anchors)))
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
 @kernel(parallel=True)
-def _draw_lengths(key: Any, limit: Any, p_halt: Any, side: Any, out: Any) -> None:  # pragma: no cover
-    for node in prange(len(out)):
-        u = np.int64(node)
+def _draw_lengths(nodes: Any, key: Any, limit: Any, p_halt: Any, side: Any, out: Any) -> None:  # pragma: no cover
+    for index in prange(len(out)):
+        i = np.int64(index)
         for w in range(out.shape[1]):
-            out[u, w] = halting_length(limit, p_halt, key, u, w, side)
+            out[i, w] = halting_length(limit, p_halt, key, nodes[i], w, side)
 
 
 @kernel(parallel=True)
 def _fill(
-    key: Any, side: Any, lengths: Any, ends: Any, terrain: Any, factors: Any, inverse: Any, anchors: Any, columns: Any,
-    values: Any,
+    nodes: Any, key: Any, side: Any, lengths: Any, ends: Any, terrain: Any, factors: Any, inverse: Any, anchors: Any,
+    columns: Any, values: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     indptr, indices, weights, _ = terrain
-    for node in prange(len(lengths)):
-        u = np.int64(node)
-        slot = ends[u - 1] if u else np.int64(0)
+    for index in prange(len(lengths)):
+        i = np.int64(index)
+        u = nodes[i]
+        slot = ends[i - 1] if i else np.int64(0)
         for w in range(lengths.shape[1]):
             c, load = u, 1.0
             r0 = r1 = r2 = r3 = np.uint64(0)
-            for step in range(lengths[u, w] + 1):
+            for step in range(lengths[i, w] + 1):
                 if anchors[c]:
                     columns[slot] = c
                     values[slot] = load * factors[step]

@@ -148,7 +148,7 @@ def voyager_profiles(
 ) -> NDArray[np.float64]:
     """One-sided walks of fixed length, one walker per node and component, (n_graphs, max_length + 1, n_components)."""
     settings.check_sampled()
-    return compute_walks(
+    out = compute_walks(
         batch,
         max_length,
         Crew(n_components, p_halt=0.0, seed=settings.seed, copy=check_copy(copy)),
@@ -158,6 +158,13 @@ def voyager_profiles(
         edge_labels=settings.edge_labels,
         scale=settings.scale,
     )
+    bad = ~np.isfinite(out).all(axis=(1, 2))
+    if bad.any():
+        raise ParameterError(
+            f"graph {int(np.argmax(bad))}: its walks of length {max_length} leave the range of float64; pass "
+            "scale=2**k near its spectral radius, and the same scale to compute_gram"
+        )
+    return out
 
 
 def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **how: Any) -> list[list[Counts]]:

@@ -10,26 +10,28 @@ import numpy as np
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
-from gvoys.graphs.spectrum import early_growth, max_degree, spectral_radius
+from gvoys.graphs.spectrum import AT_FIRST, early_growth, max_degree, spectral_radius
 from gvoys.series import Series
 
 __all__ = [
     "METHODS",
     "Settings",
+    "check_anchors",
     "check_count",
     "check_flag",
     "check_halting",
     "check_length",
     "check_scale",
+    "check_seed",
     "check_settings",
     "choose_labels",
     "choose_scale",
+    "outdoing",
     "power_of_two",
     "walk_rate",
     "whole_length",
 ]
 
-_AT_FIRST = 10.0  # by how much directed walks may outdo their rate, see early_growth
 METHODS = ("moments", "sequences", "sketch", "voyagers")
 
 
@@ -97,6 +99,11 @@ def check_flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def check_anchors(n_anchors: Any) -> int | None:
+    """How many nodes are anchors; None means all."""
+    return None if n_anchors is None else check_count(n_anchors, "n_anchors")
+
+
 def check_halting(p_halt: Any) -> float:
     """A chance of halting that lets walkers set out and come to an end."""
     if not isinstance(p_halt, (float, np.floating)) or not 1e-6 <= p_halt <= 1 - 1e-6:
@@ -111,7 +118,7 @@ def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, f
     what they do in their first steps instead.
     """
     rate = walk_rate(batch)
-    outdone = _AT_FIRST**2 if batch.directed else 1.0
+    outdone = outdoing(batch)
     try:
         length = series.truncation_length(rate**2, rtol / outdone)
     except DivergenceError as error:
@@ -130,6 +137,11 @@ def walk_rate(batch: GraphBatch) -> float:
     if batch.directed:
         return float(early_growth(batch).max(initial=0.0))
     return float(spectral_radius(batch, 1e-4).max(initial=0.0))
+
+
+def outdoing(batch: GraphBatch) -> float:
+    """The const of `walk_rate`: by how much K_i may exceed the rate's powers, beside the endpoints' sizes."""
+    return AT_FIRST**2 if batch.directed else 1.0
 
 
 def choose_scale(batch: GraphBatch) -> float:
@@ -160,6 +172,12 @@ def check_settings(batch: GraphBatch, settings: Settings) -> Settings:
     if bandwidth is not None and batch.n_nodes and batch.node_attributes is None:
         raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes")
     check_scale(settings.scale)
-    if not isinstance(settings.seed, (int, np.integer)) or not 0 <= settings.seed < 2**64:
-        raise ParameterError(f"random_state must be an integer from 0 to 2^64 - 1, not {settings.seed!r}")
+    check_seed(settings.seed)
     return settings
+
+
+def check_seed(seed: Any) -> int:
+    """A number of 64 bits."""
+    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+        raise ParameterError(f"random_state must be an integer from 0 to 2^64 - 1, not {seed!r}")
+    return int(seed)

@@ -58,9 +58,10 @@ class Crew:
     copy: int = 0
 
     def halting_factors(self, n_lengths: int) -> NDArray[np.float64]:
-        """What divides out the chance of still walking at each length."""
+        """What divides out the chance of still walking at each length; no walker comes as far as 1e150."""
         per_step = (1.0 - self.p_halt) ** (-0.5 if self.share_halting else -1.0)
-        return np.power(per_step, np.arange(n_lengths))
+        with np.errstate(over="ignore"):
+            return np.minimum(np.power(per_step, np.arange(n_lengths)), 1e150)
 
 
 def check_copy(copy: Any) -> int:

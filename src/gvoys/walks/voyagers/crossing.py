@@ -173,7 +173,7 @@ def _walk(
                 if lengths[i] <= step:
                     degree = 0
                 entries[i] = neighbour(draws[step & 3, i], row, degree)
-                load[i] *= degree * inverse
+                load[i] = load[i] * (degree * inverse) if degree > 0 else 0.0  # not inf * 0, which is not 0
             for i in range(n):
                 if load[i] != 0.0:
                     places[i] = first + indices[entries[i]]

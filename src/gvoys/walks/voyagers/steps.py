@@ -24,6 +24,7 @@ __all__ = ["Terrain", "backward", "forward", "frozen", "graph_keys", "halting_le
 
 _NOTHING = np.empty(0)
 _NO_CODES = np.empty(0, np.int32)
+_ONE = np.float64(1.0).view(np.uint64)
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
@@ -109,7 +110,7 @@ def _hash_graphs(
                 total += _mix(own ^ hashes[codes[u]])
             for e in range(indptr[u], indptr[u + 1]):
                 word = own | np.uint64(indices[e])
-                if len(weights):
+                if len(weights) and weights[e] != _ONE:  # as if it had none, for graphs that lie beside weighted ones
                     word = _mix(word + np.uint64(1)) ^ weights[e]
                 if len(edge_codes):
                     word = _mix(word + np.uint64(2)) ^ edge_hashes[edge_codes[e]]
