@@ -12,6 +12,7 @@ from gvoys.estimators import (
 )
 from gvoys.exact import ExactKernel, exact_kernel
 from gvoys.graphs import GraphBatch, as_batch
+from gvoys.learning import RandomWalkClassifier
 from gvoys.series import Coefficients, Exponential, Geometric
 from gvoys.walks import compute_gram, profiles
 
@@ -26,6 +27,7 @@ __all__ = [
     "GraphRandomFeatures",
     "GraphVoyagers",
     "OneSidedVoyagers",
+    "RandomWalkClassifier",
     "RandomWalkFeatures",
     "RandomWalkKernel",
     "as_batch",

@@ -1,0 +1,134 @@
+"""From graphs to the blocks that learners weigh: one vector per refinement round and walk length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import LABEL_CHOICES, Labels
+from gvoys.threads import threads
+from gvoys.walks.profiles import sketch_profiles
+from gvoys.walks.settings import Settings, check_settings, choose_scale
+
+__all__ = ["Profiler", "Profiles"]
+
+_LARGE = 100  # mean nodes from which graphs have too many walks for a narrow sketch
+_WIDTHS = (256, 1024)
+_ATTRIBUTE_LENGTH = 1  # longer walks add nothing where attributes tell nodes apart
+_BANDWIDTH = 0.5  # of the root of the number of attributes, all of variance one
+_CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Blocks of some graphs: by labels, and by attributes where they count."""
+
+    labels: NDArray[np.float32]  # (n_graphs, max_length + 1, n_rounds, n_components)
+    attributes: NDArray[np.float32] | None = None  # (n_graphs, 2, n_components)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, graphs: Any) -> Profiles:
+        return Profiles(self.labels[graphs], None if self.attributes is None else self.attributes[graphs])
+
+
+@dataclass(frozen=True)
+class Profiler:
+    """How graphs are profiled; what depends on data comes from the graphs it was fitted on."""
+
+    labels: str
+    max_length: int
+    n_rounds: int
+    n_components: int
+    settings: Settings
+    centre: NDArray[np.float64] | None = None
+    deviation: NDArray[np.float64] | None = None
+
+    @classmethod
+    def fitted(
+        cls,
+        batch: GraphBatch,
+        *,
+        labels: str,
+        max_length: int,
+        n_rounds: int,
+        n_components: int | str,
+        backtrack: bool,
+        attribute_bandwidth: float | str | None,
+        seed: int,
+    ) -> Profiler:
+        """Choose what "auto" leaves open, and keep the scales of the attributes."""
+        labels = _choose_labels(batch, labels)
+        width = _choose_width(batch, n_components)
+        centre, deviation, bandwidth = _scales(batch, attribute_bandwidth)
+        node, edge = (True, False) if labels == "degree" else LABEL_CHOICES[labels]
+        settings = Settings("ones", "ones", node, edge, n_rounds - 1, backtrack, bandwidth, seed, choose_scale(batch))
+        check_settings(batch, settings)
+        return cls(labels, max_length, n_rounds, width, settings, centre, deviation)
+
+    def profile(self, batch: GraphBatch, n_jobs: int | None = None) -> Profiles:
+        """Blocks of any graphs: a function of each graph alone."""
+        batch = self._labelled(batch)
+        plain = replace(self.settings, attribute_bandwidth=None)
+        with threads(n_jobs):
+            labels = sketch_profiles(batch, self.max_length, self.n_components, plain)
+            attributes = self._attributes(batch)
+        shape = (len(batch), self.max_length + 1, self.n_rounds, self.n_components)
+        return Profiles(labels.reshape(shape), attributes)
+
+    def _labelled(self, batch: GraphBatch) -> GraphBatch:
+        if self.labels == "degree":
+            return replace(batch, node_labels=Labels.from_values(np.diff(batch.indptr)))
+        for kind, used, held in zip(
+            ("node", "edge"), LABEL_CHOICES[self.labels], (batch.n_nodes, batch.n_entries), strict=True
+        ):
+            if used and held and getattr(batch, f"{kind}_labels") is None:
+                raise UnsupportedError(f"the fitted graphs had {kind} labels and these have none")
+        return batch
+
+    def _attributes(self, batch: GraphBatch) -> NDArray[np.float32] | None:
+        if self.centre is None or self.deviation is None:
+            return None
+        held = batch.node_attributes
+        if held is None or held.shape[1] != len(self.centre):
+            raise UnsupportedError(
+                f"the fitted graphs had {len(self.centre)} node attributes; these must have them too"
+            )
+        scaled = replace(batch, node_attributes=(held - self.centre) / self.deviation)
+        settings = replace(self.settings, refine=0, backtrack=True)
+        return sketch_profiles(scaled, _ATTRIBUTE_LENGTH, 2 * self.n_components, settings)
+
+
+def _choose_labels(batch: GraphBatch, labels: Any) -> str:
+    if isinstance(labels, str) and labels == "auto":
+        return "degree" if batch.node_labels is None else "node"
+    if not isinstance(labels, str) or labels not in _CHOICES:
+        raise ParameterError(f'labels must be "auto" or one of {", ".join(map(repr, _CHOICES))}, not {labels!r}')
+    return labels
+
+
+def _choose_width(batch: GraphBatch, n_components: Any) -> int:
+    if isinstance(n_components, str) and n_components == "auto":
+        return _WIDTHS[batch.n_nodes > _LARGE * len(batch)]
+    if not isinstance(n_components, (int, np.integer)) or isinstance(n_components, bool) or n_components < 1:
+        raise ParameterError(f'n_components must be "auto" or an integer of at least 1, not {n_components!r}')
+    return int(n_components)
+
+
+def _scales(batch: GraphBatch, bandwidth: Any) -> tuple[Any, Any, float | None]:
+    """Mean and deviation of the attributes over all nodes, and the bandwidth in deviations."""
+    if bandwidth is None:
+        return None, None, None
+    if batch.node_attributes is None:
+        raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes")
+    held = batch.node_attributes
+    deviation = held.std(axis=0)
+    if isinstance(bandwidth, str) and bandwidth == "auto":
+        bandwidth = _BANDWIDTH * float(np.sqrt(held.shape[1]))
+    return held.mean(axis=0), np.where(deviation > 0, deviation, 1.0), bandwidth

@@ -1,0 +1,122 @@
+"""Balanced features of blocks, and kernels on top; every constant comes from the graphs it was fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError
+from gvoys.learning.profiler import Profiles
+
+__all__ = ["TOPS", "Balance", "Landmarks", "Top"]
+
+TOPS = ("linear", "laplacian", "gaussian")
+_SAMPLE = 2000  # graphs whose distances tell the median
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Weights that give every walk length the same trace over the fitted graphs, rounds of refinement added up.
+
+    Features are then half-normalised, K(G, H) / (K(G, G) K(H, H))^(1/4): between counts, which tell sizes apart, and
+    the cosine, which does not.
+    """
+
+    n_rounds: int
+    lengths: NDArray[np.float64]  # (max_length + 1,)
+    attributes: NDArray[np.float64] | None  # (2,)
+
+    @classmethod
+    def fitted(cls, profiles: Profiles, n_rounds: int) -> Balance:
+        """Equal traces; attributes together count as much as labels together."""
+        traces = _mean_squares(profiles.labels[:, :, :n_rounds])
+        lengths = _inverse(traces)
+        if profiles.attributes is None:
+            return cls(n_rounds, lengths, None)
+        attributes = _inverse(_mean_squares(profiles.attributes)) * (len(lengths) / profiles.attributes.shape[1])
+        return cls(n_rounds, lengths, attributes)
+
+    def features(self, profiles: Profiles) -> NDArray[np.float32]:
+        """(n_graphs, n_features): dot products are the balanced, half-normalised kernel."""
+        n = len(profiles)
+        weights = np.sqrt(self.lengths).astype(np.float32)[:, None, None]
+        parts = [(profiles.labels[:, :, : self.n_rounds] * weights).reshape(n, -1)]
+        if self.attributes is not None and profiles.attributes is not None:
+            parts.append((profiles.attributes * np.sqrt(self.attributes).astype(np.float32)[:, None]).reshape(n, -1))
+        features = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+        norms = np.sqrt(_squared_norms(features))
+        roots = np.sqrt(np.where(norms > 0, norms, 1.0))
+        return np.divide(features, roots[:, None], dtype=np.float32, casting="same_kind")
+
+
+@dataclass(frozen=True)
+class Top:
+    """A kernel of features: "linear", "laplacian" exp(-distance / unit) or "gaussian" exp(-distance^2 / (2 unit^2)).
+
+    The unit is the median distance of the fitted graphs, for "linear" the root mean square length.
+    """
+
+    name: str
+    unit: float
+
+    @classmethod
+    def fitted(cls, name: str, features: NDArray[np.float32]) -> Top:
+        if name not in TOPS:
+            raise ParameterError(f"there is no top {name!r}; choose among {', '.join(map(repr, TOPS))}")
+        if name == "linear":
+            return cls(name, float(np.sqrt(_squared_norms(features).mean())) or 1.0)
+        some = features[:: max(len(features) // _SAMPLE, 1)][:_SAMPLE]
+        distances = np.sqrt(_squared_distances(some, some))[np.triu_indices(len(some), 1)]
+        return cls(name, float(np.median(distances)) if distances.size and np.median(distances) > 0 else 1.0)
+
+    def gram(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Kernel values, (n_left, n_right)."""
+        if self.name == "linear":
+            return (left @ right.T).astype(np.float64) / self.unit**2
+        squares = _squared_distances(left, right)
+        if self.name == "laplacian":
+            return np.exp(-np.sqrt(squares) / self.unit)
+        return np.exp(-squares / (2.0 * self.unit**2))
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Nystroem's features: K(G, landmarks) K(landmarks, landmarks)^(-1/2), whose products approximate the kernel."""
+
+    top: Top
+    features: NDArray[np.float32]  # (n_landmarks, n_features)
+    root: NDArray[np.float64]  # (n_landmarks, n_landmarks)
+
+    @classmethod
+    def fitted(cls, top: Top, features: NDArray[np.float32]) -> Landmarks:
+        values, vectors = np.linalg.eigh(top.gram(features, features))
+        kept = values > 1e-9 * values.max()  # landmarks that are alike add nothing but noise
+        return cls(top, features, vectors[:, kept] / np.sqrt(values[kept]))
+
+    def embed(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(n_graphs, at most n_landmarks)."""
+        return (self.top.gram(features, self.features) @ self.root).astype(np.float32)
+
+
+def _mean_squares(blocks: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The trace of each length's kernel over the number of graphs."""
+    flat = blocks.reshape(len(blocks), blocks.shape[1], -1)
+    return np.einsum("nlw,nlw->l", flat, flat, dtype=np.float64) / max(len(blocks), 1)
+
+
+def _inverse(traces: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / trace, and 0 for lengths that no walk has."""
+    return np.where(traces > 0, 1.0 / np.where(traces > 0, traces, 1.0), 0.0)
+
+
+def _squared_norms(features: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.einsum("nw,nw->n", features, features, dtype=np.float64)
+
+
+def _squared_distances(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
+    squares = _squared_norms(left)[:, None] + _squared_norms(right)[None, :] - 2.0 * (left @ right.T)
+    # float32 products leave distances of a millionth where there are none
+    size = max(float(squares.max(initial=0.0)), 1e-30)
+    return np.where(squares > 1e-6 * size, squares, 0.0)
