@@ -1,5 +1,7 @@
 """gvoys compares graphs by the walks they share: random walk kernels in time linear in nodes, edges and graphs."""
 
+from typing import TYPE_CHECKING, Any
+
 from gvoys import datasets, errors, theory
 from gvoys.estimators import (
     GraphRandomFeatures,
@@ -12,9 +14,12 @@ from gvoys.estimators import (
 )
 from gvoys.exact import ExactKernel, exact_kernel
 from gvoys.graphs import GraphBatch, as_batch
-from gvoys.learning import RandomWalkClassifier
+from gvoys.graphs.smiles import from_smiles
 from gvoys.series import Coefficients, Exponential, Geometric
 from gvoys.walks import compute_gram, profiles
+
+if TYPE_CHECKING:
+    from gvoys.learning import RandomWalkClassifier, RandomWalkRegressor, learn_series
 
 __version__ = "0.1.0"
 
@@ -30,6 +35,7 @@ __all__ = [
     "RandomWalkClassifier",
     "RandomWalkFeatures",
     "RandomWalkKernel",
+    "RandomWalkRegressor",
     "as_batch",
     "compute_gram",
     "datasets",
@@ -37,6 +43,19 @@ __all__ = [
     "estimate",
     "estimate_on_product",
     "exact_kernel",
+    "from_smiles",
+    "learn_series",
     "profiles",
     "theory",
 ]
+
+_LEARNING = ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series")
+
+
+def __getattr__(name: str) -> Any:
+    """Learners are imported when they are asked for: they need much of scikit-learn, and profiles do not."""
+    if name not in _LEARNING:
+        raise AttributeError(f"module 'gvoys' has no attribute {name!r}")
+    from gvoys import learning
+
+    return getattr(learning, name)

@@ -47,6 +47,58 @@ def demo(
     run_demo(Console(), root, compare, seed)
 
 
+_ROOT = Annotated[Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")]
+_TARGET = Annotated[str | None, typer.Option(help="The column to predict, where DATA is a table of SMILES.")]
+_SMILES = Annotated[str, typer.Option(help="The column that holds the SMILES.")]
+_FOLDS = Annotated[int, typer.Option(help="Folds of the outer cross-validation.")]
+_SEED = Annotated[list[int] | None, typer.Option(help="Seed of the split; give it again for more. Default: 0.")]
+_OUT = Annotated[Path | None, typer.Option(help="A folder for the results and plots.")]
+
+
+@app.command()
+def classify(
+    data: Annotated[list[str], typer.Argument(help="TU names, zips or folders, or tables of SMILES.")],
+    root: _ROOT = None,
+    target: _TARGET = None,
+    smiles: _SMILES = "smiles",
+    folds: _FOLDS = 10,
+    seed: _SEED = None,
+    attributes: Annotated[bool, typer.Option("--attributes", help="Let node attributes count.")] = False,
+    out: _OUT = None,
+    n_jobs: Annotated[int | None, typer.Option(help="Threads; all by default.")] = None,
+) -> None:
+    """Classify graphs (or predict a number, where the target is real) in nested cross-validation.
+
+    Kernel, refinement and C are chosen inside every training fold; the figures are what new graphs would get.
+    """
+    from gvoys.cli.classify import run_classify
+
+    run_classify(Console(), data, root, target, smiles, folds, tuple(seed or [0]), attributes, out, n_jobs)
+
+
+@app.command()
+def learn(
+    data: Annotated[str, typer.Argument(help="A TU name, zip or folder, or a table of SMILES.")],
+    root: _ROOT = None,
+    target: _TARGET = None,
+    smiles: _SMILES = "smiles",
+    objective: Annotated[
+        str | None, typer.Option(help="svm, layer, alignment or likelihood; svm, for real targets likelihood.")
+    ] = None,
+    labels: Annotated[str, typer.Option(help="auto, node, edge, both or none.")] = "auto",
+    max_length: Annotated[int, typer.Option(help="The longest walk; one coefficient more than that.")] = 7,
+    folds: _FOLDS = 10,
+    seed: _SEED = None,
+    out: _OUT = None,
+) -> None:
+    """Learn the coefficients mu of the walk kernel, and see in nested cross-validation what they are worth."""
+    from gvoys.cli.learn import run_learn
+
+    chosen = None if labels == "none" else labels
+    seeds = tuple(seed or [0])
+    run_learn(Console(), data, root, target, smiles, objective, chosen, max_length, folds, seeds, out)
+
+
 def main() -> None:
     """Run the command line; what gvoys refuses ends in one sentence and exit status 2."""
     try:

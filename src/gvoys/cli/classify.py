@@ -1,0 +1,122 @@
+"""gvoys classify: nested cross-validation of a learner on one dataset or several, with the paper's figures beside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from gvoys.cli.data import is_real, load_data
+from gvoys.errors import ParameterError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.learning import RandomWalkClassifier, RandomWalkRegressor
+from gvoys.learning.evaluation import Evaluation, evaluate_folds
+
+__all__ = ["run_classify"]
+
+# The best row of the paper's Table 1 for each dataset, in per cent.
+PAPER = {"MUTAG": 84.1, "PTC_MR": 61.6, "ENZYMES": 20.0, "PROTEINS": 71.6, "DD": 74.3, "NCI1": 64.2, "AIDS": 97.8}
+
+
+def run_classify(
+    console: Console,
+    data: list[str],
+    root: Path | None,
+    target: str | None,
+    smiles: str,
+    folds: int,
+    seeds: tuple[int, ...],
+    attributes: bool,
+    out: Path | None,
+    n_jobs: int | None,
+) -> None:
+    """Load, evaluate, print and write."""
+    if out is not None:
+        _check_plots()
+    table = Table(
+        "data",
+        "graphs",
+        "score",
+        "± over folds",
+        "the paper",
+        "fit",
+        "predict",
+        title=f"{folds} folds, seeds {', '.join(map(str, seeds))}; everything chosen inside the training folds",
+    )
+    for name in data:
+        table.add_row(*_one(console, name, root, target, smiles, folds, seeds, attributes, out, n_jobs))
+    console.print(table)
+
+
+def _one(
+    console: Console,
+    data: str,
+    root: Path | None,
+    target: str | None,
+    smiles: str,
+    folds: int,
+    seeds: tuple[int, ...],
+    attributes: bool,
+    out: Path | None,
+    n_jobs: int | None,
+) -> list[str]:
+    name, batch, y = load_data(data, root, target, smiles)
+    if attributes and batch.node_attributes is None:
+        raise ParameterError(f"{name} has no node attributes; leave out --attributes")
+    model = _model(batch, y, target is not None, attributes, n_jobs)
+    found = evaluate_folds(
+        model, batch, y, folds, seeds, lambda splits, n: track(splits, name, total=n, console=console, transient=True)
+    )
+    if out is not None:
+        _write(out / name, name, found, seeds)
+    score = f"{100 * found.mean:.1f} %" if found.classify else f"RMSE {found.mean:.3g}"
+    deviation = f"{100 * found.deviation:.1f}" if found.classify else f"{found.deviation:.2g}"
+    paper = f"{PAPER[name]:.1f} %" if name in PAPER else ""
+    seconds = [f"{value:.1f} s" for value in (found.fit_seconds, found.predict_seconds)]
+    return [name, f"{len(batch):,}", score, deviation, paper, *seconds]
+
+
+def _model(batch: GraphBatch, y: NDArray[Any], molecules: bool, attributes: bool, n_jobs: int | None) -> Any:
+    if is_real(y):
+        return RandomWalkRegressor(labels="both" if molecules else "auto", n_jobs=n_jobs)
+    return RandomWalkClassifier(attribute_bandwidth="auto" if attributes else None, n_jobs=n_jobs)
+
+
+def _write(folder: Path, name: str, found: Evaluation, seeds: tuple[int, ...]) -> None:
+    """results.json, and the plots; a file appears only when it is whole."""
+    from gvoys.cli import plots
+
+    folder.mkdir(parents=True, exist_ok=True)
+    result = {
+        "data": name,
+        "score": "accuracy" if found.classify else "rmse",
+        "seeds": list(seeds),
+        "scores": found.scores,
+        "mean": found.mean,
+        "deviation": found.deviation,
+        "fit_seconds": found.fit_seconds,
+        "predict_seconds": found.predict_seconds,
+    }
+    partial = folder / "results.json.part"
+    partial.write_text(json.dumps(result, indent=1))
+    partial.replace(folder / "results.json")
+    if found.classify:
+        plots.save_confusion(folder / "confusion.png", found.truth, found.predicted)
+        shares = np.mean([model.contributions_ for model in found.models], axis=0)
+        plots.save_contributions(folder / "lengths.png", shares)
+    else:
+        plots.save_scatter(folder / "predictions.png", found.truth, found.predicted)
+        names = found.models[0].blocks_
+        plots.save_bars(folder / "lengths.png", names, np.mean([model.mu_ for model in found.models], axis=0))
+
+
+def _check_plots() -> None:
+    from gvoys.cli import plots
+
+    plots.check()

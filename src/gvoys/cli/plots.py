@@ -1,0 +1,91 @@
+"""The plots that commands write; a file appears only when it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import MissingDependencyError
+
+__all__ = ["check", "save_bars", "save_confusion", "save_contributions", "save_curve", "save_scatter"]
+
+
+def check() -> None:
+    """Refuse to begin where the plots could not be written at the end."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError('plots are drawn by matplotlib; pip install "gvoys[report]" brings it') from None
+
+
+def _figure(width: float = 5.0, height: float = 4.0) -> tuple[Any, Any]:
+    check()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _save(figure: Any, path: Path) -> None:
+    partial = path.with_name(path.name + ".part")
+    figure.savefig(partial, format=path.suffix[1:], dpi=150)
+    partial.replace(path)
+
+
+def save_confusion(path: Path, truth: Sequence[Any], predicted: Sequence[Any]) -> None:
+    """How often each class was taken for each other."""
+    from sklearn.metrics import confusion_matrix
+
+    classes = sorted(set(truth) | set(predicted))
+    counts = confusion_matrix(truth, predicted, labels=classes)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    figure, axes = _figure()
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    axes.set(xlabel="predicted class", ylabel="true class")
+    axes.set_xticks(range(len(classes)), classes)
+    axes.set_yticks(range(len(classes)), classes)
+    for (i, j), count in np.ndenumerate(counts):
+        axes.text(j, i, f"{count}", ha="center", va="center", color="white" if shares[i, j] > 0.5 else "black")
+    _save(figure, path)
+
+
+def save_contributions(path: Path, shares: NDArray[np.float64]) -> None:
+    """Alignment of each round and length with the classes."""
+    figure, axes = _figure(6.0, 3.0)
+    image = axes.imshow(shares, cmap="viridis", vmin=0, aspect="auto")
+    axes.set(xlabel="walk length", ylabel="round of refinement")
+    axes.set_yticks(range(len(shares)))
+    figure.colorbar(image, label="alignment with the classes")
+    _save(figure, path)
+
+
+def save_bars(path: Path, names: Sequence[str], values: NDArray[np.float64]) -> None:
+    """One bar per block."""
+    figure, axes = _figure(6.0, 0.3 * len(names) + 1.0)
+    axes.barh(range(len(names)), values)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("learned weight")
+    _save(figure, path)
+
+
+def save_curve(path: Path, curve: Sequence[float], objective: str) -> None:
+    """The objective after every step."""
+    figure, axes = _figure()
+    axes.plot(range(len(curve)), curve, marker="." if len(curve) < 50 else None)
+    axes.set(xlabel="step", ylabel=objective)
+    _save(figure, path)
+
+
+def save_scatter(path: Path, truth: Sequence[float], predicted: Sequence[float]) -> None:
+    """Predicted against measured."""
+    figure, axes = _figure(4.5, 4.5)
+    axes.scatter(truth, predicted, s=6, alpha=0.5)
+    ends = [min(*truth, *predicted), max(*truth, *predicted)]
+    axes.plot(ends, ends, color="grey", linewidth=1)
+    axes.set(xlabel="measured", ylabel="predicted, by models that had not seen it")
+    _save(figure, path)

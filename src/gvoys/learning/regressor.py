@@ -1,0 +1,202 @@
+"""RandomWalkRegressor: a Gaussian process over graphs, with the series mu learned by marginal likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from gvoys.errors import ParameterError
+from gvoys.estimators.base import as_seed
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.convert import as_batch
+from gvoys.learning.blocks import WalkBlocks
+from gvoys.learning.gaussian import BlockGrams, FeatureMoments, maximise_likelihood
+from gvoys.walks.settings import check_count, check_flag
+
+__all__ = ["RandomWalkRegressor"]
+
+_BLOCK = 4096  # graphs that are in the making at once
+
+
+class RandomWalkRegressor(RegressorMixin, BaseEstimator):
+    """Gaussian process regression on graphs; every walk length (and kind of label) has an amplitude of its own.
+
+    K = sum over blocks b of mu_b K_b + noise, a block being one walk length under one choice of labels, scaled to
+    unit mean diagonal. mu and the noise maximise the marginal likelihood, by analytic gradients. Up to `max_exact`
+    graphs the blocks are exact counts of label sequences and the work is O(n^3); past it they are sketches of
+    n_components numbers in all, graphs stream by, and the work is O(n D^2) with D = n_components.
+
+    Parameters
+    ----------
+    max_length : the longest walk.
+    labels : "node", "edge", "both", None, "auto" (node labels where there are any), or several of them, as in
+        ("node", "both"): then each has its blocks, and mu weighs them.
+    cosine : add to every block its normalised kernel, which does not grow with the graphs.
+    learn : False keeps mu = 1 / (number of blocks) and noise = 0.1 in units of the targets' variance.
+    n_components : numbers per graph in feature space, over all blocks.
+    max_exact : graphs up to which Gram matrices are written down.
+    max_iterations : steps of the optimiser.
+    start, stop, backtrack : as in `gvoys.profiles`.
+    random_state, n_jobs : as elsewhere.
+
+    Attributes
+    ----------
+    mu_, noise_ : amplitudes by block, in the order of `blocks_`, and noise, both in units of the targets' variance.
+    blocks_ : what each block is.
+    log_marginal_likelihood_, curve_ : of the fitted graphs' standardised targets, at the end and after every step.
+
+    >>> import gvoys as gv
+    >>> molecules = gv.datasets.molecules(80)
+    >>> y = molecules.graph_sizes.astype(float)
+    >>> model = RandomWalkRegressor(max_length=3).fit(molecules[:60], y[:60])
+    >>> mean, std = model.predict(molecules[60:], return_std=True)
+    >>> mean.shape, bool(np.abs(mean - y[60:]).mean() < 1.0)
+    ((20,), True)
+    """
+
+    def __init__(
+        self,
+        max_length: int = 5,
+        *,
+        labels: Any = "auto",
+        cosine: bool = True,
+        learn: bool = True,
+        n_components: int = 1024,
+        max_exact: int = 3000,
+        max_iterations: int = 100,
+        start: Any = "ones",
+        stop: Any = "ones",
+        backtrack: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_length = max_length
+        self.labels = labels
+        self.cosine = cosine
+        self.learn = learn
+        self.n_components = n_components
+        self.max_exact = max_exact
+        self.max_iterations = max_iterations
+        self.start = start
+        self.stop = stop
+        self.backtrack = backtrack
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> RandomWalkRegressor:
+        """Learn mu and noise, and condition on the graphs."""
+        batch = as_batch(X)
+        targets = self._read_targets(batch, y)
+        self.exact_ = len(batch) <= check_count(self.max_exact, "max_exact")
+        self.walks_ = WalkBlocks.fitted(
+            batch[:_BLOCK],
+            max_length=self.max_length,
+            labels=self.labels,
+            cosine=check_flag(self.cosine, "cosine"),
+            n_components=None if self.exact_ else check_count(self.n_components, "n_components"),
+            start=self.start,
+            stop=self.stop,
+            backtrack=self.backtrack,
+            seed=as_seed(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+        self.blocks_ = self.walks_.names
+        if self.exact_:
+            self._fit_grams(batch, targets)
+        else:
+            self._fit_features(batch, targets)
+        return self
+
+    def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
+        targets = np.asarray(y, np.float64)
+        if targets.shape != (len(batch),) or not np.isfinite(targets).all():
+            raise ParameterError(f"y must hold one finite number for each of the {len(batch)} graphs")
+        if len(targets) < 2:
+            raise ParameterError("two graphs or more are needed to fit a Gaussian process")
+        self.mean_ = float(targets.mean())
+        self.deviation_ = float(targets.std()) or 1.0
+        return (targets - self.mean_) / self.deviation_
+
+    def _learn(self, likelihood: Any) -> None:
+        n_blocks = likelihood.n_blocks
+        log_mu, log_noise = np.full(n_blocks, -np.log(n_blocks)), float(np.log(0.1))
+        self.curve_ = [likelihood.evaluate(log_mu, log_noise)[0]]
+        if check_flag(self.learn, "learn"):
+            steps = check_count(self.max_iterations, "max_iterations")
+            log_mu, log_noise, self.curve_ = maximise_likelihood(likelihood, log_mu, log_noise, steps)
+        self._keep(likelihood, log_mu, log_noise)
+
+    def _keep(self, likelihood: Any, log_mu: NDArray[np.float64], log_noise: float) -> None:
+        self.mu_, self.noise_ = np.exp(log_mu), float(np.exp(log_noise))
+        self.log_marginal_likelihood_ = likelihood.evaluate(log_mu, log_noise)[0]
+        if self.exact_:
+            self.factor_, self.weights_ = likelihood.posterior(log_mu, log_noise)
+        else:
+            self.root_, self.factor_, self.weights_ = likelihood.posterior(log_mu, log_noise)
+
+    def _fit_grams(self, batch: GraphBatch, targets: NDArray[np.float64]) -> None:
+        self.fitted_ = self.walks_.exact(batch)
+        self._learn(BlockGrams(self.walks_.grams(self.fitted_, self.fitted_), targets))
+
+    def _fit_features(self, batch: GraphBatch, targets: NDArray[np.float64]) -> None:
+        moments = FeatureMoments.empty(self.walks_.columns)
+        for begin in range(0, len(batch), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            moments.add(self.walks_.features(batch[rows]), targets[rows])
+        self._learn(moments)
+
+    # -- predicting
+
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """The mean, and on request the deviation or the covariance of new measurements, their noise included."""
+        check_is_fitted(self, "weights_")
+        batch = as_batch(X)
+        mean, half, own = self._project(batch)
+        mean = self.mean_ + self.deviation_ * mean
+        if return_cov:
+            noise = self.noise_ * np.eye(len(batch))
+            return mean, self.deviation_**2 * (self._covariance(batch, half) + noise)
+        if not return_std:
+            return mean
+        variance = self._variance(half, own) + self.noise_
+        return mean, self.deviation_ * np.sqrt(np.maximum(variance, 0.0))
+
+    def _project(self, batch: GraphBatch) -> tuple[NDArray[np.float64], Any, Any]:
+        """The standardised mean, and what the variance is made of."""
+        if self.exact_:
+            new = self.walks_.exact(batch)
+            cross = np.tensordot(self.mu_, self.walks_.grams(new, self.fitted_), axes=1)
+            own = self.mu_ @ self.walks_.diagonals(new)
+            return cross @ self.weights_, solve_triangular(self.factor_, cross.T, lower=True), own
+        features = self.walks_.features(batch).astype(np.float64) * self.root_
+        return features @ self.weights_, solve_triangular(self.factor_, features.T, lower=True), None
+
+    def _variance(self, half: NDArray[np.float64], own: Any) -> NDArray[np.float64]:
+        squares = np.einsum("ij,ij->j", half, half)
+        return own - squares if self.exact_ else self.noise_ * squares
+
+    def _covariance(self, batch: GraphBatch, half: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.exact_:
+            return self.noise_ * (half.T @ half)
+        new = self.walks_.exact(batch)
+        return np.tensordot(self.mu_, self.walks_.grams(new, new), axes=1) - half.T @ half
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+        """Draws of new measurements from the posterior, (n_graphs, n_samples)."""
+        mean, covariance = self.predict(X, return_cov=True)
+        rng = check_random_state(random_state)
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        draws = rng.standard_normal((len(mean), check_count(n_samples, "n_samples")))
+        return mean[:, None] + root @ draws
+
+    def log_marginal_likelihood(self) -> float:
+        """Of the fitted graphs' standardised targets."""
+        check_is_fitted(self, "weights_")
+        return self.log_marginal_likelihood_
