@@ -50,7 +50,10 @@ def run_classify(
         title=f"{folds} folds, seeds {', '.join(map(str, seeds))}; everything chosen inside the training folds",
     )
     for name in data:
-        table.add_row(*_one(console, name, root, target, smiles, folds, seeds, attributes, out, n_jobs))
+        row = _one(console, name, root, target, smiles, folds, seeds, attributes, out, n_jobs)
+        table.add_row(*row)
+        if len(data) > 1:
+            console.print(f"{row[0]}: {row[2]} ± {row[3]}")
     console.print(table)
 
 

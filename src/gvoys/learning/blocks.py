@@ -111,6 +111,12 @@ class WalkBlocks:
             parts.append(plain / norms)
         return np.concatenate([*parts, np.ones((1, *plain.shape[1:]))])
 
+    def grams_among(self, batch: GraphBatch) -> NDArray[np.float64]:
+        """Kernel values between these graphs, over all their sequences, known or not."""
+        own = replace(self._with_exact(batch), traces=self.traces)
+        held = own.exact(batch)
+        return own.grams(held, held)
+
     def diagonals(self, some: ExactBlocks) -> NDArray[np.float64]:
         """K(G, G) of every block, (n_blocks, n_graphs)."""
         assert self.traces is not None

@@ -26,6 +26,7 @@ from gvoys.walks.settings import check_count, check_length
 __all__ = ["RandomWalkClassifier"]
 
 _BLOCK = 4096  # graphs that are in the making at once on the explicit road
+_SAMPLE = 3000  # graphs by which the kernel is chosen there
 
 
 class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
@@ -48,7 +49,7 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
     class_weight : as in scikit-learn's SVC.
     cv : folds of the inner cross-validation.
     max_exact : past this many graphs the Gram matrix is not written down: Nystroem features of `n_landmarks` graphs and
-        a linear model take its place, with the default kernel. `partial_fit` always goes that way.
+        logistic regression take its place. `partial_fit` always goes that way, with the default kernel.
     random_state, n_jobs : as elsewhere; the result does not depend on n_jobs.
 
     Attributes
@@ -104,6 +105,8 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         """Profile the graphs, choose a kernel, train the machine."""
         batch = as_batch(X)
         codes = self._read_targets(batch, y)
+        for name in ("linear_", "machine_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if len(batch) > check_count(self.max_exact, "max_exact"):
             return self._fit_explicit(batch, codes)
         self._fit_profiler(batch)
@@ -181,7 +184,8 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
             if classes is None:
                 raise ParameterError("the first partial_fit needs all classes: partial_fit(X, y, classes=[…])")
             self.classes_ = np.unique(np.asarray(classes))
-            self._fit_landmarks(batch)
+            self._fit_landmarks(batch, None)
+            self.linear_ = SGDClassifier(loss="log_loss", alpha=1e-5, class_weight=self.class_weight, random_state=0)
         codes = np.searchsorted(self.classes_, np.asarray(y))
         if (
             len(codes) != len(batch)
@@ -192,23 +196,27 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_explicit(self, batch: GraphBatch, codes: NDArray[np.int64]) -> RandomWalkClassifier:
-        self._fit_landmarks(batch)
+        self._fit_landmarks(batch, codes)
         embedded = np.concatenate([self._embedded(batch[block]) for block in _blocks(len(batch))])
+        self.linear_ = LogisticRegression(C=10.0 * self.chosen_.C, max_iter=1000, class_weight=self.class_weight)
         self.linear_.fit(embedded, codes)
         return self
 
-    def _fit_landmarks(self, batch: GraphBatch) -> None:
+    def _fit_landmarks(self, batch: GraphBatch, codes: NDArray[np.int64] | None) -> None:
+        """Landmarks from a sample of the graphs, by which the kernel is chosen too where classes are given."""
         self._fit_profiler(batch)
-        rng = np.random.default_rng(self.seed_)
-        some = np.sort(rng.permutation(len(batch))[: check_count(self.n_landmarks, "n_landmarks")])
+        order = np.random.default_rng(self.seed_).permutation(len(batch))
+        some = np.sort(order[: max(check_count(self.n_landmarks, "n_landmarks"), 0 if codes is None else _SAMPLE)])
         profiles = self.profiler_.profile(batch[some], self.n_jobs)
-        top = "laplacian" if "laplacian" in self.tops else self.tops[0]
-        self.chosen_ = Choice(max(self.rounds), top, float("nan"), float("nan"), {})
+        if codes is None:
+            top = "laplacian" if "laplacian" in self.tops else self.tops[0]
+            self.chosen_ = Choice(max(self.rounds), top, float("nan"), float("nan"), {})
+        else:
+            self.chosen_ = self._choose(profiles, codes[some])
         self.balance_ = Balance.fitted(profiles, self.chosen_.rounds + 1)
-        self.fitted_ = self.balance_.features(profiles)
-        self.top_ = Top.fitted(top, self.fitted_)
-        self.landmarks_ = Landmarks.fitted(self.top_, self.fitted_)
-        self.linear_ = SGDClassifier(loss="log_loss", alpha=1e-5, class_weight=self.class_weight, random_state=0)
+        features = self.balance_.features(profiles)
+        self.top_ = Top.fitted(self.chosen_.top, features)
+        self.landmarks_ = Landmarks.fitted(self.top_, features[: self.n_landmarks])
         self._keep_series()
 
     def _embedded(self, batch: GraphBatch) -> NDArray[np.float32]:
@@ -239,11 +247,14 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, (n_graphs, n_classes), calibrated by cross-validation inside `fit`."""
-        decisions = self.decision_function(X)
+        check_is_fitted(self, "balance_")
         if hasattr(self, "linear_"):
-            return _softmax(decisions)
+            batch = as_batch(X)
+            parts = [self.linear_.predict_proba(self._embedded(batch[block])) for block in _blocks(len(batch))]
+            return np.concatenate(parts) if parts else np.empty((0, len(self.classes_)))
         if self.calibration_ is None:
             raise ParameterError("a class has only one graph, so that probabilities cannot be calibrated; use predict")
+        decisions = self.decision_function(X)
         return self.calibration_.predict_proba(decisions.reshape(len(decisions), -1))
 
 
@@ -262,14 +273,6 @@ def _check_grid(rounds: Any, tops: Any, Cs: Any) -> int:
 
 def _blocks(n: int) -> list[slice]:
     return [slice(begin, min(begin + _BLOCK, n)) for begin in range(0, n, _BLOCK)]
-
-
-def _softmax(decisions: NDArray[np.float64]) -> NDArray[np.float64]:
-    if decisions.ndim == 1:
-        positive = 1.0 / (1.0 + np.exp(-decisions))
-        return np.column_stack([1.0 - positive, positive])
-    scores = 1.0 / (1.0 + np.exp(-decisions))  # one against the rest, as scikit-learn's SGDClassifier does
-    return scores / scores.sum(axis=1, keepdims=True)
 
 
 def _alignments(profiles: Profiles, codes: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -184,8 +184,7 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
     def _covariance(self, batch: GraphBatch, half: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.exact_:
             return self.noise_ * (half.T @ half)
-        new = self.walks_.exact(batch)
-        return np.tensordot(self.mu_, self.walks_.grams(new, new), axes=1) - half.T @ half
+        return np.tensordot(self.mu_, self.walks_.grams_among(batch), axes=1) - half.T @ half
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
         """Draws of new measurements from the posterior, (n_graphs, n_samples)."""

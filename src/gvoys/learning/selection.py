@@ -75,7 +75,9 @@ def choose(
     means = scores.mean(axis=1)
     best = int(means.argmax())
     ahead = scores[best] - scores[default]
-    if ahead.mean() <= ahead.std(ddof=1) / np.sqrt(len(ahead)):
+    # training sets overlap, so that folds are not independent: Nadeau and Bengio's correction
+    error = ahead.std(ddof=1) * np.sqrt(1.0 / len(ahead) + len(splits[0][1]) / len(splits[0][0]))
+    if ahead.mean() <= error:
         best = default
     return Choice(
         **vars(candidates[best]),

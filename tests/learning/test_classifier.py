@@ -1,0 +1,274 @@
+"""RandomWalkClassifier: the recipe as written down, honest selection, no leaks, and scikit-learn's manners."""
+
+import pickle
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+import gvoys as gv
+from gvoys.errors import GvoysError, ParameterError, UnsupportedError
+from gvoys.graphs.labels import Labels
+from gvoys.learning.profiler import Profiler
+from gvoys.learning.selection import choose, subsample
+from gvoys.learning.tops import Balance, Landmarks, Top
+
+BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
+Y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), "large", "small")
+
+
+def quick(**how):
+    return gv.RandomWalkClassifier(**{"rounds": (0, 1), "C": (10.0,), "n_components": 128} | how)
+
+
+def profiler(batch, **how):
+    settings = {"labels": "auto", "max_length": 3, "n_rounds": 3, "n_components": 128, "backtrack": True}
+    return Profiler.fitted(batch, **settings | {"attribute_bandwidth": None, "seed": 0} | how)
+
+
+# -- the recipe
+
+
+def test_lengths_have_equal_traces_and_the_kernel_is_half_normalised():
+    """K = sum_i K_i / trace_i over rounds added up, then K_gh / (K_gg K_hh)^(1/4)."""
+    P = profiler(BATCH).profile(BATCH)
+    for n_rounds in (1, 3):
+        flat = P.labels[:, :, :n_rounds].astype(float).reshape(len(BATCH), 4, -1)
+        grams = np.einsum("giw,hiw->igh", flat, flat)
+        K = sum(gram / gram.diagonal().mean() for gram in grams)
+        expected = K / np.outer(K.diagonal(), K.diagonal()) ** 0.25
+        F = Balance.fitted(P, n_rounds).features(P).astype(float)
+        np.testing.assert_allclose(F @ F.T, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["linear", "laplacian", "gaussian"])
+def test_tops_are_what_they_say(name):
+    P = profiler(BATCH).profile(BATCH)
+    F = Balance.fitted(P, 2).features(P)
+    D = np.linalg.norm(F[:, None].astype(float) - F[None].astype(float), axis=2)
+    median = np.median(D[np.triu_indices(len(D), 1)])
+    K = F.astype(float) @ F.T.astype(float)
+    expected = {
+        "linear": K / K.diagonal().mean(),
+        "laplacian": np.exp(-D / median),
+        "gaussian": np.exp(-(D**2) / (2 * median**2)),
+    }[name]
+    np.testing.assert_allclose(Top.fitted(name, F).gram(F, F), expected, rtol=2e-3, atol=2e-3)
+
+
+def test_landmarks_reproduce_the_kernel_on_themselves():
+    P = profiler(BATCH).profile(BATCH)
+    F = Balance.fitted(P, 2).features(P)
+    top = Top.fitted("laplacian", F)
+    Z = Landmarks.fitted(top, F).embed(F).astype(float)
+    np.testing.assert_allclose(Z @ Z.T, top.gram(F, F), atol=1e-3)
+
+
+def test_the_series_is_the_weight_of_each_length():
+    model = quick(rounds=(0,), tops=("linear",), labels="node").fit(BATCH, Y)
+    K = [
+        gv.compute_gram(gv.profiles(BATCH, "sketch", 6, 128, start="ones", stop="ones"), gv.Coefficients(e))
+        for e in np.eye(7).tolist()
+    ]
+    shares = [mu * k.diagonal().mean() for mu, k in zip(model.series_.mu, K, strict=True)]
+    np.testing.assert_allclose(shares, np.ones(7), rtol=1e-3)
+
+
+# -- selection
+
+
+def grams_of(kernels):
+    return {(0, "linear"): kernels[0], (3, "laplacian"): kernels[1], (3, "gaussian"): kernels[2]}
+
+
+def test_the_default_is_left_only_for_something_better():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+
+    def noise():
+        X = rng.normal(size=(120, 30))
+        return X @ X.T
+
+    perfect = np.outer(2 * y - 1, 2 * y - 1) + 0.1 * noise()
+    kept = [choose(grams_of([noise(), noise(), noise()]), y, (1.0, 10.0), 5, None, s, 1) for s in range(30)]
+    # kernels of pure noise, the hardest case: the best of six would be the default one time in six
+    assert np.mean([(one.rounds, one.top, one.C) == (3, "laplacian", 10.0) for one in kept]) >= 0.4
+    left = choose(grams_of([perfect, noise(), noise()]), y, (1.0, 10.0), 5, None, 0, 1)
+    assert (left.rounds, left.top) == (0, "linear")
+    assert left.score > 0.95
+    assert len(left.scores) == 6
+
+
+def test_many_graphs_are_chosen_by_a_sample():
+    y = np.arange(10_000) % 3
+    some = subsample(y, 0)
+    assert len(some) == 1500
+    assert np.bincount(y[some]).tolist() == [500] * 3
+    assert len(subsample(y[:2000], 0)) == 2000
+
+
+# -- no leaks
+
+
+def test_shuffled_labels_give_chance():
+    """Classes that mean nothing: the mean over folds is one half, and never above it by what selection could gain."""
+    rng = np.random.default_rng(1)
+    scores = []
+    for seed in range(4):
+        y = rng.permutation(np.arange(len(BATCH)) % 2)
+        folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+        scores.append(cross_val_score(quick(tops=("linear", "laplacian", "gaussian")), BATCH, y, cv=folds).mean())
+    error = 0.5 / np.sqrt(len(BATCH) * len(scores))
+    assert abs(np.mean(scores) - 0.5) < 4 * error
+
+
+def test_fitted_constants_do_not_know_the_test_graphs():
+    """Attributes included: other test graphs, of other sizes and scales, change neither constants nor predictions."""
+    rng = np.random.default_rng(2)
+    batch = replace(BATCH, node_attributes=rng.normal(size=(BATCH.n_nodes, 2)))
+    wild = gv.datasets.erdos_renyi(5, 40, 0.3)
+    wild = replace(
+        wild,
+        node_labels=Labels.from_values(np.zeros(wild.n_nodes, int)),
+        node_attributes=100 * rng.normal(size=(wild.n_nodes, 2)),
+    )
+    model = quick(attribute_bandwidth="auto").fit(batch[:60], Y[:60])
+    before = [model.profiler_.centre.copy(), model.balance_.lengths.copy(), np.array(model.top_.unit)]
+    alone = model.decision_function(batch[60:])
+    model.predict(wild)
+    together = [model.decision_function(batch[i]) for i in range(60, 90)]
+    np.testing.assert_allclose(np.concatenate(together), alone, atol=1e-4)
+    for old, new in zip(before, [model.profiler_.centre, model.balance_.lengths, model.top_.unit], strict=True):
+        np.testing.assert_array_equal(old, new)
+    np.testing.assert_allclose(model.profiler_.centre, batch[:60].node_attributes.mean(axis=0))
+
+
+# -- what it sees
+
+
+def test_it_learns():
+    assert cross_val_score(quick(), BATCH, Y, cv=5).mean() > 0.85
+
+
+def test_graphs_without_labels_are_told_apart_by_degrees():
+    graphs = [nx.star_graph(n) for n in range(4, 24)] + [nx.cycle_graph(n) for n in range(5, 25)]
+    y = np.repeat([0, 1], 20)
+    model = quick().fit(graphs[::2], y[::2])
+    assert model.profiler_.labels == "degree"
+    assert model.score(graphs[1::2], y[1::2]) == 1.0
+
+
+def test_attributes_are_seen_where_they_are_asked_for():
+    rng = np.random.default_rng(3)
+    batch = gv.datasets.erdos_renyi(80, 10, 0.3, random_state=1)
+    y = np.arange(80) % 2
+    attributes = rng.normal(size=(batch.n_nodes, 3)) + 1.5 * y[batch.node_graphs()][:, None]
+    batch = replace(batch, node_attributes=attributes)
+    with_them = cross_val_score(quick(attribute_bandwidth="auto"), batch, y, cv=4).mean()
+    assert with_them > 0.95 > cross_val_score(quick(), batch, y, cv=4).mean()
+
+
+@pytest.mark.parametrize("labels", ["edge", "both", "node", "degree"])
+def test_labels_as_asked_for(labels):
+    model = quick(labels=labels).fit(BATCH, Y)
+    assert model.profiler_.labels == labels
+    assert model.score(BATCH, Y) > 0.8
+
+
+def test_large_graphs_have_wider_sketches():
+    large = gv.datasets.erdos_renyi(4, 150, 0.02)
+    assert profiler(large, n_components="auto").n_components == 1024
+    assert profiler(BATCH, n_components="auto").n_components == 256
+
+
+# -- manners
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_and_decisions(n_classes):
+    edges = np.quantile(BATCH.graph_sizes, np.arange(1, n_classes) / n_classes)
+    y = np.array(list("abc"))[np.digitize(BATCH.graph_sizes, edges)]
+    model = quick().fit(BATCH[:60], y[:60])
+    P = model.predict_proba(BATCH[60:])
+    assert P.shape == (30, n_classes)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert model.decision_function(BATCH[60:]).shape == ((30,) if n_classes == 2 else (30, 3))
+    assert set(model.predict(BATCH[60:])) <= set(y)
+    likely = model.classes_[P.argmax(axis=1)]
+    assert (likely == model.predict(BATCH[60:])).mean() > (0.8 if n_classes == 2 else 0.6)
+    assert np.mean(-np.log(P[np.arange(30), np.searchsorted(model.classes_, y[60:])])) < np.log(n_classes)
+
+
+MANY = gv.datasets.molecules(400, mean_nodes=12, random_state=7)
+SIZES = np.where(MANY.graph_sizes > np.median(MANY.graph_sizes), "large", "small")
+
+
+@pytest.mark.parametrize("top", ["linear", "laplacian"])
+def test_the_explicit_road_is_as_good(top):
+    exact = quick(tops=(top,)).fit(MANY[:300], SIZES[:300]).score(MANY[300:], SIZES[300:])
+    explicit = quick(tops=(top,), max_exact=50, n_landmarks=200).fit(MANY[:300], SIZES[:300])
+    assert explicit.score(MANY[300:], SIZES[300:]) >= exact - 0.08
+    P = explicit.predict_proba(MANY[300:])
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    np.testing.assert_array_equal(explicit.classes_[P.argmax(axis=1)], explicit.predict(MANY[300:]))
+
+
+def test_partial_fit_learns_in_pieces():
+    model = quick(tops=("linear",), n_landmarks=100)
+    for _ in range(10):
+        for begin in range(0, 300, 100):
+            piece = slice(begin, begin + 100)
+            model.partial_fit(MANY[piece], SIZES[piece], classes=["large", "small"])
+    assert model.score(MANY[300:], SIZES[300:]) > 0.8
+    with pytest.raises(ParameterError, match="one of `classes`"):
+        model.partial_fit(MANY[:2], ["large", "other"])
+    with pytest.raises(ParameterError, match="needs all classes"):
+        quick().partial_fit(MANY[:2], SIZES[:2])
+    assert not hasattr(model.fit(MANY[:50], SIZES[:50]), "linear_")
+
+
+def test_clone_pickle_and_threads():
+    model = quick().fit(BATCH[:60], Y[:60])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(BATCH[60:]), model.decision_function(BATCH[60:]))
+    other = clone(model).set_params(n_jobs=1).fit(BATCH[:60], Y[:60])
+    np.testing.assert_allclose(other.decision_function(BATCH[60:]), model.decision_function(BATCH[60:]), atol=1e-6)
+    assert model.contributions_.shape == (2, 7)
+    assert ((model.contributions_ >= 0) & (model.contributions_ <= 1)).all()
+
+
+def test_class_weights_count():
+    y = np.where(np.arange(90) % 9 == 0, "rare", "common")
+    plain = quick(tops=("linear",)).fit(BATCH, y).predict(BATCH)
+    fair = quick(tops=("linear",), class_weight="balanced").fit(BATCH, y).predict(BATCH)
+    assert (fair == "rare").sum() > (plain == "rare").sum()
+
+
+@pytest.mark.parametrize(
+    ("how", "y", "message"),
+    [
+        ({}, Y[:10], "one class for each of the 90 graphs"),
+        ({}, np.full(90, "a"), "all 90 graphs are of one class"),
+        ({"rounds": ()}, Y, "each hold something to choose from"),
+        ({"rounds": (-1,)}, Y, "rounds must be integers of at least 0"),
+        ({"tops": ("cubic",)}, Y, "there is no top 'cubic'"),
+        ({"C": (0.0,)}, Y, "C must be positive"),
+        ({"labels": "colour"}, Y, 'labels must be "auto" or one of'),
+        ({"n_components": 0}, Y, "n_components must be"),
+        ({"max_length": -1}, Y, "max_length must be"),
+        ({"cv": 0}, Y, "cv must be"),
+        ({"attribute_bandwidth": "auto"}, Y, "no node attributes"),
+    ],
+)
+def test_refusals(how, y, message):
+    with pytest.raises(GvoysError, match=message):
+        quick(**how).fit(BATCH, y)
+
+
+def test_new_graphs_must_have_what_the_fitted_ones_had():
+    model = quick().fit(BATCH, Y)
+    with pytest.raises(UnsupportedError, match="the fitted graphs had node labels and these have none"):
+        model.predict(replace(BATCH, node_labels=None))

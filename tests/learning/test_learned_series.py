@@ -1,0 +1,113 @@
+"""learn_series: every objective reaches its optimum, and the result is a series like any other."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import gvoys as gv
+from gvoys.errors import GvoysError
+from gvoys.learning import series as module
+from gvoys.learning.blocks import WalkBlocks
+
+BATCH = gv.datasets.molecules(80, mean_nodes=12, random_state=8)
+Y = (BATCH.graph_sizes > np.median(BATCH.graph_sizes)).astype(int)
+THREE = (BATCH.graph_sizes > 8).astype(int) + (BATCH.graph_sizes > 14)
+OBJECTIVES = ("svm", "layer", "alignment", "likelihood")
+
+
+def two_grams():
+    walks = WalkBlocks.fitted(BATCH, max_length=1, labels=None)
+    held = walks.exact(BATCH)
+    return walks.grams(held, held)[:2] + 0.01 * np.eye(len(BATCH))
+
+
+def one_hot(y):
+    return np.eye(y.max() + 1)[y]
+
+
+def dual_value(K, y, C):
+    machine = SVC(kernel="precomputed", C=C, tol=1e-6).fit(K, y)
+    a = machine.dual_coef_[0]
+    return np.abs(a).sum() - 0.5 * a @ K[np.ix_(machine.support_, machine.support_)] @ a
+
+
+def test_the_svm_reaches_the_minimum_over_the_simplex():
+    grams = two_grams()
+    weights, curve = module._by_svm(grams, one_hot(Y), 1.0, 200)
+    assert np.all(np.diff(curve) < 0)
+    best = min(dual_value(t * grams[0] + (1 - t) * grams[1], Y, 1.0) for t in np.linspace(0, 1, 201))
+    assert curve[-1] <= best * (1 + 2e-3)
+    assert weights.sum() == pytest.approx(1)
+
+
+def test_the_alignment_is_the_best_of_all_weights():
+    grams = two_grams()
+    weights, (alignment,) = module._by_alignment(grams, one_hot(Y), 1.0, 1)
+    target = module._centred(one_hot(Y) @ one_hot(Y).T)
+
+    def aligned(w):
+        K = module._centred(np.tensordot(w, grams, axes=1))
+        return (K * target).sum() / np.linalg.norm(K) / np.linalg.norm(target)
+
+    assert alignment == pytest.approx(aligned(weights), rel=1e-9)
+    assert alignment >= max(aligned((t, 1 - t)) for t in np.linspace(0, 1, 101)) - 1e-6
+
+
+def test_the_nearest_point_of_the_simplex():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        point = rng.normal(size=5)
+        nearest = module._simplex(point)
+        assert nearest.sum() == pytest.approx(1)
+        assert (nearest >= 0).all()
+        others = rng.dirichlet(np.ones(5), 200)
+        assert (np.linalg.norm(others - point, axis=1) >= np.linalg.norm(nearest - point) - 1e-9).all()
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("labels", [None, "node"])
+def test_every_objective_gives_a_series(objective, labels):
+    y = BATCH.graph_sizes if objective == "likelihood" else Y
+    series = gv.learn_series(BATCH, y, objective, max_length=4, labels=labels, max_iterations=60)
+    assert isinstance(series, gv.Coefficients)
+    assert len(series.mu) == 5
+    assert min(series.mu) >= 0
+    assert sum(series.shares) == pytest.approx(1)
+    assert series.objective == objective
+    better = np.diff(series.curve)
+    assert series.curve[-1] >= series.curve[0] if objective == "likelihood" else (better <= 0).all() or len(better) > 50
+    K = gv.RandomWalkKernel(series, max_length=4, labels=labels, start="ones", stop="ones").fit_transform(BATCH)
+    assert np.linalg.eigvalsh(K).min() > -1e-9 * K.trace()
+
+
+def test_shares_are_those_of_the_trace():
+    series = gv.learn_series(BATCH, Y, "layer", max_length=3, labels=None, max_iterations=30)
+    P = gv.profiles(BATCH, "moments", 3, start="ones", stop="ones")[:, :, 0]
+    parts = np.array(series.mu) * (P**2).mean(axis=0)
+    np.testing.assert_allclose(parts / parts.sum(), series.shares, rtol=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["svm", "layer", "alignment"])
+def test_several_classes(objective):
+    series = gv.learn_series(BATCH, THREE, objective, max_length=2, labels=None, max_iterations=30)
+    assert max(series.mu) > 0
+
+
+def test_the_layer_learns():
+    series = gv.learn_series(BATCH, Y, "layer", max_length=3, labels=None)
+    assert len(series.curve) == 200
+    assert series.curve[-1] < 0.6 * series.curve[0] == pytest.approx(0.6 * np.log(2))
+
+
+@pytest.mark.parametrize(
+    ("y", "objective", "message"),
+    [
+        (Y, "magic", "there is no objective 'magic'"),
+        (Y[:5], "svm", "one target for each of the 80 graphs"),
+        (np.zeros(80), "svm", "all graphs are of one class"),
+        (np.full(80, np.inf), "likelihood", "finite real targets"),
+    ],
+)
+def test_refusals(y, objective, message):
+    with pytest.raises(GvoysError, match=message):
+        gv.learn_series(BATCH, y, objective)

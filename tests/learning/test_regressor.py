@@ -1,0 +1,152 @@
+"""Gaussian processes on graphs: the same numbers as scikit-learn's, gradients, streams, intervals that cover."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import DotProduct, WhiteKernel
+
+import gvoys as gv
+from gvoys.errors import GvoysError
+from gvoys.learning.blocks import WalkBlocks
+from gvoys.learning.gaussian import BlockGrams, FeatureMoments
+
+RNG = np.random.default_rng(0)
+BATCH = gv.datasets.molecules(70, mean_nodes=10, random_state=6)
+
+
+def problem(n=30, widths=(3, 2, 4)):
+    X = RNG.normal(size=(n, sum(widths)))
+    y = X @ RNG.normal(size=sum(widths)) + 0.3 * RNG.normal(size=n)
+    return X, y, np.repeat(np.arange(len(widths)), widths)
+
+
+def moments(X, y, blocks, n_pieces=1):
+    found = FeatureMoments.empty(blocks)
+    for rows in np.array_split(np.arange(len(y)), n_pieces):
+        found.add(X[rows], y[rows])
+    return found
+
+
+def grams(X, y, blocks):
+    parts = [X[:, blocks == b] for b in range(blocks.max() + 1)]
+    return BlockGrams(np.array([part @ part.T for part in parts]), y)
+
+
+@pytest.mark.parametrize("road", [moments, grams])
+def test_gradients_are_those_of_the_likelihood(road):
+    likelihood = road(*problem())
+    point = RNG.normal(size=4)
+    _, gradient = likelihood.evaluate(point[:-1], point[-1])
+    for i in range(4):
+        step = np.eye(4)[i] * 1e-6
+        above, below = (likelihood.evaluate(p[:-1], p[-1])[0] for p in (point + step, point - step))
+        assert gradient[i] == pytest.approx((above - below) / 2e-6, rel=1e-5, abs=1e-5)
+
+
+def test_both_roads_and_any_pieces_agree():
+    X, y, blocks = problem()
+    log_mu = RNG.normal(size=3)
+    value, gradient = grams(X, y, blocks).evaluate(log_mu, -1.0)
+    for n_pieces in (1, 7):
+        other, slope = moments(X, y, blocks, n_pieces).evaluate(log_mu, -1.0)
+        assert other == pytest.approx(value, rel=1e-9)
+        np.testing.assert_allclose(slope, gradient, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_same_numbers_as_scikit_learn(exact):
+    """Mean, deviation, covariance and likelihood of GaussianProcessRegressor on the same kernel, to 1e-6."""
+    y = BATCH.graph_sizes + RNG.normal(size=70)
+    model = gv.RandomWalkRegressor(2, max_exact=100 if exact else 10, n_components=90).fit(BATCH[:50], y[:50])
+    walks = model.walks_
+    if exact:
+        # features of the whole Gram matrix, for scikit-learn's own linear kernel
+        values, vectors = np.linalg.eigh(np.tensordot(model.mu_, walks.grams_among(BATCH), axes=1))
+        X = vectors * np.sqrt(np.maximum(values, 0))
+    else:
+        X = walks.features(BATCH).astype(float) * np.sqrt(model.mu_)[walks.columns]
+    kernel = DotProduct(0.0, "fixed") + WhiteKernel(model.noise_, "fixed")
+    z = (y - model.mean_) / model.deviation_
+    theirs = GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None).fit(X[:50], z[:50])
+    mean, std = theirs.predict(X[50:], return_std=True)
+    _, theirs_covariance = theirs.predict(X[50:], return_cov=True)
+    ours, deviation = model.predict(BATCH[50:], return_std=True)
+    np.testing.assert_allclose((ours - model.mean_) / model.deviation_, mean, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(deviation / model.deviation_, std, rtol=1e-6, atol=1e-6)
+    assert model.log_marginal_likelihood() == pytest.approx(theirs.log_marginal_likelihood_value_, rel=1e-6, abs=1e-5)
+    _, covariance = model.predict(BATCH[50:], return_cov=True)
+    np.testing.assert_allclose(covariance / model.deviation_**2, theirs_covariance, rtol=1e-6, atol=1e-6)
+
+
+def test_learning_raises_the_likelihood_and_finds_what_counts():
+    y = BATCH.graph_sizes.astype(float)
+    model = gv.RandomWalkRegressor(3, cosine=False).fit(BATCH, y)
+    assert model.curve_[-1] > model.curve_[0] + 10
+    assert np.all(np.diff(model.curve_) > -1e-6)
+    sizes = model.blocks_.index("node walk0")
+    assert model.mu_[sizes] > 10 * model.mu_[[i for i, name in enumerate(model.blocks_) if "walk3" in name]].max()
+    fixed = gv.RandomWalkRegressor(3, learn=False).fit(BATCH, y)
+    assert len(set(fixed.mu_)) == 1
+    assert len(fixed.curve_) == 1
+
+
+def test_intervals_cover():
+    inside = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(70)
+        y = np.sqrt(BATCH.graph_sizes) + 0.3 * rng.normal(size=70)
+        model = gv.RandomWalkRegressor(2).fit(BATCH[order[:50]], y[order[:50]])
+        mean, std = model.predict(BATCH[order[50:]], return_std=True)
+        inside.append(np.abs(mean - y[order[50:]]) < 1.96 * std)
+    assert 0.9 < np.mean(inside) < 0.99
+
+
+def test_samples_have_the_posterior_mean_and_covariance():
+    y = BATCH.graph_sizes + RNG.normal(size=70)
+    model = gv.RandomWalkRegressor(2).fit(BATCH[:50], y[:50])
+    draws = model.sample_y(BATCH[50:55], 20_000)
+    mean, covariance = model.predict(BATCH[50:55], return_cov=True)
+    assert draws.shape == (5, 20_000)
+    error = np.sqrt(covariance.diagonal() / 20_000)
+    assert (np.abs(draws.mean(axis=1) - mean) < 5 * error).all()
+    np.testing.assert_allclose(np.cov(draws), covariance, atol=0.05 * covariance.max())
+
+
+def test_choices_of_labels_have_blocks_of_their_own():
+    walks = WalkBlocks.fitted(BATCH, max_length=1, labels=("node", "both"), cosine=True)
+    assert walks.names == [
+        "node walk0", "node walk1", "both walk0", "both walk1",
+        "node walk0 cosine", "node walk1 cosine", "both walk0 cosine", "both walk1 cosine", "constant",
+    ]  # fmt: skip
+    held = walks.exact(BATCH)
+    K = walks.grams(held, held)
+    np.testing.assert_allclose(K.diagonal(axis1=1, axis2=2).mean(axis=1), 1, rtol=1e-9)
+    np.testing.assert_allclose(K[4:8].diagonal(axis1=1, axis2=2)[:, BATCH.graph_sizes > 1][[0, 2]], 1)
+    np.testing.assert_allclose(walks.diagonals(held), K.diagonal(axis1=1, axis2=2))
+
+
+def test_features_approach_the_exact_blocks():
+    exact = WalkBlocks.fitted(BATCH, max_length=2, labels="node")
+    wide = WalkBlocks.fitted(BATCH, max_length=2, labels="node", n_components=3 * 4096)
+    held, X = exact.exact(BATCH), wide.features(BATCH).astype(float)
+    for block, K in enumerate(exact.grams(held, held)):
+        columns = X[:, wide.columns == block]
+        size = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
+        assert np.abs((columns @ columns.T - K) / size).mean() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("how", "y", "message"),
+    [
+        ({}, np.full(70, np.nan), "one finite number for each of the 70 graphs"),
+        ({}, np.ones(3), "one finite number"),
+        ({"labels": ()}, np.ones(70), "at least one choice"),
+        ({"labels": "colour"}, np.ones(70), "labels must be"),
+        ({"max_length": -1}, np.ones(70), "max_length"),
+        ({"cosine": 1}, np.ones(70), "cosine must be True or False"),
+    ],
+)
+def test_refusals(how, y, message):
+    with pytest.raises(GvoysError, match=message):
+        gv.RandomWalkRegressor(**how).fit(BATCH, y)

@@ -1,0 +1,97 @@
+"""gvoys classify and gvoys learn, as a user meets them."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gvoys.cli import app
+from gvoys.cli.data import is_real
+
+
+def run(*arguments):
+    return CliRunner(env={"COLUMNS": "160"}).invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def mutag():
+    pytest.importorskip("grakel")
+    return "MUTAG"
+
+
+@pytest.fixture
+def table(tmp_path):
+    pytest.importorskip("rdkit")
+    chains = [f"{'C' * n}{end}" for n in range(1, 16) for end in ("", "O", "N", "C#N")]
+    rows = [f"{text},{len(text) + 0.1:.1f},{'acid' if 'O' in text else 'other'}" for text in chains]
+    file = tmp_path / "chains.csv"
+    file.write_text("\n".join(["smiles,size,kind", *rows]) + "\n")
+    return file
+
+
+def test_classify_prints_the_paper_beside_ours_and_writes_what_it_found(mutag, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run("classify", mutag, "--folds", 3, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "84.1 %" in result.output
+    assert sorted(file.name for file in (tmp_path / "MUTAG").iterdir()) == [
+        "confusion.png",
+        "lengths.png",
+        "results.json",
+    ]
+    found = json.loads((tmp_path / "MUTAG" / "results.json").read_text())
+    assert np.shape(found["scores"]) == (1, 3)
+    assert found["mean"] > 0.75
+
+
+def test_tables_of_molecules(table, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run("classify", table, "--target", "kind", "--folds", 3)
+    assert result.exit_code == 0, result.output
+    assert "%" in result.output
+    result = run("classify", table, "--target", "size", "--folds", 3, "--out", tmp_path / "plots")
+    assert result.exit_code == 0, result.output
+    assert "RMSE" in result.output
+    assert (tmp_path / "plots" / "chains" / "predictions.png").stat().st_size > 1000
+    found = json.loads((tmp_path / "plots" / "chains" / "results.json").read_text())
+    assert found["mean"] < 1.0
+
+
+def test_learn_shows_mu_and_what_it_is_worth(mutag, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run("learn", mutag, "--labels", "none", "--folds", 2, "--max-length", 3, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "learned in the training folds" in result.output
+    assert "not honest" in result.output
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["MUTAG-curve.png", "MUTAG-lengths.png"]
+
+
+def test_learn_for_real_targets(table):
+    result = run("learn", table, "--target", "size", "--max-length", 2)
+    assert result.exit_code == 0, result.output
+    assert "likelihood" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["classify", "molecules.csv"], "name the column to predict with --target"),
+        (["classify", "molecules.csv", "--target", "y"], "there is no file"),
+        (["classify", "MUTAG", "--attributes"], "has no node attributes"),
+        (["classify", "MUTAG", "--folds", "1"], "folds must lie between 2 and"),
+        (["learn", "MUTAG", "--objective", "magic"], "there is no objective"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(mutag, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code != 0
+    assert message in str(result.exception)
+
+
+def test_what_is_real():
+    assert is_real(np.array([0.5, 1.0]))
+    assert is_real(np.arange(30.0))
+    assert not is_real(np.array([1.0, 2.0]))
+    assert not is_real(np.array(["a", "b"]))
+    assert not is_real(np.array([1, -1]))
