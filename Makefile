@@ -24,6 +24,7 @@ test: .venv/test-installed
 	$(BIN)/python -m pytest
 
 bench: .venv/test-installed
+	$(BIN)/pip install --quiet --editable ".[bench]"
 	$(BIN)/python -m benchmarks
 
 clean:

@@ -1,10 +1,10 @@
-"""Run every section, or those named: python -m benchmarks [conversion | mutag | sketch | scaling | voyagers]"""
+"""Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS below."""
 
 import sys
 
 from rich.console import Console
 
-from benchmarks import conversion, mutag, scaling, sketch, voyagers
+from benchmarks import conversion, learning, mutag, scaling, sketch, voyagers
 
 SECTIONS = {
     "conversion": conversion.run,
@@ -12,6 +12,7 @@ SECTIONS = {
     "sketch": sketch.run,
     "scaling": scaling.run,
     "voyagers": voyagers.run,
+    "learning": learning.run,
 }
 
 
