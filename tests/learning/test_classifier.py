@@ -272,3 +272,17 @@ def test_new_graphs_must_have_what_the_fitted_ones_had():
     model = quick().fit(BATCH, Y)
     with pytest.raises(UnsupportedError, match="the fitted graphs had node labels and these have none"):
         model.predict(replace(BATCH, node_labels=None))
+
+
+def test_contributions_are_alignments():
+    from gvoys.learning.alignment import block_alignments
+
+    P = profiler(BATCH).profile(BATCH).labels
+    y = (Y == "large").astype(int)
+    H = np.eye(90) - 1 / 90
+    target = H @ np.equal.outer(y, y).astype(float) @ H
+    found = block_alignments(P, y)
+    for r, i in ((0, 0), (2, 3)):
+        K = H @ (P[:, i, r].astype(float) @ P[:, i, r].T.astype(float)) @ H
+        expected = (K * target).sum() / np.linalg.norm(K) / np.linalg.norm(target)
+        assert found[r, i] == pytest.approx(expected, rel=1e-6)

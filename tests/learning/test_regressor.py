@@ -150,3 +150,17 @@ def test_features_approach_the_exact_blocks():
 def test_refusals(how, y, message):
     with pytest.raises(GvoysError, match=message):
         gv.RandomWalkRegressor(**how).fit(BATCH, y)
+
+
+@pytest.mark.parametrize("max_exact", [100, 10])
+def test_blocks_of_graphs_change_nothing(max_exact, monkeypatch):
+    from gvoys.learning import regressor
+
+    y = BATCH.graph_sizes.astype(float)
+    model = gv.RandomWalkRegressor(2, max_exact=max_exact, n_components=90, learn=False)
+    expected = model.fit(BATCH[:50], y[:50]).predict(BATCH[50:], return_std=True)
+    monkeypatch.setattr(regressor, "_AT_ONCE", 7)
+    if max_exact == 100:
+        monkeypatch.setattr(regressor, "_BLOCK", 20)  # counts are exact, whatever came first
+    found = model.fit(BATCH[:50], y[:50]).predict(BATCH[50:], return_std=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -17,6 +17,7 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
+from gvoys.learning.alignment import block_alignments
 from gvoys.learning.profiler import Profiler, Profiles
 from gvoys.learning.selection import Choice, choose, subsample
 from gvoys.learning.tops import TOPS, Balance, Landmarks, Top
@@ -113,7 +114,7 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         profiles = self.profiler_.profile(batch, self.n_jobs)
         self.chosen_ = self._choose(profiles, codes)
         self._fit_machine(profiles, codes)
-        self.contributions_ = _alignments(profiles, codes)
+        self.contributions_ = block_alignments(profiles.labels, codes)
         return self
 
     def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.int64]:
@@ -273,19 +274,3 @@ def _check_grid(rounds: Any, tops: Any, Cs: Any) -> int:
 
 def _blocks(n: int) -> list[slice]:
     return [slice(begin, min(begin + _BLOCK, n)) for begin in range(0, n, _BLOCK)]
-
-
-def _alignments(profiles: Profiles, codes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Centred alignment of each block's kernel with that of equal classes, (n_rounds, n_lengths)."""
-    same = (codes[:, None] == np.arange(codes.max() + 1)).astype(np.float64)
-    same -= same.mean(axis=0)
-    target = np.linalg.norm(same.T @ same)
-    n_lengths, n_rounds = profiles.labels.shape[1:3]
-    out = np.zeros((n_rounds, n_lengths))
-    for r in range(n_rounds):
-        for i in range(n_lengths):
-            block = profiles.labels[:, i, r].astype(np.float64)
-            block = block - block.mean(axis=0)
-            size = np.linalg.norm(block.T @ block) * target
-            out[r, i] = np.linalg.norm(block.T @ same) ** 2 / size if size > 0 else 0.0
-    return out

@@ -21,7 +21,8 @@ from gvoys.walks.settings import check_count, check_flag
 
 __all__ = ["RandomWalkRegressor"]
 
-_BLOCK = 4096  # graphs that are in the making at once
+_BLOCK = 4096  # graphs whose features are in the making at once
+_AT_ONCE = 512  # graphs that are compared with all fitted ones at once
 
 
 class RandomWalkRegressor(RegressorMixin, BaseEstimator):
@@ -95,7 +96,7 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         targets = self._read_targets(batch, y)
         self.exact_ = len(batch) <= check_count(self.max_exact, "max_exact")
         self.walks_ = WalkBlocks.fitted(
-            batch[:_BLOCK],
+            batch if self.exact_ else batch[:_BLOCK],  # all sequences, or enough graphs to know the traces
             max_length=self.max_length,
             labels=self.labels,
             cosine=check_flag(self.cosine, "cosine"),
@@ -157,15 +158,17 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         """The mean, and on request the deviation or the covariance of new measurements, their noise included."""
         check_is_fitted(self, "weights_")
         batch = as_batch(X)
-        mean, half, own = self._project(batch)
-        mean = self.mean_ + self.deviation_ * mean
         if return_cov:
-            noise = self.noise_ * np.eye(len(batch))
-            return mean, self.deviation_**2 * (self._covariance(batch, half) + noise)
-        if not return_std:
-            return mean
-        variance = self._variance(half, own) + self.noise_
-        return mean, self.deviation_ * np.sqrt(np.maximum(variance, 0.0))
+            mean, half, _ = self._project(batch)
+            covariance = self._covariance(batch, half) + self.noise_ * np.eye(len(batch))
+            return self.mean_ + self.deviation_ * mean, self.deviation_**2 * covariance
+        mean, variance = np.empty(len(batch)), np.empty(len(batch))
+        for begin in range(0, len(batch), _AT_ONCE):
+            rows = slice(begin, min(begin + _AT_ONCE, len(batch)))
+            mean[rows], half, own = self._project(batch[rows])
+            variance[rows] = self._variance(half, own) + self.noise_
+        mean = self.mean_ + self.deviation_ * mean
+        return (mean, self.deviation_ * np.sqrt(np.maximum(variance, 0.0))) if return_std else mean
 
     def _project(self, batch: GraphBatch) -> tuple[NDArray[np.float64], Any, Any]:
         """The standardised mean, and what the variance is made of."""
