@@ -286,3 +286,10 @@ def test_contributions_are_alignments():
         K = H @ (P[:, i, r].astype(float) @ P[:, i, r].T.astype(float)) @ H
         expected = (K * target).sum() / np.linalg.norm(K) / np.linalg.norm(target)
         assert found[r, i] == pytest.approx(expected, rel=1e-6)
+
+
+def test_contributions_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    quick().fit(BATCH, Y).plot_contributions(tmp_path / "lengths.svg")
+    assert "<svg" in (tmp_path / "lengths.svg").read_text()
+    assert [file.name for file in tmp_path.iterdir()] == ["lengths.svg"]

@@ -93,7 +93,7 @@ def _model(batch: GraphBatch, y: NDArray[Any], molecules: bool, attributes: bool
 
 def _write(folder: Path, name: str, found: Evaluation, seeds: tuple[int, ...]) -> None:
     """results.json, and the plots; a file appears only when it is whole."""
-    from gvoys.cli import plots
+    from gvoys.report import plots
 
     folder.mkdir(parents=True, exist_ok=True)
     result = {
@@ -120,6 +120,6 @@ def _write(folder: Path, name: str, found: Evaluation, seeds: tuple[int, ...]) -
 
 
 def _check_plots() -> None:
-    from gvoys.cli import plots
+    from gvoys.report import plots
 
     plots.check()

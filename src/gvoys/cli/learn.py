@@ -113,7 +113,7 @@ def _score(
 
 
 def _write(folder: Path, name: str, series: LearnedSeries) -> None:
-    from gvoys.cli import plots
+    from gvoys.report import plots
 
     folder.mkdir(parents=True, exist_ok=True)
     plots.save_bars(

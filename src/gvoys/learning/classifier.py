@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,13 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         return self.landmarks_.embed(features)
 
     # -- predicting
+
+    def plot_contributions(self, path: Any) -> None:
+        """Draw `contributions_` into a file, .png or .svg."""
+        from gvoys.report import plots
+
+        check_is_fitted(self, "contributions_")
+        plots.save_contributions(Path(path), self.contributions_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Confidence for the second class, (n_graphs,), or for each of several, (n_graphs, n_classes)."""

@@ -1,4 +1,4 @@
-"""The plots that commands write; a file appears only when it is whole."""
+"""Plots as files, by matplotlib; a file appears only when it is whole."""
 
 from __future__ import annotations
 
