@@ -68,7 +68,7 @@ def test_landmarks_reproduce_the_kernel_on_themselves():
 
 
 def test_the_series_is_the_weight_of_each_length():
-    model = quick(rounds=(0,), tops=("linear",), labels="node").fit(BATCH, Y)
+    model = quick(rounds=(0,), tops=("linear",), labels="node", backtrack=True).fit(BATCH, Y)
     K = [
         gv.compute_gram(gv.profiles(BATCH, "sketch", 6, 128, start="ones", stop="ones"), gv.Coefficients(e))
         for e in np.eye(7).tolist()
@@ -178,10 +178,17 @@ def test_labels_as_asked_for(labels):
     assert model.score(BATCH, Y) > 0.8
 
 
+def test_walks_turn_back_in_denser_graphs():
+    assert not profiler(BATCH, backtrack="auto").settings.backtrack
+    assert profiler(gv.datasets.regular(3, 12, 4), backtrack="auto").settings.backtrack
+    with pytest.raises(ParameterError, match='backtrack must be "auto", True or False'):
+        quick(backtrack="never").fit(BATCH, Y)
+
+
 def test_large_graphs_have_wider_sketches():
     large = gv.datasets.erdos_renyi(4, 150, 0.02)
     assert profiler(large, n_components="auto").n_components == 1024
-    assert profiler(BATCH, n_components="auto").n_components == 256
+    assert profiler(BATCH, n_components="auto").n_components == 512
 
 
 # -- manners

@@ -43,9 +43,10 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
     ----------
     max_length : the longest walk.
     rounds, tops, C : the grid. Keep it small: large ones hurt small datasets.
-    n_components : width of a block of the sketch; "auto": 256, and 1024 for graphs of over 100 nodes on average.
+    n_components : width of a block of the sketch; "auto": 512, and 1024 for graphs of over 100 nodes on average.
     labels : "node", "edge", "both", "degree", or "auto": node labels where there are any, else degrees.
-    backtrack : False leaves out walks that go straight back.
+    backtrack : False leaves out walks that go straight back; "auto" does so where the mean degree is at most 3, as in
+        molecules.
     attribute_bandwidth : None ignores node attributes; "auto" or a number (in standard deviations) lets nodes match by
         them as well, in walks of length 0 and 1 that count as much as the labels do.
     class_weight : as in scikit-learn's SVC.
@@ -77,7 +78,7 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         C: tuple[float, ...] = (1.0, 10.0, 100.0),
         n_components: int | str = "auto",
         labels: str = "auto",
-        backtrack: bool = True,
+        backtrack: bool | str = "auto",
         attribute_bandwidth: float | str | None = None,
         class_weight: Any = None,
         cv: int = 5,

@@ -18,7 +18,8 @@ from gvoys.walks.settings import Settings, check_settings, choose_scale
 __all__ = ["Profiler", "Profiles"]
 
 _LARGE = 100  # mean nodes from which graphs have too many walks for a narrow sketch
-_WIDTHS = (256, 1024)
+_WIDTHS = (512, 1024)
+_DENSE = 3.0  # mean degree from which walks may turn back
 _ATTRIBUTE_LENGTH = 1  # longer walks add nothing where attributes tell nodes apart
 _BANDWIDTH = 0.5  # of the root of the number of attributes, all of variance one
 _CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
@@ -59,7 +60,7 @@ class Profiler:
         max_length: int,
         n_rounds: int,
         n_components: int | str,
-        backtrack: bool,
+        backtrack: bool | str,
         attribute_bandwidth: float | str | None,
         seed: int,
     ) -> Profiler:
@@ -68,6 +69,7 @@ class Profiler:
         width = _choose_width(batch, n_components)
         centre, deviation, bandwidth = _scales(batch, attribute_bandwidth)
         node, edge = (True, False) if labels == "degree" else LABEL_CHOICES[labels]
+        backtrack = _choose_backtrack(batch, backtrack)
         settings = Settings("ones", "ones", node, edge, n_rounds - 1, backtrack, bandwidth, seed, choose_scale(batch))
         check_settings(batch, settings)
         return cls(labels, max_length, n_rounds, width, settings, centre, deviation)
@@ -111,6 +113,15 @@ def _choose_labels(batch: GraphBatch, labels: Any) -> str:
     if not isinstance(labels, str) or labels not in _CHOICES:
         raise ParameterError(f'labels must be "auto" or one of {", ".join(map(repr, _CHOICES))}, not {labels!r}')
     return labels
+
+
+def _choose_backtrack(batch: GraphBatch, backtrack: Any) -> bool:
+    """In graphs like molecules most walks go to and fro; in denser ones few do, and leaving them out costs more."""
+    if isinstance(backtrack, str) and backtrack == "auto":
+        return batch.n_entries > _DENSE * batch.n_nodes
+    if not isinstance(backtrack, (bool, np.bool_)):
+        raise ParameterError(f'backtrack must be "auto", True or False, not {backtrack!r}')
+    return bool(backtrack)
 
 
 def _choose_width(batch: GraphBatch, n_components: Any) -> int:
