@@ -164,3 +164,12 @@ def test_blocks_of_graphs_change_nothing(max_exact, monkeypatch):
         monkeypatch.setattr(regressor, "_BLOCK", 20)  # counts are exact, whatever came first
     found = model.fit(BATCH[:50], y[:50]).predict(BATCH[50:], return_std=True)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_features_that_repeat_do_not_break_it():
+    """Columns that are alike and hardly any noise leave a matrix that is singular to rounding."""
+    X = np.repeat(RNG.normal(size=(2000, 3)).astype(np.float32), 20, axis=1)
+    y = X[:, 0] + 1e-9 * RNG.normal(size=2000)
+    value, gradient = moments(X, y, np.zeros(60, int)).evaluate(np.array([7.0]), -14.0)
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()

@@ -14,9 +14,14 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 
+from gvoys.errors import ConvergenceError
+
 __all__ = ["BlockGrams", "FeatureMoments", "Likelihood", "maximise_likelihood"]
 
-_BOUNDS = (-16.0, 12.0)  # of log mu and log noise, for blocks of unit trace and targets of unit variance
+# of log mu and log noise, for blocks of unit trace and targets of unit variance
+_MU_BOUNDS = (-16.0, 7.0)
+_NOISE_BOUNDS = (-14.0, 5.0)
+_JITTERS = (0.0, 1e-13, 1e-11, 1e-9)  # of the mean diagonal: what float32 features may need to stay positive definite
 
 
 class Likelihood(Protocol):
@@ -61,7 +66,7 @@ class FeatureMoments:
         root = np.exp(0.5 * log_mu)[self.blocks]
         A = self.squares * np.outer(root, root)
         A[np.diag_indices_from(A)] += np.exp(log_noise)
-        factor = cholesky(A, lower=True)
+        factor = _factor(A)
         return root, factor, cho_solve((factor, True), root * self.products)
 
     def evaluate(self, log_mu: NDArray[np.float64], log_noise: float) -> tuple[float, NDArray[np.float64]]:
@@ -94,7 +99,7 @@ class BlockGrams:
         """The Cholesky factor of K + noise I, and K^-1 y."""
         K = np.tensordot(np.exp(log_mu), self.grams, axes=1)
         K[np.diag_indices_from(K)] += np.exp(log_noise)
-        factor = cholesky(K, lower=True)
+        factor = _factor(K)
         return factor, cho_solve((factor, True), self.y)
 
     def evaluate(self, log_mu: NDArray[np.float64], log_noise: float) -> tuple[float, NDArray[np.float64]]:
@@ -105,6 +110,17 @@ class BlockGrams:
         slope = np.outer(alpha, alpha) - inverse
         by_mu = 0.5 * np.exp(log_mu) * np.einsum("bij,ij->b", self.grams, slope, optimize=True)
         return float(value), np.append(by_mu, 0.5 * np.exp(log_noise) * slope.trace())
+
+
+def _factor(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The Cholesky factor, with the least of some jitters that lets it exist."""
+    size = float(A.diagonal().mean())
+    for jitter in _JITTERS:
+        try:
+            return np.asarray(cholesky(A + jitter * size * np.eye(len(A)) if jitter else A, lower=True))
+        except np.linalg.LinAlgError:
+            continue
+    raise ConvergenceError("the kernel matrix is not positive definite even with a jitter; more noise would help")
 
 
 def maximise_likelihood(
@@ -126,7 +142,7 @@ def maximise_likelihood(
         start,
         jac=True,
         method="L-BFGS-B",
-        bounds=[_BOUNDS] * len(start),
+        bounds=[_MU_BOUNDS] * len(log_mu) + [_NOISE_BOUNDS],
         callback=lambda x: curve.append(latest.get(x.tobytes(), float("nan"))),
         options={"maxiter": max_iterations},
     )
