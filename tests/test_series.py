@@ -139,7 +139,8 @@ def test_a_series_of_nothing():
 
 def test_a_negative_f_is_refused():
     with pytest.raises(
-        ModulationError, match=r"negative at k = 2.*use moments, sequences or sketch instead, which only need mu >= 0"
+        ModulationError,
+        match=r"negative at k = 2.*use moments, sequences, sketch or OneSidedVoyagers instead, which only need mu >= 0",
     ):
         gv.Coefficients([1, 1]).modulation(5)
 

@@ -19,6 +19,9 @@ from gvoys.learning.tops import Balance, Landmarks, Top
 BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
 Y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), "large", "small")
 
+MANY = gv.datasets.molecules(400, mean_nodes=12, random_state=7)
+SIZES = np.where(MANY.graph_sizes > np.median(MANY.graph_sizes), "large", "small")
+
 
 def quick(**how):
     return gv.RandomWalkClassifier(**{"rounds": (0, 1), "C": (10.0,), "n_components": 128} | how)
@@ -86,16 +89,16 @@ def grams_of(kernels):
 
 def test_the_default_is_left_only_for_something_better():
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 120)
+    y = np.arange(80) % 2
 
     def noise():
-        X = rng.normal(size=(120, 30))
-        return X @ X.T
+        X = rng.normal(size=(80, 100))
+        return X @ X.T / 100
 
     perfect = np.outer(2 * y - 1, 2 * y - 1) + 0.1 * noise()
-    kept = [choose(grams_of([noise(), noise(), noise()]), y, (1.0, 10.0), 5, None, s, 1) for s in range(30)]
-    # kernels of pure noise, the hardest case: the best of six would be the default one time in six
-    assert np.mean([(one.rounds, one.top, one.C) == (3, "laplacian", 10.0) for one in kept]) >= 0.4
+    kept = [choose(grams_of([noise(), noise(), noise()]), y, (1.0, 10.0), 5, None, s, 1) for s in range(20)]
+    # kernels of pure noise, the hardest case: the best of three would be the default one time in three
+    assert np.mean([(one.rounds, one.top, one.C) == (3, "laplacian", 10.0) for one in kept]) >= 0.6
     left = choose(grams_of([perfect, noise(), noise()]), y, (1.0, 10.0), 5, None, 0, 1)
     assert (left.rounds, left.top) == (0, "linear")
     assert left.score > 0.95
@@ -150,7 +153,7 @@ def test_fitted_constants_do_not_know_the_test_graphs():
 
 
 def test_it_learns():
-    assert cross_val_score(quick(), BATCH, Y, cv=5).mean() > 0.85
+    assert cross_val_score(quick(), MANY, SIZES, cv=3).mean() > 0.85
 
 
 def test_graphs_without_labels_are_told_apart_by_degrees():
@@ -209,10 +212,6 @@ def test_probabilities_and_decisions(n_classes):
     assert np.mean(-np.log(P[np.arange(30), np.searchsorted(model.classes_, y[60:])])) < np.log(n_classes)
 
 
-MANY = gv.datasets.molecules(400, mean_nodes=12, random_state=7)
-SIZES = np.where(MANY.graph_sizes > np.median(MANY.graph_sizes), "large", "small")
-
-
 @pytest.mark.parametrize("top", ["linear", "laplacian"])
 def test_the_explicit_road_is_as_good(top):
     exact = quick(tops=(top,)).fit(MANY[:300], SIZES[:300]).score(MANY[300:], SIZES[300:])
@@ -249,8 +248,8 @@ def test_clone_pickle_and_threads():
 
 def test_class_weights_count():
     y = np.where(np.arange(90) % 9 == 0, "rare", "common")
-    plain = quick(tops=("linear",)).fit(BATCH, y).predict(BATCH)
-    fair = quick(tops=("linear",), class_weight="balanced").fit(BATCH, y).predict(BATCH)
+    plain = quick(tops=("linear",), C=(0.01,)).fit(BATCH, y).predict(BATCH)
+    fair = quick(tops=("linear",), C=(0.01,), class_weight="balanced").fit(BATCH, y).predict(BATCH)
     assert (fair == "rare").sum() > (plain == "rare").sum()
 
 

@@ -36,7 +36,11 @@ class LearnedSeries(Coefficients):
 
     def __init__(self, mu: Any, objective: str = "", curve: Any = (), shares: Any = ()) -> None:
         super().__init__(mu)
-        for name, value in (("objective", objective), ("curve", tuple(curve)), ("shares", tuple(shares))):
+        for name, value in (
+            ("objective", objective),
+            ("curve", tuple(map(float, curve))),
+            ("shares", tuple(map(float, shares))),
+        ):
             object.__setattr__(self, name, value)
 
 
