@@ -62,7 +62,10 @@ def classify(
     target: _TARGET = None,
     smiles: _SMILES = "smiles",
     folds: _FOLDS = 10,
-    seed: _SEED = None,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(help="Seed of the split; give it again for more. Default: 0, and 0 1 2 for under 1000 graphs."),
+    ] = None,
     attributes: Annotated[bool, typer.Option("--attributes", help="Let node attributes count.")] = False,
     out: _OUT = None,
     n_jobs: Annotated[int | None, typer.Option(help="Threads; all by default.")] = None,
@@ -73,7 +76,7 @@ def classify(
     """
     from gvoys.cli.classify import run_classify
 
-    run_classify(Console(), data, root, target, smiles, folds, tuple(seed or [0]), attributes, out, n_jobs)
+    run_classify(Console(), data, root, target, smiles, folds, tuple(seed or ()) or None, attributes, out, n_jobs)
 
 
 @app.command()
