@@ -20,6 +20,7 @@ from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.spectrum import max_degree, spectral_radius
 from gvoys.series import Series, check_series
 from gvoys.walks.settings import check_count, check_halting
+from gvoys.walks.voyagers import Crew
 
 __all__ = [
     "concentration_bound",
@@ -51,7 +52,7 @@ def load_bound(graph: Any, series: Series, p_halt: float = 0.2, *, share_halting
     one, series = as_one_graph(graph, "graph"), check_series(series)
     series = series.resolved(max_degree(one))
     series.check_modulation()
-    step = _largest_step(one) * _step_factor(check_halting(p_halt), share_halting)
+    step = _largest_step(one) * Crew(1, p_halt=check_halting(p_halt), share_halting=share_halting).step_factor
     if step == 0.0:
         return math.sqrt(float(series.modulation(0)[0]))
     if step > 1e150 or step**2 >= series.modulation_radius:
@@ -144,8 +145,8 @@ def finite_variance(graphs: Any, series: Series, p_halt: float = 0.2, *, share_h
     batch, series = as_batch(graphs), check_series(series)
     series = series.resolved(max_degree(batch))
     series.check_modulation()
-    keep = math.sqrt(1.0 - check_halting(p_halt)) if share_halting else 1.0 - check_halting(p_halt)
-    return math.isinf(series.modulation_radius) or load_growth(batch) < keep * series.modulation_radius
+    factor = Crew(1, p_halt=check_halting(p_halt), share_halting=share_halting).step_factor
+    return math.isinf(series.modulation_radius) or load_growth(batch) * factor < series.modulation_radius
 
 
 def finite_variance_of_nodes(graph: Any, series: Series, p_halt: float = 0.2) -> bool:
@@ -198,10 +199,6 @@ def _largest_step(graph: GraphBatch) -> float:
         return 0.0
     ways = [np.bincount(nodes, minlength=graph.n_nodes)[nodes] for nodes in (graph.rows(), graph.columns())]
     return float(max((way * np.abs(graph.weights())).max() for way in ways))
-
-
-def _step_factor(p_halt: float, share_halting: bool) -> float:
-    return (1.0 - p_halt) ** (-0.5 if share_halting else -1.0)
 
 
 def _sum_of_roots(series: Series, step: float) -> float:

@@ -74,9 +74,10 @@ def classify(
 
     Kernel, refinement and C are chosen inside every training fold; the figures are what new graphs would get.
     """
-    from gvoys.cli.classify import run_classify
+    from gvoys.cli.classify import Options, run_classify
 
-    run_classify(Console(), data, root, target, smiles, folds, tuple(seed or ()) or None, attributes, out, n_jobs)
+    seeds = tuple(seed) if seed else None
+    run_classify(Console(), data, Options(root, target, smiles, folds, seeds, attributes, out, n_jobs))
 
 
 @app.command()

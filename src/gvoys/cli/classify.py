@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,10 @@ from rich.table import Table
 
 from gvoys.cli.data import is_real, load_data
 from gvoys.errors import ParameterError
-from gvoys.graphs.batch import GraphBatch
 from gvoys.learning import RandomWalkClassifier, RandomWalkRegressor
 from gvoys.learning.evaluation import Evaluation, evaluate_folds
 
-__all__ = ["run_classify"]
+__all__ = ["Options", "run_classify"]
 
 _FEW = 1000  # graphs below which one split says little, and three are made
 
@@ -26,20 +26,23 @@ _FEW = 1000  # graphs below which one split says little, and three are made
 PAPER = {"MUTAG": 84.1, "PTC_MR": 61.6, "ENZYMES": 20.0, "PROTEINS": 71.6, "DD": 74.3, "NCI1": 64.2, "AIDS": 97.8}
 
 
-def run_classify(
-    console: Console,
-    data: list[str],
-    root: Path | None,
-    target: str | None,
-    smiles: str,
-    folds: int,
-    seeds: tuple[int, ...] | None,
-    attributes: bool,
-    out: Path | None,
-    n_jobs: int | None,
-) -> None:
+@dataclass(frozen=True)
+class Options:
+    """What the command line was given."""
+
+    root: Path | None
+    target: str | None
+    smiles: str
+    folds: int
+    seeds: tuple[int, ...] | None
+    attributes: bool
+    out: Path | None
+    n_jobs: int | None
+
+
+def run_classify(console: Console, data: list[str], options: Options) -> None:
     """Load, evaluate, print and write."""
-    if out is not None:
+    if options.out is not None:
         _check_plots()
     table = Table(
         "data",
@@ -50,38 +53,32 @@ def run_classify(
         "the paper",
         "fit",
         "predict",
-        title=f"{folds} folds; everything chosen inside the training folds",
+        title=f"{options.folds} folds; everything chosen inside the training folds",
     )
     for name in data:
-        row = _one(console, name, root, target, smiles, folds, seeds, attributes, out, n_jobs)
+        row = _one(console, name, options)
         table.add_row(*row)
         if len(data) > 1:
             console.print(f"{row[0]}: {row[2]} ± {row[3]}")
     console.print(table)
 
 
-def _one(
-    console: Console,
-    data: str,
-    root: Path | None,
-    target: str | None,
-    smiles: str,
-    folds: int,
-    seeds: tuple[int, ...] | None,
-    attributes: bool,
-    out: Path | None,
-    n_jobs: int | None,
-) -> list[str]:
-    name, batch, y = load_data(data, root, target, smiles)
-    if attributes and batch.node_attributes is None:
+def _one(console: Console, data: str, options: Options) -> list[str]:
+    name, batch, y = load_data(data, options.root, options.target, options.smiles)
+    if options.attributes and batch.node_attributes is None:
         raise ParameterError(f"{name} has no node attributes; leave out --attributes")
-    seeds = seeds or ((0, 1, 2) if len(batch) < _FEW else (0,))
-    model = _model(batch, y, target is not None, attributes, n_jobs)
+    seeds = options.seeds or ((0, 1, 2) if len(batch) < _FEW else (0,))
+    model = _model(y, options)
     found = evaluate_folds(
-        model, batch, y, folds, seeds, lambda splits, n: track(splits, name, total=n, console=console, transient=True)
+        model,
+        batch,
+        y,
+        options.folds,
+        seeds,
+        lambda splits, n: track(splits, name, total=n, console=console, transient=True),
     )
-    if out is not None:
-        _write(out / name, name, found, seeds)
+    if options.out is not None:
+        _write(options.out / name, name, found, seeds)
     score = f"{100 * found.mean:.1f} %" if found.classify else f"RMSE {found.mean:.3g}"
     deviation = f"{100 * found.deviation:.1f}" if found.classify else f"{found.deviation:.2g}"
     paper = f"{PAPER[name]:.1f} %" if name in PAPER else ""
@@ -89,10 +86,10 @@ def _one(
     return [name, f"{len(batch):,}", score, deviation, ", ".join(map(str, seeds)), paper, *seconds]
 
 
-def _model(batch: GraphBatch, y: NDArray[Any], molecules: bool, attributes: bool, n_jobs: int | None) -> Any:
+def _model(y: NDArray[Any], options: Options) -> Any:
     if is_real(y):
-        return RandomWalkRegressor(labels="both" if molecules else "auto", n_jobs=n_jobs)
-    return RandomWalkClassifier(attribute_bandwidth="auto" if attributes else None, n_jobs=n_jobs)
+        return RandomWalkRegressor(labels="auto" if options.target is None else "both", n_jobs=options.n_jobs)
+    return RandomWalkClassifier(attribute_bandwidth="auto" if options.attributes else None, n_jobs=options.n_jobs)
 
 
 def _write(folder: Path, name: str, found: Evaluation, seeds: tuple[int, ...]) -> None:

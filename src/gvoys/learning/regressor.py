@@ -127,11 +127,12 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
     def _learn(self, likelihood: Any) -> None:
         n_blocks = likelihood.n_blocks
         log_mu, log_noise = np.full(n_blocks, -np.log(n_blocks)), float(np.log(0.1))
-        self.curve_ = [likelihood.evaluate(log_mu, log_noise)[0]]
+        curve: list[float] = []
         if check_flag(self.learn, "learn"):
             steps = check_count(self.max_iterations, "max_iterations")
-            log_mu, log_noise, self.curve_ = maximise_likelihood(likelihood, log_mu, log_noise, steps)
+            log_mu, log_noise, curve = maximise_likelihood(likelihood, log_mu, log_noise, steps)
         self._keep(likelihood, log_mu, log_noise)
+        self.curve_ = curve or [self.log_marginal_likelihood_]
 
     def _keep(self, likelihood: Any, log_mu: NDArray[np.float64], log_noise: float) -> None:
         self.mu_, self.noise_ = np.exp(log_mu), float(np.exp(log_noise))
@@ -159,26 +160,29 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         batch = as_batch(X)
         if return_cov:
-            mean, half, _ = self._project(batch)
-            covariance = self._covariance(batch, half) + self.noise_ * np.eye(len(batch))
+            mean, cross, _ = self._project(batch)
+            covariance = self._covariance(batch, self._solved(cross)) + self.noise_ * np.eye(len(batch))
             return self.mean_ + self.deviation_ * mean, self.deviation_**2 * covariance
         mean, variance = np.empty(len(batch)), np.empty(len(batch))
         for begin in range(0, len(batch), _AT_ONCE):
             rows = slice(begin, min(begin + _AT_ONCE, len(batch)))
-            mean[rows], half, own = self._project(batch[rows])
-            variance[rows] = self._variance(half, own) + self.noise_
+            mean[rows], cross, own = self._project(batch[rows])
+            if return_std:
+                variance[rows] = self._variance(self._solved(cross), own) + self.noise_
         mean = self.mean_ + self.deviation_ * mean
         return (mean, self.deviation_ * np.sqrt(np.maximum(variance, 0.0))) if return_std else mean
 
-    def _project(self, batch: GraphBatch) -> tuple[NDArray[np.float64], Any, Any]:
+    def _project(self, batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
         """The standardised mean, and what the variance is made of."""
         if self.exact_:
             new = self.walks_.exact(batch)
             cross = np.tensordot(self.mu_, self.walks_.grams(new, self.fitted_), axes=1)
-            own = self.mu_ @ self.walks_.diagonals(new)
-            return cross @ self.weights_, solve_triangular(self.factor_, cross.T, lower=True), own
+            return cross @ self.weights_, cross, self.mu_ @ self.walks_.diagonals(new)
         features = self.walks_.features(batch).astype(np.float64) * self.root_
-        return features @ self.weights_, solve_triangular(self.factor_, features.T, lower=True), None
+        return features @ self.weights_, features, None
+
+    def _solved(self, cross: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(solve_triangular(self.factor_, cross.T, lower=True))
 
     def _variance(self, half: NDArray[np.float64], own: Any) -> NDArray[np.float64]:
         squares = np.einsum("ij,ij->j", half, half)

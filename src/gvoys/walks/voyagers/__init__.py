@@ -57,11 +57,15 @@ class Crew:
     seed: int = 0
     copy: int = 0
 
+    @property
+    def step_factor(self) -> float:
+        """What divides out the chance of going on for one step."""
+        return float((1.0 - self.p_halt) ** (-0.5 if self.share_halting else -1.0))
+
     def halting_factors(self, n_lengths: int) -> NDArray[np.float64]:
         """What divides out the chance of still walking at each length; no walker comes as far as 1e150."""
-        per_step = (1.0 - self.p_halt) ** (-0.5 if self.share_halting else -1.0)
         with np.errstate(over="ignore"):
-            return np.minimum(np.power(per_step, np.arange(n_lengths)), 1e150)
+            return np.minimum(np.power(self.step_factor, np.arange(n_lengths)), 1e150)
 
 
 def check_copy(copy: Any) -> int:

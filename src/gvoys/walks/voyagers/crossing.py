@@ -8,14 +8,13 @@ import numpy as np
 from numba import prange
 
 from gvoys.kernels import kernel
-from gvoys.walks.randomness import ANCHOR, WALK_EDGE, WALK_NODE, philox
+from gvoys.walks.randomness import ANCHOR, WALK_EDGE, WALK_NODE
 from gvoys.walks.voyagers.signs import fill_lengths, fill_signs, label_parity
-from gvoys.walks.voyagers.steps import halting_length, neighbour, walk_words
+from gvoys.walks.voyagers.steps import draw, halting_length, neighbour, walk_words
 
 __all__ = ["drop_anchors", "sail_both_ways", "sail_one_way"]
 
 ABREAST = 128  # walkers whose state fits into the first cache
-_LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
@@ -82,11 +81,7 @@ def drop_anchors(key: Any, component: Any, n_anchors: Any, anchors: Any) -> None
         return
     anchors[:] = False
     for j in range(n - n_anchors, n):
-        what = np.uint64(ANCHOR) << np.uint64(28)
-        a, b, _, _ = philox(
-            np.uint64(j) ^ (key[1] & _LOW), np.uint64(component) ^ (key[1] >> _HALF), what, np.uint64(0),
-            key[0] & _LOW, key[0] >> _HALF,
-        )  # fmt: skip
+        a, b, _, _ = draw(key, j, component, ANCHOR, 0, 0)
         place = np.int64((a | (b << _HALF)) % np.uint64(j + 1))
         anchors[j if anchors[place] else place] = True
 

@@ -20,7 +20,17 @@ from gvoys.kernels import kernel
 from gvoys.threads import start_threads
 from gvoys.walks.randomness import HALT, STEP, WALK, philox, uniform, words
 
-__all__ = ["Terrain", "backward", "forward", "frozen", "graph_keys", "halting_length", "neighbour", "walk_words"]
+__all__ = [
+    "Terrain",
+    "backward",
+    "draw",
+    "forward",
+    "frozen",
+    "graph_keys",
+    "halting_length",
+    "neighbour",
+    "walk_words",
+]
 
 _NOTHING = np.empty(0)
 _NO_CODES = np.empty(0, np.int32)
@@ -121,13 +131,19 @@ def _hash_graphs(
 
 
 @kernel(inline="always")
-def walk_words(key: Any, node: Any, walker: Any, side: Any, step: Any) -> Any:  # pragma: no cover
-    """Four words of 32 bits: the draws of the steps 4k … 4k + 3 of one walker that set out from `node`."""
-    what = (np.uint64(STEP) << np.uint64(28)) | (np.uint64(side) << np.uint64(24)) | (np.uint64(step) >> np.uint64(2))
+def draw(key: Any, first: Any, second: Any, purpose: Any, side: Any, count: Any) -> Any:  # pragma: no cover
+    """Four words of 32 bits that belong to one graph, by what they are for."""
+    what = (np.uint64(purpose) << np.uint64(28)) | (np.uint64(side) << np.uint64(24)) | np.uint64(count)
     return philox(
-        np.uint64(node) ^ (key[1] & _LOW), np.uint64(walker) ^ (key[1] >> _HALF), what, np.uint64(0),
+        np.uint64(first) ^ (key[1] & _LOW), np.uint64(second) ^ (key[1] >> _HALF), what, np.uint64(0),
         key[0] & _LOW, key[0] >> _HALF,
     )  # fmt: skip
+
+
+@kernel(inline="always")
+def walk_words(key: Any, node: Any, walker: Any, side: Any, step: Any) -> Any:  # pragma: no cover
+    """Four words of 32 bits: the draws of the steps 4k … 4k + 3 of one walker that set out from `node`."""
+    return draw(key, node, walker, STEP, side, np.uint64(step) >> np.uint64(2))
 
 
 @kernel(inline="always")
@@ -146,11 +162,7 @@ def halting_length(limit: Any, p_halt: Any, key: Any, node: Any, walker: Any, si
     reach = np.int64(20.0 / p_halt) + 1
     steps = np.int64(0)
     for attempt in range(limit // reach + 1):
-        what = (np.uint64(HALT) << np.uint64(28)) | (np.uint64(side) << np.uint64(24)) | np.uint64(attempt)
-        a, b, _, _ = philox(
-            np.uint64(node) ^ (key[1] & _LOW), np.uint64(walker) ^ (key[1] >> _HALF), what, np.uint64(0),
-            key[0] & _LOW, key[0] >> _HALF,
-        )  # fmt: skip
+        a, b, _, _ = draw(key, node, walker, HALT, side, attempt)
         more = np.int64(np.log(uniform(a, b)) / np.log1p(-p_halt))
         if more < reach:
             return min(steps + more, limit)
