@@ -91,7 +91,7 @@ def test_wrong_decays_are_refused(kind, decay):
     ("mu", "message"),
     [
         ([], "a flat list of one number or more"),
-        ([[1.0]], "a flat list of one number or more"),
+        ([[[1.0]]], "a flat list of one number or more"),
         (["a"], "a flat list of one number or more"),
         ([1, -0.5], "mu_1 = -0.5: every coefficient must be finite and at least 0, or the kernel is not positive"),
         ([1, 2, math.nan], "mu_2 = nan"),

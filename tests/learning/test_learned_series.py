@@ -111,3 +111,38 @@ def test_the_layer_learns():
 def test_refusals(y, objective, message):
     with pytest.raises(GvoysError, match=message):
         gv.learn_series(BATCH, y, objective)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("method", ["sequences", "sketch"])
+def test_every_round_of_refinement_has_coefficients_of_its_own(objective, method):
+    y = BATCH.graph_sizes if objective == "likelihood" else Y
+    series = gv.learn_series(BATCH, y, objective, max_length=2, refine=1, max_iterations=20)
+    assert np.shape(series.rounds) == np.shape(series.shares) == (2, 3)
+    assert series.mu == tuple(np.sum(series.rounds, axis=0))
+    walks = {"max_length": 2, "labels": "node", "start": "ones", "stop": "ones", "method": method, "n_components": 256}
+    K = gv.RandomWalkKernel(series, refine=1, **walks).fit_transform(BATCH)
+    # the rounds by kernels of their own: round 0, and both with mu = 1 less it
+    parts = []
+    for length in range(3):
+        unit = gv.Coefficients(np.eye(3)[length])
+        first = gv.RandomWalkKernel(unit, **walks).fit_transform(BATCH)
+        both = gv.RandomWalkKernel(unit, refine=1, **walks).fit_transform(BATCH)
+        parts += [series.rounds[0][length] * first, series.rounds[1][length] * (both - first)]
+    np.testing.assert_allclose(K, sum(parts), rtol=1e-4 if method == "sketch" else 1e-10, atol=1e-5 * K.max())
+
+
+def test_a_series_by_round_belongs_with_its_rounds():
+    series = gv.Coefficients([[1.0, 0.5], [0.25, 0.0]])
+    features = gv.RandomWalkFeatures(series, max_length=1, refine=1, n_components=128).fit_transform(BATCH)
+    wide = gv.RandomWalkFeatures(gv.Coefficients([1, 1]), max_length=1, refine=1, n_components=128).fit_transform(BATCH)
+    ratios = np.repeat(np.sqrt([1.0, 0.25, 0.5, 0.0]), 128)  # by length, then by round
+    np.testing.assert_allclose(features, wide * ratios, rtol=1e-6)
+    for refused in (
+        lambda: gv.RandomWalkKernel(series, max_length=1).fit(BATCH),
+        lambda: gv.RandomWalkKernel(series, max_length=1, refine=2).fit(BATCH),
+        lambda: gv.exact_kernel(BATCH[0], BATCH[1], series),
+        lambda: gv.compute_gram(np.ones((2, 2, 1)), series),
+    ):
+        with pytest.raises(GvoysError, match=r"coefficients for 2 rounds .* refine=1"):
+            refused()

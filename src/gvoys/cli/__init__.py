@@ -91,16 +91,18 @@ def learn(
     ] = None,
     labels: Annotated[str, typer.Option(help="auto, node, edge, both or none.")] = "auto",
     max_length: Annotated[int, typer.Option(help="The longest walk; one coefficient more than that.")] = 7,
+    refine: Annotated[int, typer.Option(help="Rounds of label refinement; each has its own coefficients.")] = 0,
     folds: _FOLDS = 10,
     seed: _SEED = None,
     out: _OUT = None,
 ) -> None:
     """Learn the coefficients mu of the walk kernel, and see in nested cross-validation what they are worth."""
-    from gvoys.cli.learn import run_learn
+    from gvoys.cli.learn import Options, run_learn
 
     chosen = None if labels == "none" else labels
     seeds = tuple(seed or [0])
-    run_learn(Console(), data, root, target, smiles, objective, chosen, max_length, folds, seeds, out)
+    options = Options(root, target, smiles, objective, chosen, max_length, refine, folds, seeds, out)
+    run_learn(Console(), data, options)
 
 
 def main() -> None:

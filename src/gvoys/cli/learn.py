@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,75 +22,80 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.learning import LearnedSeries, learn_series
 from gvoys.series import Geometric, Series
 
-__all__ = ["run_learn"]
+__all__ = ["Options", "run_learn"]
 
 _GRID = {"C": 10.0 ** np.arange(-2, 5)}
 _EFFORT = 1_000_000  # iterations of one support vector machine
 
 
-def run_learn(
-    console: Console,
-    data: str,
-    root: Path | None,
-    target: str | None,
-    smiles: str,
-    objective: str | None,
-    labels: str | None,
-    max_length: int,
-    folds: int,
-    seeds: tuple[int, ...],
-    out: Path | None,
-) -> None:
+@dataclass(frozen=True)
+class Options:
+    """What the command line was given."""
+
+    root: Path | None
+    target: str | None
+    smiles: str
+    objective: str | None
+    labels: str | None
+    max_length: int
+    refine: int
+    folds: int
+    seeds: tuple[int, ...]
+    out: Path | None
+
+    @property
+    def walks(self) -> dict[str, Any]:
+        """What the series and the kernel must agree on."""
+        return {"max_length": self.max_length, "labels": self.labels, "refine": self.refine}
+
+
+def run_learn(console: Console, data: str, options: Options) -> None:
     """Learn on all graphs and print; then once more inside every training fold, for an honest figure."""
-    name, batch, y = load_data(data, root, target, smiles)
+    name, batch, y = load_data(data, options.root, options.target, options.smiles)
     real = is_real(y)
-    objective = objective or ("likelihood" if real else "svm")
+    objective = options.objective or ("likelihood" if real else "svm")
     if real and objective != "likelihood":
         raise ParameterError(f"{name} has real targets, which only the objective 'likelihood' takes")
     begin = time.perf_counter()
-    series = learn_series(batch, y, objective, max_length=max_length, labels=labels)
+    series = learn_series(batch, y, objective, **options.walks)
     _show(console, name, series, time.perf_counter() - begin)
-    if out is not None:
-        _write(out, name, series)
+    if options.out is not None:
+        _write(options.out, name, series)
     if not real:
-        _compare(console, name, batch, y, objective, labels, max_length, folds, seeds)
+        _compare(console, name, batch, y, objective, options)
+
+
+def _rows(series: LearnedSeries) -> list[tuple[str, float, float]]:
+    """What each coefficient is for, the coefficient, and its share."""
+    mu, shares = np.array(series.rounds or [series.mu]), np.atleast_2d(series.shares)
+    names = [f"round{r} walk{i}" if len(mu) > 1 else f"walk{i}" for r, i in np.ndindex(mu.shape)]
+    return list(zip(names, mu.ravel().tolist(), shares.ravel().tolist(), strict=True))
 
 
 def _show(console: Console, name: str, series: LearnedSeries, seconds: float) -> None:
-    table = Table(
-        "length", "mu", "share of the kernel", title=f"{name}: learned by {series.objective}, {seconds:.2f} s"
-    )
-    for length, (mu, share) in enumerate(zip(series.mu, series.shares, strict=True)):
-        table.add_row(str(length), f"{mu:.3g}", f"{share:6.1%} " + "█" * round(40 * share))
+    table = Table("walks", "mu", "share of the kernel", title=f"{name}: learned by {series.objective}, {seconds:.2f} s")
+    for walks, mu, share in _rows(series):
+        table.add_row(walks, f"{mu:.3g}", f"{share:6.1%} " + "█" * round(40 * share))
     console.print(table)
     console.print(f"{series.objective}: {series.curve[0]:.4g} at first, {series.curve[-1]:.4g} at the end\n")
 
 
-def _compare(
-    console: Console,
-    name: str,
-    batch: GraphBatch,
-    y: NDArray[Any],
-    objective: str,
-    labels: str | None,
-    max_length: int,
-    folds: int,
-    seeds: tuple[int, ...],
-) -> None:
+def _compare(console: Console, name: str, batch: GraphBatch, y: NDArray[Any], objective: str, options: Options) -> None:
     honest: dict[str, list[float]] = {"geometric, decay 1/d_max²": [], "learned in the training folds": []}
     chosen_on_test: list[float] = []
     splits = [
         split
-        for seed in seeds
-        for split in StratifiedKFold(folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
+        for seed in options.seeds
+        for split in StratifiedKFold(options.folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
     ]
     for train, test in track(splits, name, console=console, transient=True):
-        learned = learn_series(batch[train], y[train], objective, max_length=max_length, labels=labels)
+        learned = learn_series(batch[train], y[train], objective, **options.walks)
         for row, series in zip(honest, (Geometric("auto"), learned), strict=True):
-            nested, best = _score(series, batch, y, train, test, labels, max_length)
+            nested, best = _score(series, batch, y, train, test, options)
             honest[row].append(nested)
         chosen_on_test.append(best)
-    table = Table("series", "accuracy", "± over folds", title=f"{name}: {folds} folds, C chosen in the training folds")
+    title = f"{name}: {options.folds} folds, C chosen in the training folds"
+    table = Table("series", "accuracy", "± over folds", title=title)
     for row, scores in honest.items():
         table.add_row(row, f"{100 * np.mean(scores):.1f} %", f"{100 * np.std(scores):.1f}")
     console.print(table)
@@ -100,10 +106,10 @@ def _compare(
 
 
 def _score(
-    series: Series, batch: GraphBatch, y: NDArray[Any], train: Any, test: Any, labels: str | None, max_length: int
+    series: Series, batch: GraphBatch, y: NDArray[Any], train: Any, test: Any, options: Options
 ) -> tuple[float, float]:
     """Accuracy on the test fold with C by inner cross-validation, and with the C that is best on the test fold."""
-    kernel = RandomWalkKernel(series, max_length=max_length, labels=labels, start="ones", stop="ones")
+    kernel = RandomWalkKernel(series, **options.walks, start="ones", stop="ones")
     K = kernel.fit_transform(batch[train])
     size = float(K.diagonal().mean()) or 1.0
     K, new = K / size, kernel.transform(batch[test]) / size
@@ -116,7 +122,6 @@ def _write(folder: Path, name: str, series: LearnedSeries) -> None:
     from gvoys.report import plots
 
     folder.mkdir(parents=True, exist_ok=True)
-    plots.save_bars(
-        folder / f"{name}-lengths.png", [f"walk{i}" for i in range(len(series.mu))], np.array(series.shares)
-    )
+    names, _, shares = zip(*_rows(series), strict=True)
+    plots.save_bars(folder / f"{name}-lengths.png", list(names), np.array(shares))
     plots.save_curve(folder / f"{name}-curve.png", series.curve, series.objective)

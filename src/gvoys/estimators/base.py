@@ -64,13 +64,11 @@ class WalkEstimator(BaseEstimator):
 
     def _fit_common(self, X: Any) -> GraphBatch:
         """Read the graphs; keep series_, settings_, scale_ and max_length_."""
-        check_series(self.series)
         if self.device != "cpu":
             raise UnsupportedError(f"device={self.device!r} is not available; this version computes on the 'cpu'")
         batch = as_batch(X)
         unseen = self.method == "moments" and isinstance(self.labels, str) and self.labels == "auto"
         node, edge = choose_labels(batch, None if unseen else self.labels)
-        self.series_ = self.series.resolved(max_degree(batch))
         self.scale_ = self._choose_scale(batch)  # one for all graphs, now and later
         self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch)
         self.settings_ = Settings(
@@ -85,6 +83,7 @@ class WalkEstimator(BaseEstimator):
             self.scale_,
         )
         check_settings(batch, self.settings_)
+        self.series_ = check_series(self.series, self._n_rounds).resolved(max_degree(batch))
         self._check_endpoints(batch)
         self._choose_length(batch)
         return batch
@@ -154,12 +153,23 @@ class WalkEstimator(BaseEstimator):
         """Whether the fitted length is enough for graphs whose walks multiply like this."""
         return self.series_.relative_tail(self.max_length_, growth) <= SLACK * WHOLE
 
+    @property
+    def _n_rounds(self) -> int:
+        """Rounds of label refinement, the labels as given included."""
+        return self.settings_.refine + 1
+
     def _factors(self) -> NDArray[np.float64]:
-        """sqrt(mu_i scale^(2i)): what turns scaled profiles into features."""
+        """sqrt(mu_i scale^(2i)), (n_rounds, n_lengths): what turns scaled profiles into features."""
         with np.errstate(over="ignore"):
-            factors = np.sqrt(self.series_.coefficients(self.max_length_, self.scale_))
+            factors = np.sqrt(self.series_.coefficients_by_round(self._n_rounds, self.max_length_, self.scale_))
         check_finite(factors)
         return factors
+
+    def _weigh(self, profiles: NDArray[Any]) -> None:
+        """Turn profiles (n_graphs, n_lengths, n_rounds * width) into features, in place."""
+        width = profiles.shape[2] // self._n_rounds
+        with np.errstate(over="ignore", invalid="ignore"):
+            profiles *= np.repeat(self._factors().T, width, axis=1).astype(profiles.dtype)
 
     def _blocks(self, batch: GraphBatch, bytes_per_graph: int) -> Iterator[slice]:
         """Consecutive graphs of bounded size, with a progress bar where verbose."""

@@ -96,7 +96,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         if self.method_ == "voyagers" and self.settings_.plain and self.lengths == "summed":
             raise UnsupportedError("lengths='summed' needs labels: walks without them have no signs; use 'stacked'")
         self.n_components_, self.lengths_ = check_components(self.n_components, self.settings_), self.lengths
-        self.width_ = 1 if self.method_ == "moments" else (self.settings_.refine + 1) * self.n_components_
+        self.width_ = 1 if self.method_ == "moments" else self._n_rounds * self.n_components_
         return self
 
     def _choose_method(self) -> Choice:
@@ -134,8 +134,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
             profiles[:] = voyager_profiles(batch, self.max_length_, self.n_components_, settings)
         else:
             sketch_profiles(batch, self.max_length_, self.n_components_, settings, out=profiles)
-        with np.errstate(over="ignore", invalid="ignore"):
-            profiles *= self._factors().astype(profiles.dtype)[:, None]
+        self._weigh(profiles)
         check_finite(profiles)
         if self.lengths_ == "summed":
             out[:] = profiles.sum(axis=1)
@@ -144,8 +143,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         """One name per feature: its walk length, its round of refinement, its place."""
         check_is_fitted(self, "width_")
         lengths = ["walks"] if self.lengths_ == "summed" else [f"walk{i}" for i in range(self.max_length_ + 1)]
-        per_round = self.width_ // (self.settings_.refine + 1)
-        n_rounds = self.settings_.refine + 1
-        rounds = [f"_round{r}" for r in range(n_rounds)] if n_rounds > 1 else [""]
+        per_round = self.width_ // self._n_rounds
+        rounds = [f"_round{r}" for r in range(self._n_rounds)] if self._n_rounds > 1 else [""]
         names = [f"{i}{r}_{j}" for i in lengths for r in rounds for j in range(per_round)]
         return np.array(names, dtype=object)

@@ -134,7 +134,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             return Choice("moments", "nothing but edges counts, so that one number per length is exact")
         if self.attribute_bandwidth is not None:
             return Choice("sketch", "attributes count, and only a sketch sees them")
-        states = (self.refine + 1) * estimate_states(
+        states = self._n_rounds * estimate_states(
             batch,
             self.max_length_,
             node_labels=self.settings_.node_labels or self.refine > 0,
@@ -184,19 +184,19 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             features = self.vocabulary_.features(rounds, self._factors(), len(batch))
             return features, squared_norms(rounds, self._factors(), len(batch))
         if self.method_ == "moments":
-            features = moment_profiles(batch, self.max_length_, self.settings_) * self._factors()[:, None]
+            features = moment_profiles(batch, self.max_length_, self.settings_)
+            self._weigh(features)
         else:
             features = self._sketch(batch)
         return features, np.einsum("nij,nij->n", features, features, dtype=np.float64)
 
     def _sketch(self, batch: GraphBatch) -> NDArray[np.float32]:
-        width = (self.settings_.refine + 1) * self.n_components_
+        width = self._n_rounds * self.n_components_
         out = np.empty((len(batch), self.max_length_ + 1, width), np.float32)
         for block in self._blocks(batch, 4 * (self.max_length_ + 1) * width):
             settings = self._block_settings(batch, block)
             sketch_profiles(batch[block], self.max_length_, self.n_components_, settings, out=out[block])
-            with np.errstate(over="ignore", invalid="ignore"):
-                out[block] *= self._factors().astype(np.float32)[:, None]
+            self._weigh(out[block])
         return out
 
     def _both_copies(self, batch: GraphBatch) -> NDArray[np.float64]:
@@ -209,7 +209,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             settings = self._block_settings(batch, block)
             for copy, part in enumerate(np.split(out[block], 2, axis=1)):
                 part[:] = voyager_profiles(batch[block], self.max_length_, self.n_components_, settings, copy)
-                part *= self._factors()[:, None] / np.sqrt(2.0)
+                self._weigh(part)
+                part /= np.sqrt(2.0)
         return out
 
     def _compare(self, left: Any, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:

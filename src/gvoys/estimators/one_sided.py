@@ -90,7 +90,8 @@ class OneSidedVoyagers(SampledWalks):
     def _sail(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
         ends = self._ends(batch, settings)
         profiles = compute_walks(batch, self.max_length_, self.crew_, *ends, **self._labels())
-        return profiles * self._factors()[:, None]
+        self._weigh(profiles)
+        return profiles
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """walk0_0, walk0_1, …: the walk's length, and the component."""

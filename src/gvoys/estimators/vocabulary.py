@@ -31,10 +31,10 @@ class Vocabulary:
         return sum(len(keys) for lengths in self.keys for keys in lengths)
 
     def features(self, rounds: list[list[Counts]], factors: NDArray[np.float64], n_graphs: int) -> sp.csr_array:
-        """Weighted counts of the known sequences, (n_graphs, n_columns)."""
+        """Counts of the known sequences times factors (n_rounds, n_lengths), (n_graphs, n_columns)."""
         parts, first = [], 0
-        for known, lengths in zip(self.keys, rounds, strict=True):
-            for keys, counts, factor in zip(known, lengths, factors, strict=True):
+        for known, lengths, row in zip(self.keys, rounds, factors, strict=True):
+            for keys, counts, factor in zip(known, lengths, row, strict=True):
                 places = np.minimum(np.searchsorted(keys, counts.keys), max(len(keys) - 1, 0))
                 seen = keys[places] == counts.keys if len(keys) else np.zeros(len(counts.keys), bool)
                 parts.append((counts.graphs[seen], first + places[seen], factor * counts.values[seen]))
@@ -46,8 +46,8 @@ class Vocabulary:
 def squared_norms(rounds: list[list[Counts]], factors: NDArray[np.float64], n_graphs: int) -> NDArray[np.float64]:
     """K(G, G) of every graph, over all its sequences, known or not."""
     total = np.zeros(n_graphs)
-    for lengths in rounds:
-        for counts, factor in zip(lengths, factors, strict=True):
+    for lengths, row in zip(rounds, factors, strict=True):
+        for counts, factor in zip(lengths, row, strict=True):
             total += np.bincount(counts.graphs, (factor * counts.values) ** 2, minlength=n_graphs)
     return total
 

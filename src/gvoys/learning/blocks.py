@@ -1,4 +1,4 @@
-"""One kernel per walk length and choice of labels, each of unit mean diagonal, and a constant: what mu weighs."""
+"""One kernel per choice of labels, round of refinement and walk length, each of unit mean diagonal: what mu weighs."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ class WalkBlocks:
         n_components: int | None = None,
         start: Any = "ones",
         stop: Any = "ones",
+        refine: int = 0,
         backtrack: bool = True,
         seed: int = 0,
         n_jobs: int | None = None,
@@ -63,19 +64,25 @@ class WalkBlocks:
         settings = []
         for name in chosen:
             node, edge = choose_labels(batch, name)
-            settings.append(Settings(start, stop, node, edge, 0, backtrack, None, seed, scale))
+            settings.append(Settings(start, stop, node, edge, refine, backtrack, None, seed, scale))
             check_settings(batch, settings[-1])
         kinds = tuple(_kind(one) for one in settings)
         length = check_length(max_length)
-        n_blocks = len(settings) * (length + 1) * (2 if cosine else 1)
+        n_blocks = len(settings) * (refine + 1) * (length + 1) * (2 if cosine else 1)
         width = None if n_components is None else max(n_components // n_blocks, 1)
         bare = cls(tuple(settings), kinds, length, cosine, width, n_jobs)
         return bare._with_exact(batch) if width is None else replace(bare, traces=_traces(bare._plain(batch)))
 
     @property
+    def n_rounds(self) -> int:
+        """Rounds of refinement, the labels as given included."""
+        return self.settings[0].refine + 1
+
+    @property
     def names(self) -> list[str]:
-        """What each block is, as in "node walk3" or "node walk3 cosine"."""
-        plain = [f"{kind} walk{i}" for kind in self.kinds for i in range(self.max_length + 1)]
+        """What each block is, as in "node walk3", "node round1 walk3" or "node walk3 cosine"."""
+        rounds = [f" round{r}" for r in range(self.n_rounds)] if self.n_rounds > 1 else [""]
+        plain = [f"{kind}{r} walk{i}" for kind in self.kinds for r in rounds for i in range(self.max_length + 1)]
         return [*plain, *(f"{name} cosine" for name in plain if self.cosine), "constant"]
 
     # -- exact counts
@@ -87,12 +94,13 @@ class WalkBlocks:
 
     def _count(self, batch: GraphBatch) -> list[Any]:
         with threads(self.n_jobs):
-            return [counts for one in self.settings for counts in sequence_rounds(batch, self.max_length, one)[0]]
+            rounds = [lengths for one in self.settings for lengths in sequence_rounds(batch, self.max_length, one)]
+        return [counts for lengths in rounds for counts in lengths]
 
     def exact(self, batch: GraphBatch) -> ExactBlocks:
         """Counts of label sequences of each length."""
         counted = self._count(batch)
-        one = np.ones(1)
+        one = np.ones((1, 1))
         known = [
             vocabulary.features([[counts]], one, len(batch))
             for vocabulary, counts in zip(self.vocabularies, counted, strict=True)
@@ -130,7 +138,8 @@ class WalkBlocks:
     @property
     def columns(self) -> NDArray[np.int64]:
         """The block of each column of `features`."""
-        widths = [1 if one.plain else self.width or 1 for one in self.settings for _ in range(self.max_length + 1)]
+        n_blocks = self.n_rounds * (self.max_length + 1)
+        widths = [1 if one.plain else self.width or 1 for one in self.settings for _ in range(n_blocks)]
         return np.repeat(np.arange(len(self.names)), [*widths * (2 if self.cosine else 1), 1])
 
     def _plain(self, batch: GraphBatch) -> list[NDArray[Any]]:
@@ -143,7 +152,8 @@ class WalkBlocks:
                     if one.plain
                     else sketch_profiles(batch, self.max_length, self.width or 1, one)
                 )
-                parts += [made[:, i] for i in range(self.max_length + 1)]
+                for part in np.split(made, self.n_rounds, axis=2):
+                    parts += [part[:, i] for i in range(self.max_length + 1)]
         return parts
 
     def features(self, batch: GraphBatch) -> NDArray[np.float32]:
@@ -162,7 +172,7 @@ def _kind(settings: Settings) -> str:
 
 
 def _diagonals(counted: list[Any], n_graphs: int) -> NDArray[np.float64]:
-    one = np.ones(1)
+    one = np.ones((1, 1))
     return np.array([squared_norms([[counts]], one, n_graphs) for counts in counted])
 
 

@@ -43,7 +43,7 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
     n_components : numbers per graph in feature space, over all blocks.
     max_exact : graphs up to which Gram matrices are written down.
     max_iterations : steps of the optimiser.
-    start, stop, backtrack : as in `gvoys.profiles`.
+    start, stop, refine, backtrack : as in `gvoys.profiles`; every round of refinement has its own amplitudes.
     random_state, n_jobs : as elsewhere.
 
     Attributes
@@ -73,6 +73,7 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         max_iterations: int = 100,
         start: Any = "ones",
         stop: Any = "ones",
+        refine: int = 0,
         backtrack: bool = False,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -86,6 +87,7 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         self.max_iterations = max_iterations
         self.start = start
         self.stop = stop
+        self.refine = refine
         self.backtrack = backtrack
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -103,6 +105,7 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
             n_components=None if self.exact_ else check_count(self.n_components, "n_components"),
             start=self.start,
             stop=self.stop,
+            refine=self.refine,
             backtrack=self.backtrack,
             seed=as_seed(self.random_state),
             n_jobs=self.n_jobs,

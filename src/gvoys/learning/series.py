@@ -27,19 +27,20 @@ class LearnedSeries(Coefficients):
     ----------
     objective : what they were learned for.
     curve : the objective after every step.
-    shares : how much each length contributes to the trace of the kernel on the graphs it was learned from; sums to 1.
+    shares : how much each length (with refinement: each round and length, a row per round) contributes to the trace of
+        the kernel on the graphs it was learned from; sums to 1.
     """
 
     objective: str
     curve: tuple[float, ...]
-    shares: tuple[float, ...]
+    shares: tuple[Any, ...]
 
     def __init__(self, mu: Any, objective: str = "", curve: Any = (), shares: Any = ()) -> None:
         super().__init__(mu)
         for name, value in (
             ("objective", objective),
             ("curve", tuple(map(float, curve))),
-            ("shares", tuple(map(float, shares))),
+            ("shares", _tuples(shares)),
         ):
             object.__setattr__(self, name, value)
 
@@ -53,6 +54,7 @@ def learn_series(
     labels: str | None = "auto",
     start: Any = "ones",
     stop: Any = "ones",
+    refine: int = 0,
     backtrack: bool = True,
     C: float = 1.0,
     max_iterations: int = 200,
@@ -71,7 +73,8 @@ def learn_series(
         "alignment", the distance of the centred kernel to that of equal classes, by non-negative least squares;
         "likelihood", the marginal likelihood of a Gaussian process.
     max_length : seven for eight coefficients.
-    labels, start, stop, backtrack : as in `gvoys.profiles`.
+    labels, start, stop, refine, backtrack : as in `gvoys.profiles`. With rounds of refinement every round has its own
+        coefficients, and the series is for estimators with the same `refine`.
     C : of the support vector machine.
     max_iterations : steps at most; the layer takes them all.
 
@@ -97,18 +100,25 @@ def learn_series(
         labels=labels,
         start=start,
         stop=stop,
+        refine=refine,
         backtrack=backtrack,
         n_jobs=n_jobs,
     )
     held = walks.exact(batch)
-    grams = walks.grams(held, held)[: max_length + 1]
+    grams = walks.grams(held, held)[:-1]  # all but the constant
     steps = check_count(max_iterations, "max_iterations")
     weights, curve = OBJECTIVES[objective](grams, _codes(targets, objective), C, steps)
     if not weights.sum() > 0:
-        raise ParameterError(f"objective {objective!r} found no length that helps; try another, or longer walks")
+        raise ParameterError(f"objective {objective!r} found no walks that help; try another, or longer walks")
     assert walks.traces is not None
     scale = walks.settings[0].scale ** (2.0 * np.arange(max_length + 1))
-    return LearnedSeries(weights / walks.traces / scale, objective, curve, weights / weights.sum())
+    shape = (walks.n_rounds, max_length + 1) if refine else (max_length + 1,)
+    mu = (weights / walks.traces).reshape(shape) / scale
+    return LearnedSeries(mu, objective, curve, (weights / weights.sum()).reshape(shape))
+
+
+def _tuples(values: Any) -> tuple[Any, ...]:
+    return tuple(_tuples(value) if np.ndim(value) else float(value) for value in values)
 
 
 def _codes(targets: NDArray[Any], objective: str) -> NDArray[Any]:

@@ -30,6 +30,8 @@ class Series(ABC):
     def radius(self) -> float:
         """Convergence radius: the whole series converges where growth < radius."""
 
+    rounds: tuple[tuple[float, ...], ...] = ()  # coefficients of each round of refinement, where they differ
+
     @property
     def unit(self) -> float:
         """The growth below which the whole series is of order mu_0."""
@@ -41,6 +43,10 @@ class Series(ABC):
 
         `scale` undoes the division of the adjacency matrices by `scale` while walking, without overflow.
         """
+
+    def coefficients_by_round(self, n_rounds: int, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
+        """The same for each round of label refinement, (n_rounds, max_length + 1)."""
+        return np.tile(self.coefficients(max_length, scale), (n_rounds, 1))
 
     @abstractmethod
     def evaluate(self, x: Any) -> Any:
@@ -115,8 +121,13 @@ def first_length(enough: Callable[[int], bool], series: Series, growth: float) -
     return high
 
 
-def check_series(series: Any) -> Series:
-    """Refuse what is not a series."""
+def check_series(series: Any, n_rounds: int = 1) -> Series:
+    """Refuse what is not a series, or one for other rounds of refinement."""
     if not isinstance(series, Series):
         raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
+    if series.rounds and len(series.rounds) != n_rounds:
+        raise ParameterError(
+            f"this series has coefficients for {len(series.rounds)} rounds of refinement and meets {n_rounds}; "
+            f"it belongs with refine={len(series.rounds) - 1}"
+        )
     return series

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import DivergenceError, ModulationError, ParameterError
-from gvoys.series.base import LARGEST_EXPONENT, Series, check_length, first_length
+from gvoys.series.base import LARGEST_EXPONENT, Series, check_length, check_series, first_length
 from gvoys.series.square_root import OTHERS, ROUNDING, finite_square_root, square_root
 
 
@@ -19,28 +19,36 @@ from gvoys.series.square_root import OTHERS, ROUNDING, finite_square_root, squar
 class Coefficients(Series):
     """Any finite series mu_0, mu_1, …, all of them at least 0.
 
+    A row for each round of label refinement 0 … R is for estimators with ``refine=R``; then `rounds` holds the rows,
+    and `mu` their sums, which bound the kernel, since refined labels match less often.
+
     >>> Coefficients([1, 0, 0.5]).coefficients(3)
     array([1. , 0. , 0.5, 0. ])
     """
 
     mu: tuple[float, ...]
+    rounds: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
 
     def __init__(self, mu: Sequence[float] | NDArray[Any]) -> None:
         try:
             values = np.array(mu)
-            values = values.astype(np.float64) if values.dtype.kind in "biuf" else np.empty((0, 0))
+            values = values.astype(np.float64) if values.dtype.kind in "biuf" else np.empty(0)
         except (TypeError, ValueError):
-            values = np.empty((0, 0))
-        if values.ndim != 1 or values.size == 0:
-            raise ParameterError(f"Coefficients takes a flat list of one number or more, not {mu!r}")
-        bad = ~(np.isfinite(values) & (values >= 0))
-        if bad.any():
-            first = int(np.argmax(bad))
+            values = np.empty(0)
+        if values.ndim not in (1, 2) or values.size == 0:
             raise ParameterError(
-                f"mu_{first} = {values[first]:g}: every coefficient must be finite and at least 0, "
+                f"Coefficients takes a flat list of one number or more, or one such list per round, not {mu!r}"
+            )
+        rows = np.atleast_2d(values)
+        bad = ~(np.isfinite(rows) & (rows >= 0))
+        if bad.any():
+            round_, first = np.argwhere(bad)[0]
+            raise ParameterError(
+                f"mu_{first} = {rows[round_, first]:g}: every coefficient must be finite and at least 0, "
                 "or the kernel is not positive semidefinite"
             )
-        object.__setattr__(self, "mu", tuple(values.tolist()))
+        object.__setattr__(self, "mu", tuple(rows.sum(axis=0).tolist()))
+        object.__setattr__(self, "rounds", tuple(map(tuple, rows.tolist())) if len(rows) > 1 else ())
 
     @property
     def radius(self) -> float:
@@ -56,6 +64,12 @@ class Coefficients(Series):
             huge = np.log(mu) + 2.0 * used * np.log(max(scale, 1e-300))
             out[used] = np.where(np.isfinite(powers), mu * powers, np.exp(huge))
         return out
+
+    def coefficients_by_round(self, n_rounds: int, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
+        if not self.rounds:
+            return super().coefficients_by_round(n_rounds, max_length, scale)
+        check_series(self, n_rounds)
+        return np.array([Coefficients(row).coefficients(max_length, scale) for row in self.rounds])
 
     def evaluate(self, x: Any) -> Any:
         return np.polynomial.polynomial.polyval(x, np.array(self.mu))
