@@ -15,6 +15,7 @@ from gvoys.estimators import (
 from gvoys.exact import ExactKernel, exact_kernel
 from gvoys.graphs import GraphBatch, as_batch
 from gvoys.graphs.smiles import from_smiles
+from gvoys.graphs.store import StoreWriter, open_store, write_store
 from gvoys.series import Coefficients, Exponential, Geometric
 from gvoys.walks import compute_gram, profiles
 
@@ -36,6 +37,7 @@ __all__ = [
     "RandomWalkFeatures",
     "RandomWalkKernel",
     "RandomWalkRegressor",
+    "StoreWriter",
     "as_batch",
     "compute_gram",
     "datasets",
@@ -45,8 +47,10 @@ __all__ = [
     "exact_kernel",
     "from_smiles",
     "learn_series",
+    "open_store",
     "profiles",
     "theory",
+    "write_store",
 ]
 
 _LEARNING = ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series")

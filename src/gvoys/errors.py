@@ -10,6 +10,7 @@ __all__ = [
     "MissingDependencyError",
     "ModulationError",
     "ParameterError",
+    "StoreError",
     "UnsupportedError",
     "VarianceWarning",
 ]
@@ -29,6 +30,10 @@ class LabelError(GraphError):
 
 class DatasetError(GvoysError):
     """A dataset that cannot be found, or a file of it that is malformed."""
+
+
+class StoreError(DatasetError):
+    """A folder that is not a store, or one that is damaged or unfinished."""
 
 
 class ParameterError(GvoysError):

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
-from gvoys.graphs.entries import take
+from gvoys.graphs.entries import index_type, take
 from gvoys.graphs.labels import Labels
 
 __all__ = ["GraphBatch"]
@@ -153,9 +153,11 @@ class GraphBatch:
     def _span(self, first: int, last: int) -> GraphBatch:
         nodes = slice(int(self.node_offsets[first]), int(self.node_offsets[last]))
         entries = slice(int(self.indptr[nodes.start]), int(self.indptr[nodes.stop]))
+        offsets = self.node_offsets[first : last + 1] - self.node_offsets[first]
+        indptr = self.indptr[nodes.start : nodes.stop + 1] - self.indptr[nodes.start]
         return self._select(
-            self.node_offsets[first : last + 1] - self.node_offsets[first],
-            self.indptr[nodes.start : nodes.stop + 1] - self.indptr[nodes.start],
+            offsets.astype(index_type(nodes.stop - nodes.start), copy=False),
+            indptr.astype(index_type(entries.stop - entries.start), copy=False),
             nodes,
             entries,
         )

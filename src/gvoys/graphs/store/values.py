@@ -1,0 +1,28 @@
+"""What labels were, as JSON: numbers, strings, None, bytes and tuples of these come back as they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["decode_value", "encode_value"]
+
+
+def encode_value(value: Any) -> Any:
+    """A label as JSON; of anything else its text is kept. Kernels read hashes, which are stored beside."""
+    if isinstance(value, tuple):
+        return {"tuple": [encode_value(item) for item in value]}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    return {"text": repr(value)}
+
+
+def decode_value(value: Any) -> Any:
+    """The label that `encode_value` was given."""
+    if not isinstance(value, dict):
+        return value
+    kind, content = next(iter(value.items()))
+    if kind == "tuple":
+        return tuple(decode_value(item) for item in content)
+    return bytes.fromhex(content) if kind == "bytes" else content

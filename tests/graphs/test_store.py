@@ -1,0 +1,182 @@
+"""Stores: what goes in comes out, mapped; what is damaged, foreign or unfinished is refused by name."""
+
+import json
+import os
+import tracemalloc
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.errors import GraphError, StoreError
+
+BATCH = gv.datasets.molecules(60, random_state=3)
+ARRAYS = ("node_offsets", "indptr", "indices", "edge_weights", "node_attributes")
+
+
+def directed(n=6):
+    rng = np.random.default_rng(0)
+    graphs = []
+    for k in range(n):
+        g = nx.gnp_random_graph(5 + k, 0.4, directed=True, seed=k)
+        for u in g:
+            g.nodes[u].update(label=("C", u % 2), a=[float(u), 1.0])
+        for u, v in g.edges:
+            g.edges[u, v].update(label=[None, "x", b"y", 1.5][(u + v) % 4], weight=float(rng.normal()))
+        graphs.append(g)
+    return gv.as_batch(graphs, node_attributes="a")
+
+
+def same(left, right):
+    assert left.directed == right.directed
+    for name in ARRAYS:
+        a, b = getattr(left, name), getattr(right, name)
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+    for name in ("node_labels", "edge_labels"):
+        a, b = getattr(left, name), getattr(right, name)
+        assert (a is None) == (b is None)
+        if a is not None:
+            np.testing.assert_array_equal(a.hashed, b.hashed)
+            assert a.decode() == b.decode()
+
+
+CASES = {
+    "molecules": BATCH,
+    "directed": directed(),
+    "plain": gv.datasets.erdos_renyi(3, 20, 0.2),
+    "edgeless": gv.GraphBatch.from_arrays([], [1, 0, 2]),
+    "empty": BATCH[:0],
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_goes_in_comes_out(tmp_path, name):
+    gv.write_store(CASES[name], tmp_path / "store")
+    found = gv.open_store(tmp_path / "store")
+    same(found, CASES[name]) if len(CASES[name]) else None
+    assert len(found) == len(CASES[name])
+
+
+@pytest.mark.parametrize("name", ["molecules", "directed"])
+def test_pieces_make_the_same_store(tmp_path, name):
+    batch = CASES[name]
+    gv.write_store(batch, tmp_path / "whole")
+    gv.write_store((batch[i : i + 4] for i in range(0, len(batch), 4)), tmp_path / "pieces")
+    same(gv.open_store(tmp_path / "whole"), gv.open_store(tmp_path / "pieces"))
+
+
+def test_profiles_and_estimators_take_a_store(tmp_path):
+    gv.write_store(BATCH, tmp_path / "store")
+    store = gv.open_store(tmp_path / "store")
+    for method in ("moments", "sketch", "sequences"):
+        kwargs = {"max_length": 3, "n_components": 130}
+        np.testing.assert_array_equal(gv.profiles(store, method, **kwargs), gv.profiles(BATCH, method, **kwargs))
+    np.testing.assert_array_equal(
+        gv.RandomWalkKernel().fit_transform(store), gv.RandomWalkKernel().fit_transform(BATCH)
+    )
+
+
+def test_slices_are_views_and_opening_reads_nothing(tmp_path):
+    n, degree = 400_000, 10
+    with gv.StoreWriter(tmp_path / "ring") as writer:
+        for begin in range(0, n, 50_000):
+            u = np.arange(begin, begin + 50_000)
+            around = (u[:, None] + np.delete(np.arange(-degree // 2, degree // 2 + 1), degree // 2)) % n
+            writer.add_rows(np.full(len(u), degree), np.sort(around, axis=1).ravel(), node_labels=u % 3)
+        writer.end_graph()
+    tracemalloc.start()
+    store = gv.open_store(tmp_path / "ring", verify=False)
+    part = store[0:1]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.shares_memory(part.indices, store.indices)
+    assert not store.indices.flags.writeable
+    assert peak < 3 * store.indptr.nbytes  # offsets are rebased, entries are not touched
+    assert store.n_entries == n * degree
+    K = gv.profiles(store, "moments", 3, start="ones", stop="ones")[0, :, 0]
+    np.testing.assert_allclose(K, n * degree ** np.arange(4.0))
+
+
+def test_weights_may_come_late(tmp_path):
+    plain, weighted = gv.datasets.erdos_renyi(2, 10, 0.3), gv.as_batch([nx.Graph([(0, 1, {"weight": 2.5})])])
+    gv.write_store(iter([plain, weighted]), tmp_path / "store")
+    same(gv.open_store(tmp_path / "store"), gv.GraphBatch.concatenate([plain, weighted]))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "message"),
+    [
+        ((BATCH, gv.datasets.erdos_renyi(2, 10, 0.3)), "some of the graphs have edge labels and others"),
+        ((gv.datasets.erdos_renyi(2, 10, 0.3), BATCH), "some of the graphs have"),
+        ((directed(), BATCH), "directed and undirected"),
+    ],
+)
+def test_graphs_that_differ_are_refused_and_leave_nothing(tmp_path, pieces, message):
+    with pytest.raises(GraphError, match=message):
+        gv.write_store(iter(pieces), tmp_path / "store")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_and_an_interrupt_leave_nothing(tmp_path):
+    def broken(error):
+        yield BATCH
+        raise error
+
+    for error in (RuntimeError("x"), KeyboardInterrupt()):
+        with pytest.raises(type(error)):
+            gv.write_store(broken(error), tmp_path / "store")
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_refusals(tmp_path):
+    store = tmp_path / "store"
+    gv.write_store(BATCH, store)
+    with pytest.raises(StoreError, match="exists already"):
+        gv.write_store(BATCH, store)
+    with pytest.raises(StoreError, match="there is no store"):
+        gv.open_store(tmp_path / "nowhere")
+    (tmp_path / "foreign").mkdir()
+    with pytest.raises(StoreError, match=r"foreign is not a store, .* no manifest"):
+        gv.open_store(tmp_path / "foreign")
+    (tmp_path / "foreign" / "manifest.json").write_text('{"a": 1}')
+    with pytest.raises(StoreError, match="not the manifest of a store"):
+        gv.open_store(tmp_path / "foreign")
+    with gv.StoreWriter(tmp_path / "rows") as writer:
+        with pytest.raises(GraphError, match="add up to 3 and there are 2"):
+            writer.add_rows(np.array([1, 2]), np.array([0, 1]))
+        writer.add(BATCH)
+
+
+@pytest.mark.parametrize("file", sorted(["indices.npy", "node_labels_values.json", "node_labels_hashes.npy"]))
+def test_a_damaged_file_is_refused_by_name(tmp_path, file):
+    store = tmp_path / "store"
+    gv.write_store(BATCH, store)
+    content = (store / file).read_bytes()
+    (store / file).write_bytes(content[:-1])
+    with pytest.raises(StoreError, match=rf"{file} has .* bytes and should have"):
+        gv.open_store(store, verify=False)
+    (store / file).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(StoreError, match=rf"{file} is damaged"):
+        gv.open_store(store)
+    os.remove(store / file)
+    with pytest.raises(StoreError, match=rf"lacks its file .*{file}"):
+        gv.open_store(store)
+
+
+def test_a_changed_manifest_is_refused(tmp_path):
+    store = tmp_path / "store"
+    gv.write_store(BATCH, store)
+    manifest = json.loads((store / "manifest.json").read_text())
+    (store / "manifest.json").write_text(json.dumps({**manifest, "directed": True}))
+    with pytest.raises(StoreError, match="damaged"):
+        gv.open_store(store)
+    (store / "manifest.json").write_text(json.dumps({**manifest, "version": 99}))
+    with pytest.raises(StoreError, match="version 99; this gvoys reads version 1"):
+        gv.open_store(store)
+    (store / "manifest.json").write_text(json.dumps(manifest)[:-9])
+    with pytest.raises(StoreError, match="not the manifest"):
+        gv.open_store(store)
