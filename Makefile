@@ -8,7 +8,7 @@ ifneq ($(TU_FOLDER),)
 export GVOYS_DATA ?= $(TU_FOLDER)
 endif
 
-.PHONY: help demo test bench clean
+.PHONY: help demo test bench bench-large clean
 
 help:
 	@sed -n 's/^# *//p' Makefile | head -1
@@ -26,6 +26,9 @@ test: .venv/test-installed
 bench: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[bench]"
 	$(BIN)/python -m benchmarks
+
+bench-large: .venv/test-installed
+	$(BIN)/python -m benchmarks huge
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,4 +1,4 @@
-"""The most memory that a piece of work holds at once, beyond what was held before."""
+"""The most memory that a piece of work holds at once."""
 
 import ctypes
 import gc
@@ -10,8 +10,8 @@ from typing import Any
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
-def peak_memory(work: Callable[[], Any]) -> tuple[float, float]:
-    """Bytes (nan where the system does not tell) and seconds of one run."""
+def peak_memory(work: Callable[[], Any], beyond: bool = True) -> tuple[float, float]:
+    """Bytes, beyond what was held before or in all (nan where the system does not tell), and seconds of one run."""
     if not _RESET.exists():
         begin = time.perf_counter()
         work()
@@ -22,7 +22,7 @@ def peak_memory(work: Callable[[], Any]) -> tuple[float, float]:
     before = _field("VmRSS")
     begin = time.perf_counter()
     work()
-    return _field("VmHWM") - before, time.perf_counter() - begin
+    return _field("VmHWM") - (before if beyond else 0.0), time.perf_counter() - begin
 
 
 def _field(name: str) -> float:

@@ -25,11 +25,11 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile with Numba on first use and keep the result on disk.
 
     Numba notices a change of the file that a kernel stands in, but not of the files it takes other kernels from; here
-    a change of any of them makes it compile anew.
+    a change of any of them makes it compile anew. Kernels let other Python threads go on meanwhile.
     """
 
     def compile_lazily(function: Callable[..., Any]) -> Any:
-        compiled = njit(cache=True, **options)(function)
+        compiled = njit(cache=True, nogil=True, **options)(function)
         stored = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
         if stored is not None and hasattr(stored, "_source_stamp"):
             stored._source_stamp = (stored._source_stamp, _sources())

@@ -1,5 +1,7 @@
 """Molecules from SMILES, one by one and in tables."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,58 @@ def test_atoms_and_bonds_have_their_labels():
     assert set(batch[1].edge_labels.decode()) == {1.5}
     assert set(batch[2].edge_labels.decode()) == {3.0}
     assert batch[3].n_edges == 0
+
+
+def test_bonds_of_every_kind_and_molecules_of_every_size():
+    """Matrices, and lists for what does not show in them: order zero, dative, many atoms; against RDKit's own lists."""
+    from rdkit import Chem
+
+    smiles = ["CC=O", "C~C", "[Fe]<-N", "N->[Fe]<-N", "C" * 400, "c1ccccc1CC", "[C]$[C]", "*C", "C.C", "", "[2H]CCl"]
+    smiles += ["[H]C([H])O", "C[C@H](N)C(=O)O", "c1cc[nH]c1", "F/C=C/F", "[H][H]", "[NH4+]", "O=[N+]([O-])c1ccccc1"]
+    smiles += ["N[Pt](N)(Cl)Cl", "c1ccc2cccc-2cc1", "CN(=O)=O"]
+    batch = gv.from_smiles(smiles * 2)
+    for graph, text in zip(batch, smiles * 2, strict=True):
+        molecule = Chem.MolFromSmiles(text)
+        expected = {}
+        for bond in molecule.GetBonds():
+            u, v = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+            expected[u, v] = expected[v, u] = bond.GetBondTypeAsDouble()
+        assert (
+            dict(zip(zip(graph.rows(), graph.indices, strict=True), graph.edge_labels.decode(), strict=True))
+            == expected
+        )
+        atoms = [(a.GetSymbol(), a.GetIsAromatic(), a.GetTotalNumHs()) for a in molecule.GetAtoms()]
+        assert graph.node_labels.decode() == atoms
+        again = gv.GraphBatch.from_arrays(list(expected), [len(atoms)], atoms, list(expected.values()))
+        np.testing.assert_array_equal(again.indices, graph.indices)
+        np.testing.assert_array_equal(again.indptr, graph.indptr)
+
+
+def test_the_quick_parser_takes_and_refuses_what_rdkit_does():
+    """On RDKit's own 5000 molecules and on 20,000 random changes of them, most of which are no molecules."""
+    import rdkit
+    from rdkit import Chem
+
+    from gvoys.graphs.smiles import read_smiles
+
+    lines = (Path(rdkit.__file__).parent / "Data/NCI/first_5K.smi").read_text().splitlines()
+    smiles = [line.split()[0] for line in lines if line.strip()]
+    rng = np.random.default_rng(0)
+    for _ in range(20_000):
+        text = list(smiles[rng.integers(5000) % len(lines)])
+        for place in rng.integers(len(text), size=rng.integers(1, 4)):
+            text[place] = rng.choice(list("CNOPScnos[]()=#123+-H@/\\.F~*$%"))
+        smiles.append("".join(text))
+    batch, rejected = read_smiles(smiles)
+    molecules = [Chem.MolFromSmiles(text) for text in smiles]
+    assert [index for index, _ in rejected] == [i for i, molecule in enumerate(molecules) if molecule is None]
+    read = [molecule for molecule in molecules if molecule is not None]
+    assert len(read) > 6000
+    expected = [(a.GetSymbol(), a.GetIsAromatic(), a.GetTotalNumHs()) for m in read for a in m.GetAtoms()]
+    assert batch.node_labels.decode() == expected
+    np.testing.assert_array_equal(np.diff(batch.entry_offsets), [2 * m.GetNumBonds() for m in read])
+    orders = sorted(b.GetBondTypeAsDouble() for m in read for b in m.GetBonds())
+    assert sorted(batch.edge_labels.decode())[::2] == orders
 
 
 def test_what_cannot_be_read_is_named():

@@ -13,6 +13,7 @@ from pairs import Kind, random_graph
 import gvoys as gv
 from gvoys import reference
 from gvoys.graphs.labels import Labels
+from gvoys.threads import threads
 from gvoys.walks import sketch as module
 from gvoys.walks.sketch import WIDTH, compute_sketch
 
@@ -263,6 +264,25 @@ def test_large_graphs_share_their_threads(monkeypatch):
     large = gv.profiles(batch, "sketch", 6, 2 * WIDTH)
     np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6)
     np.testing.assert_array_equal(gv.profiles(batch, "sketch", 6, 2 * WIDTH, n_jobs=1), large)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"edge_labels": True}, {"backtrack": False}, {"attribute_bandwidth": 1.0}, {"edge_labels": True, "refine": 1}],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_option_shares_large_graphs_too(monkeypatch, options, weighted):
+    batch = molecules_with_attributes(6)
+    if weighted:
+        batch = replace(batch, edge_weights=np.random.default_rng(1).uniform(0.5, 2, batch.n_entries))
+    small = compute_sketch(batch, 4, 64, **options)
+    monkeypatch.setattr(module, "_LARGE", 8)
+    monkeypatch.setattr(module, "_BLOCK", 5)
+    large = compute_sketch(batch, 4, 64, **options)
+    np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6 * np.abs(small).max())
+    with threads(1):
+        np.testing.assert_array_equal(compute_sketch(batch, 4, 64, **options), large)
 
 
 @pytest.mark.parametrize("n_components", [1, 20, 100, 200])

@@ -30,11 +30,7 @@ def batch_from_arrays(
     """The work of `GraphBatch.from_arrays`."""
     sizes = check_sizes(graph_sizes)
     pairs = _check_edges(edges)
-    labels = (
-        None
-        if edge_labels is None
-        else Labels.from_values(_check_length("edge_labels", edge_labels, len(pairs), "edges"))
-    )
+    labels = _labels(edge_labels, "edge_labels", len(pairs), "edges")
     weights = None if edge_weights is None else as_floats(edge_weights, "edge_weights", flat=True)
     if weights is not None:
         _check_length("edge_weights", weights, len(pairs), "edges")
@@ -104,15 +100,15 @@ def assemble(
         directed,
         entries.weights,
         entries.labels,
-        _node_labels(node_labels, total),
+        _labels(node_labels, "node_labels", total, "nodes"),
         _node_attributes(node_attributes, sizes),
     )
 
 
-def _node_labels(labels: Any, total: int) -> Labels | None:
+def _labels(labels: Any, name: str, count: int, of_what: str) -> Labels | None:
     if labels is None or isinstance(labels, Labels):
         return labels
-    return Labels.from_values(_check_length("node_labels", labels, total, "nodes"))
+    return Labels.from_values(_check_length(name, labels, count, of_what))
 
 
 def _node_attributes(attributes: Any, sizes: NDArray[np.int64]) -> NDArray[np.float64] | None:

@@ -18,9 +18,9 @@ from gvoys.graphs.numbers import as_floats
 from gvoys.graphs.readers import READERS
 from gvoys.graphs.readers.parts import GraphParts, Names
 
-__all__ = ["as_batch", "as_one_graph"]
+__all__ = ["as_batch", "as_one_graph", "build_batch"]
 
-_KINDS = "networkx, igraph or PyG graphs, SciPy matrices, GraKeL tuples or GraphBatches"
+_KINDS = "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples or GraphBatches"
 _DEFAULT_NAMES = {"node_label": "label", "edge_label": "label", "weight": "weight"}
 
 
@@ -36,8 +36,8 @@ def as_batch(
 
     Parameters
     ----------
-    graphs : list of networkx, igraph or PyG graphs, SciPy sparse or dense adjacency matrices, GraKeL tuples or
-        GraphBatches; a GraphBatch is returned as it is.
+    graphs : list of networkx, igraph or PyG graphs, SciPy sparse or dense adjacency matrices, node-link dictionaries,
+        GraKeL tuples or GraphBatches; a GraphBatch is returned as it is.
     node_label, edge_label, weight : names of the attributes to read; None reads none. Where no graph has the
         default name, the batch has no labels and all weights are one; another name that is nowhere is refused.
     node_attributes : name or names of real node attributes, numbers or vectors.
@@ -60,7 +60,7 @@ def as_batch(
     attributes = _attribute_names(node_attributes)
     names = Names(node_label, edge_label, weight, attributes, directed)
     parts = _read_all(items, names)
-    batch = _build(parts)
+    batch = build_batch(parts)
     if any(part.named for part in parts):
         _check_names(batch, names)
     return batch
@@ -134,7 +134,7 @@ def _check_range(part: GraphParts, index: int) -> None:
         )
 
 
-def _build(parts: list[GraphParts]) -> GraphBatch:
+def build_batch(parts: list[GraphParts]) -> GraphBatch:
     sizes = np.fromiter((part.n_nodes for part in parts), np.int64, len(parts))
     counts = np.fromiter((len(part.rows) for part in parts), np.int64, len(parts))
     directed = _check_direction(parts)

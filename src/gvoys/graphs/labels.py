@@ -157,7 +157,7 @@ class Labels:
             return cls.from_values(array[:, 0])
         if array is not None and array.ndim == 2 and array.dtype.kind != "O":
             rows, codes = np.unique(array, axis=0, return_inverse=True)
-            return cls._from_table(codes.ravel(), [tuple(row) for row in rows.tolist()])
+            return cls.from_table(codes.ravel(), [tuple(row) for row in rows.tolist()])
         if array is not None and array.ndim != 1:
             raise LabelError(f"labels must be one value or one row of values each, not an array of shape {array.shape}")
         return cls._from_objects(values.tolist() if isinstance(values, np.ndarray) else values)
@@ -179,10 +179,11 @@ class Labels:
             raise LabelError(
                 f"a label of type {kind!r} is not hashable; use a number, a string or a tuple of these"
             ) from None
-        return cls._from_table(codes, list(table))
+        return cls.from_table(codes, list(table))
 
     @classmethod
-    def _from_table(cls, codes: NDArray[Any], values: list[Any]) -> Labels:
+    def from_table(cls, codes: NDArray[Any], values: list[Any]) -> Labels:
+        """Labels that are known already: values[codes[i]]."""
         hashes = np.fromiter(map(hash_label, values), np.uint64, len(values))
         return cls(codes.astype(np.int32), hashes, tuple(values))
 

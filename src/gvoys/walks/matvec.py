@@ -20,6 +20,7 @@ from gvoys.threads import start_threads
 _BLOCK = 256  # rows that a thread takes at a time
 _WINDOW = 2048  # columns of a window: 16 KB of the vector
 _WORTHWHILE = 32  # entries per row and window from which repacking pays
+_MOST = 1 << 30  # entries up to which the repacked graph is kept in memory; larger ones stay where they are
 
 
 @kernel(inline="always")
@@ -123,13 +124,18 @@ def _step(
     return squares, products
 
 
+def is_repacked(n_nodes: int, n_entries: int) -> bool:
+    """Whether a graph of this size is of high degree, and may be copied."""
+    return _WORTHWHILE * n_nodes * -(-n_nodes // _WINDOW) <= n_entries <= _MOST
+
+
 def _packed(
     graph: GraphBatch, room: NDArray[np.uint16]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64] | None, int]:
     """Pointers, columns (in `room`) and weights for `_step`, and the width of a window."""
     n_windows = -(-graph.n_nodes // _WINDOW)
     indices, weights = graph.indices.view(np.uint32), graph.edge_weights
-    if graph.n_entries < _WORTHWHILE * graph.n_nodes * n_windows:
+    if not is_repacked(graph.n_nodes, graph.n_entries):
         return _pointers(graph.indptr, indices, _BLOCK, _WINDOW, 1), indices, weights, 0
     pointers = _pointers(graph.indptr, indices, _BLOCK, _WINDOW, n_windows)
     columns = room[: graph.n_entries]

@@ -18,7 +18,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.kernels import kernel
 from gvoys.threads import balanced_chunks, n_threads
-from gvoys.walks.matvec import dot, moments_of_large, row_sum
+from gvoys.walks.matvec import dot, is_repacked, moments_of_large, row_sum
 
 __all__ = ["compute_moments"]
 
@@ -52,7 +52,8 @@ def compute_moments(
     work = np.diff(batch.entry_offsets)[small] + batch.graph_sizes[small]
     with np.errstate(over="ignore"):
         _moments_of_small(small, balanced_chunks(work, 8 * n_threads()), *arrays, out)
-        room = np.empty(int(np.diff(batch.entry_offsets)[large].max(initial=0)), np.uint16)
+        sizes = zip(batch.graph_sizes[large].tolist(), np.diff(batch.entry_offsets)[large].tolist(), strict=True)
+        room = np.empty(max((entries for nodes, entries in sizes if is_repacked(nodes, entries)), default=0), np.uint16)
         for graph in np.flatnonzero(large):
             nodes = slice(batch.node_offsets[graph], batch.node_offsets[graph + 1])
             out[graph] = moments_of_large(

@@ -33,7 +33,7 @@ from gvoys.walks.arcs import reverse_entries
 from gvoys.walks.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
 from gvoys.walks.sketch.lanes import WIDTH
 from gvoys.walks.sketch.nodes import sketch_large_graph, sketch_small_graphs
-from gvoys.walks.sketch.options import sketch_group
+from gvoys.walks.sketch.options import sketch_group, sketch_group_of_large
 
 __all__ = ["WIDTH", "compute_sketch"]
 
@@ -181,13 +181,17 @@ class _Sketch:
         batch = self.batch
         out = np.empty((len(batch), n_steps, complex_width), kind)
         wide = np.zeros(complex_width, np.complex128 if kind is np.complex64 else np.float64)
-        sketch_group(
-            self._chunks(np.arange(len(batch))),
+        large = batch.graph_sizes > _LARGE
+        small = np.flatnonzero(~large)
+        arguments = (
             batch.node_offsets, batch.indptr, self.indices, self.weights,
             None if self.backtrack else reverse_entries(batch),
             self.codes, signs, shifts, edge_codes, edge_signs, edge_shifts, attributes, omega, mixing,
             self.start, self.stop, self.factor, wide, out,
         )  # fmt: skip
+        sketch_group(small, self._chunks(small), *arguments)
+        for graph in np.flatnonzero(large):
+            sketch_group_of_large(int(graph), _BLOCK, *arguments)
         parts: NDArray[np.float32] = out.view(np.float32)
         # real and imaginary parts are as many coordinates as there are components, of half as many frequencies
         return parts if self.bandwidth is None else parts * np.float32(np.sqrt(2.0))

@@ -1,4 +1,6 @@
-"""The general road: edge labels, no way back, attributes, groups of any width. One group at a time, graphs in parallel.
+"""The general road: edge labels, no way back, attributes, groups of any width. One group at a time.
+
+Graphs run in parallel; a large one is shared by all threads.
 
 A step takes the state h of the neighbours to the state of a node by linear maps that all graphs share:
 
@@ -18,7 +20,7 @@ from numba import prange
 
 from gvoys.kernels import kernel
 
-__all__ = ["sketch_group"]
+__all__ = ["sketch_group", "sketch_group_of_large"]
 
 
 @kernel()
@@ -60,30 +62,53 @@ def _to_node(
     _turn(vector, shifts[t, codes[u]], signs[t, codes[u]], out)
 
 
+@kernel()
+def _visit(
+    u: Any, t: Any, first: Any, base: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
+    signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
+    mixing: Any, stop: Any, factor: Any, x: Any, arcs: Any, next_arcs: Any, message: Any, turned: Any, total: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """total = the state of node u after t steps, from its neighbours' states x after one step less."""
+    if t == 0:
+        message[:] = stop[first + u]
+        _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
+        return
+    begin, end = np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])
+    total[:] = 0.0
+    if reverse is None and edge_codes is None:  # most of the time; one pass over the neighbour's state
+        for e in range(begin, end):
+            weight = factor if weights is None else factor * weights[e]
+            state = x[indices[e]]
+            for j in range(len(total)):
+                total[j] += weight * state[j]
+    else:
+        for e in range(begin, end):
+            weight = factor if weights is None else factor * weights[e]
+            message[:] = x[indices[e]]
+            if reverse is not None and t > 1:
+                for back in range(reverse[e, 0], reverse[e, 1]):
+                    message -= arcs[back - base]
+            message *= weight
+            if edge_codes is not None:
+                _turn(message, edge_shifts[t, edge_codes[e]], edge_signs[t, edge_codes[e]], turned)
+                message[:] = turned
+            if reverse is not None:
+                arc = next_arcs[e - base]
+                _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, arc)
+                message[:] = arc
+            total += message
+    if reverse is None:
+        message[:] = total
+        _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
+
+
 @kernel(parallel=True)
 def sketch_group(
-    chunks: Any,
-    node_offsets: Any,
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    reverse: Any,
-    codes: Any,
-    signs: Any,
-    shifts: Any,
-    edge_codes: Any,
-    edge_signs: Any,
-    edge_shifts: Any,
-    attributes: Any,
-    omega: Any,
-    mixing: Any,
-    start: Any,
-    stop: Any,
-    factor: Any,
-    wide: Any,
-    out: Any,
-) -> None:  # pragma: no cover
-    """Profiles of all graphs in one group into out, (n_graphs, n_steps, width), complex where there are attributes.
+    graphs: Any, chunks: Any, node_offsets: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
+    signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
+    mixing: Any, start: Any, stop: Any, factor: Any, wide: Any, out: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """Profiles of `graphs` in one group into out, (n_graphs, n_steps, width), complex where there are attributes.
 
     `wide` gives the type that sums over nodes are kept in. `reverse` (None: walks may turn back) tells for each
     entry u -> x where the entries x -> u begin and end.
@@ -92,7 +117,7 @@ def sketch_group(
     for chunk in prange(len(chunks) - 1):
         message = np.empty(width, out.dtype)
         turned = np.empty(width, out.dtype)
-        for g in range(chunks[np.int64(chunk)], chunks[np.int64(chunk) + 1]):
+        for g in graphs[chunks[np.int64(chunk)] : chunks[np.int64(chunk) + 1]]:
             first, last = np.int64(node_offsets[g]), np.int64(node_offsets[g + 1])
             n, base = last - first, np.int64(indptr[first])
             x = np.empty((n, width), out.dtype)
@@ -104,29 +129,11 @@ def sketch_group(
                 sums = np.zeros_like(wide)
                 for u in range(n):
                     total = y[u]
-                    if t == 0:
-                        message[:] = stop[first + u]
-                        _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
-                    else:
-                        total[:] = 0.0
-                        for e in range(np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])):
-                            weight = factor if weights is None else factor * weights[e]
-                            message[:] = x[indices[e]]
-                            if reverse is not None and t > 1:
-                                for back in range(reverse[e, 0], reverse[e, 1]):
-                                    message -= arcs[back - base]
-                            message *= weight
-                            if edge_codes is not None:
-                                _turn(message, edge_shifts[t, edge_codes[e]], edge_signs[t, edge_codes[e]], turned)
-                                message[:] = turned
-                            if reverse is not None:
-                                arc = next_arcs[e - base]
-                                _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, arc)
-                                message[:] = arc
-                            total += message
-                        if reverse is None:
-                            message[:] = total
-                            _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
+                    _visit(
+                        u, t, first, base, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes,
+                        edge_signs, edge_shifts, attributes, omega, mixing, stop, factor, x, arcs, next_arcs,
+                        message, turned, total,
+                    )  # fmt: skip
                     for j in range(width):
                         sums[j] += start[first + u] * total[j]
                 for j in range(width):
@@ -134,3 +141,52 @@ def sketch_group(
                 x, y = y, x
                 if reverse is not None:
                     arcs, next_arcs = next_arcs, arcs
+
+
+@kernel(parallel=True)
+def _large_step(
+    t: Any, first: Any, base: Any, block: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
+    signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
+    mixing: Any, start: Any, stop: Any, factor: Any, x: Any, y: Any, arcs: Any, next_arcs: Any, sums: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """One step of all nodes from x to y, and the blocks' shares of the profile in sums."""
+    n, width = x.shape
+    for part in prange(len(sums)):
+        message = np.empty(width, x.dtype)
+        turned = np.empty(width, x.dtype)
+        share = sums[np.int64(part)]
+        share[:] = 0.0
+        begin = np.int64(part) * block
+        for u in range(begin, min(begin + block, n)):
+            total = y[u]
+            _visit(
+                u, t, first, base, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes, edge_signs,
+                edge_shifts, attributes, omega, mixing, stop, factor, x, arcs, next_arcs, message, turned, total,
+            )  # fmt: skip
+            for j in range(width):
+                share[j] += start[first + u] * total[j]
+
+
+def sketch_group_of_large(
+    graph: int, block: int, node_offsets: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
+    signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
+    mixing: Any, start: Any, stop: Any, factor: Any, wide: Any, out: Any,
+) -> None:  # fmt: skip
+    """The profile of one graph in one group into out[graph], all threads on it.
+
+    Entries are read in order, once per step, so that they may lie in a file that is mapped into memory; two states of
+    (n_nodes, width) are kept, and two of (n_entries, width) where walks may not turn back.
+    """
+    first, last = int(node_offsets[graph]), int(node_offsets[graph + 1])
+    base, width, kind = int(indptr[first]), out.shape[2], out.dtype
+    x, y = (np.empty((last - first, width), kind) for _ in range(2))
+    n_arcs = 0 if reverse is None else int(indptr[last]) - base
+    arcs, next_arcs = (np.empty((n_arcs, width), kind) for _ in range(2))
+    sums = np.empty((-(-(last - first) // block), width), wide.dtype)
+    for t in range(out.shape[1]):
+        _large_step(
+            t, first, base, block, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes, edge_signs,
+            edge_shifts, attributes, omega, mixing, start, stop, factor, x, y, arcs, next_arcs, sums,
+        )  # fmt: skip
+        out[graph, t] = sums.sum(axis=0)  # block by block: the same for any number of threads
+        x, y, arcs, next_arcs = y, x, next_arcs, arcs
