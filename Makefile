@@ -8,7 +8,7 @@ ifneq ($(TU_FOLDER),)
 export GVOYS_DATA ?= $(TU_FOLDER)
 endif
 
-.PHONY: help demo test bench bench-large clean
+.PHONY: help demo test bench bench-large fuzz clean
 
 help:
 	@sed -n 's/^# *//p' Makefile | head -1
@@ -29,6 +29,9 @@ bench: .venv/test-installed
 
 bench-large: .venv/test-installed
 	$(BIN)/python -m benchmarks huge
+
+fuzz: .venv/test-installed
+	GVOYS_MUTATIONS=10000 $(BIN)/python -m pytest -s tests/pipeline/test_mutations.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

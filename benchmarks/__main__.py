@@ -4,7 +4,7 @@ import sys
 
 from rich.console import Console
 
-from benchmarks import conversion, huge, learning, mutag, scaling, sketch, voyagers
+from benchmarks import conversion, huge, learning, mutag, scale, scaling, sketch, voyagers
 
 SECTIONS = {
     "conversion": conversion.run,
@@ -13,6 +13,7 @@ SECTIONS = {
     "scaling": scaling.run,
     "voyagers": voyagers.run,
     "learning": learning.run,
+    "scale": scale.run,
 }
 LARGE = {"huge": huge.run}  # only where named: minutes, and gigabytes of disk
 

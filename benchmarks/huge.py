@@ -47,11 +47,12 @@ def _sketch(console: Console, path: Path) -> None:
     resident, seconds = peak_memory(work, beyond=False)
     additions = MAX_LENGTH * store.n_entries * N_COMPONENTS
     expected = reading + additions / rate
+    states, entries = 2 * 4 * N_COMPONENTS * store.n_nodes, store.indices.nbytes
     console.print(
         f"sketch, {N_COMPONENTS} components, length {MAX_LENGTH}: {seconds:.1f} s; reading the entries {MAX_LENGTH} "
         f"times {reading:.1f} s, additions at the rate in memory {additions / rate:.1f} s: {seconds / expected:.2f} "
-        f"times their sum (3 wanted)\nmemory of the process {resident / 2**30:.2f} GiB (3 wanted), of which the states are "
-        f"{2 * 4 * N_COMPONENTS * store.n_nodes / 2**30:.2f} and mapped entries {store.indices.nbytes / 2**30:.2f}\n"
+        f"times their sum (3 wanted)\nmemory of the process {resident / 1e9:.2f} GB (3 wanted), the states "
+        f"{states / 1e9:.2f} and the mapped entries {entries / 1e9:.2f}\n"
     )
 
 

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -56,9 +58,9 @@ def test_the_demo_without_grakel_says_so(monkeypatch, tmp_path):
     pytest.importorskip("grakel")
     import shutil
 
-    from gvoys.cli import demo
     from gvoys.datasets.fetch import find_dataset
 
+    demo = import_module("gvoys.cli.demo")  # the command has the module's name
     found = find_dataset("MUTAG", None)
     (shutil.copytree if found.is_dir() else shutil.copy)(found, tmp_path / found.name)
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
@@ -85,3 +87,46 @@ def test_bad_input_is_one_sentence_and_status_2(arguments, sentence):
     assert result.returncode == 2
     assert sentence in result.stderr
     assert "Traceback" not in result.stderr
+
+
+# -- embed and kernel
+
+
+@pytest.fixture
+def molecules(tmp_path):
+    pytest.importorskip("rdkit")
+    pytest.importorskip("pyarrow")
+    (tmp_path / "a.csv").write_text("name,smiles\na,CCO\nb,C1CC\nc,c1ccccc1\n")
+    return tmp_path / "a.csv"
+
+
+def test_embed_and_kernel(molecules, tmp_path):
+    small = ["--components", "16", "--id-column", "name"]
+    done = gvoys("embed", str(molecules), "-o", str(tmp_path / "out"), *small)
+    assert done.returncode == 0, done.stderr
+    assert "2 graphs in 1 parts" in done.stdout
+    assert "1 row was rejected" in done.stdout
+    again = gvoys("embed", str(molecules), "-o", str(tmp_path / "out"), *small, "--refine", "1")
+    assert again.returncode == 2
+    assert "holds a run with other parameters" in again.stderr
+    done = gvoys("kernel", str(molecules), "-o", str(tmp_path / "K.npy"), *small, "--normalize")
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "K.npy").shape == (2, 2)
+    assert (tmp_path / "K.ids.txt").read_text() == "a\nc\n"
+
+
+def test_embed_by_workers(molecules, tmp_path):
+    pytest.importorskip("distributed")
+    for folder, where in (("here", []), ("there", ["--workers", "2"])):
+        done = gvoys("embed", str(molecules), "-o", str(tmp_path / folder), "--components", "16", *where)
+        assert done.returncode == 0, done.stderr
+    for file in (tmp_path / "here").iterdir():
+        assert (tmp_path / "there" / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("command", ["embed", "kernel"])
+def test_bad_input_is_one_sentence(command, tmp_path):
+    done = gvoys(command, str(tmp_path / "none.smi"), "-o", str(tmp_path / "out.npy"))
+    assert done.returncode == 2
+    assert "there is no file or folder" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -105,6 +105,98 @@ def learn(
     run_learn(Console(), data, options)
 
 
+_INPUT = Annotated[
+    Path, typer.Argument(help="SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a TU zip or folder, or a store.")
+]
+_SMILES_COLUMN = Annotated[str, typer.Option(help="The column of a table that holds the SMILES.")]
+_ID_COLUMN = Annotated[str | None, typer.Option(help="The column that holds the ids; else lines are numbered.")]
+_SERIES = Annotated[str, typer.Option(help="geometric or exponential.")]
+_DECAY = Annotated[float | None, typer.Option(help="Of the series; by default 1 / d_max² of the first graphs.")]
+_LENGTH = Annotated[int, typer.Option(help="The longest walk.")]
+_METHOD = Annotated[str, typer.Option(help="auto, moments, sketch or voyagers.")]
+_COMPONENTS = Annotated[int, typer.Option(help="Width of the sketch.")]
+_LENGTHS = Annotated[
+    str, typer.Option(help="summed or stacked over walk lengths; auto sums sketches up and keeps moments apart.")
+]
+_LABELS = Annotated[str, typer.Option(help="auto (of nodes, where there are any), node, edge, both or none.")]
+_REFINE = Annotated[int, typer.Option(help="Rounds of label refinement.")]
+_BACKTRACK = Annotated[bool, typer.Option(help="Whether walks may go straight back.")]
+_RANDOM = Annotated[int, typer.Option(help="Seed of the sketch.")]
+_PART = Annotated[int, typer.Option(help="Rows of the input in a part.")]
+_WORKERS = Annotated[int | None, typer.Option(help="Processes on this machine (a local Dask cluster).")]
+_SCHEDULER = Annotated[str | None, typer.Option(help="The address of a Dask scheduler, as in tcp://host:8786.")]
+
+
+@app.command()
+def embed(
+    data: _INPUT,
+    out: Annotated[Path, typer.Option("--out", "-o", help="A folder for the features.")],
+    smiles_column: _SMILES_COLUMN = "smiles",
+    id_column: _ID_COLUMN = None,
+    series: _SERIES = "geometric",
+    decay: _DECAY = None,
+    max_length: _LENGTH = 6,
+    method: _METHOD = "auto",
+    components: _COMPONENTS = 512,
+    lengths: _LENGTHS = "auto",
+    labels: _LABELS = "auto",
+    refine: _REFINE = 0,
+    backtrack: _BACKTRACK = True,
+    seed: _RANDOM = 0,
+    rows_per_part: _PART = 4096,
+    workers: _WORKERS = None,
+    scheduler: _SCHEDULER = None,
+) -> None:
+    """Turn a file of graphs into features, whose dot products are the kernel: a Parquet dataset in numbered parts.
+
+    Memory does not grow with the input. A run that was stopped or killed goes on where it was when the command is given
+    again, and ends with the same bytes. Rows that cannot be read are listed in rejected.csv.
+    """
+    from gvoys.cli.stream import Columns, Where, run_embed
+    from gvoys.pipeline.job import Parameters
+
+    chosen = None if labels == "none" else labels
+    walks = Parameters(
+        series, decay, max_length, method, components, lengths, chosen, refine, backtrack, seed, rows_per_part
+    )
+    run_embed(Console(), data, out, walks, Columns(smiles_column, id_column), Where(workers, scheduler))
+
+
+@app.command()
+def kernel(
+    data: _INPUT,
+    out: Annotated[Path, typer.Option("--out", "-o", help="NAME.npy for the matrix; NAME.ids.txt goes beside it.")],
+    normalize: Annotated[bool, typer.Option("--normalize", help="Divide by sqrt(K(G,G) K(H,H)).")] = False,
+    smiles_column: _SMILES_COLUMN = "smiles",
+    id_column: _ID_COLUMN = None,
+    series: _SERIES = "geometric",
+    decay: _DECAY = None,
+    max_length: _LENGTH = 6,
+    method: _METHOD = "auto",
+    components: _COMPONENTS = 512,
+    lengths: _LENGTHS = "stacked",
+    labels: _LABELS = "auto",
+    refine: _REFINE = 0,
+    backtrack: _BACKTRACK = True,
+    seed: _RANDOM = 0,
+    rows_per_part: _PART = 4096,
+    workers: _WORKERS = None,
+    scheduler: _SCHEDULER = None,
+) -> None:
+    """Write the Gram matrix of a file of graphs, block by block, to a .npy file that NumPy can map into memory.
+
+    A run that was stopped or killed goes on where it was when the command is given again.
+    """
+    from gvoys.cli.stream import Columns, Where, run_kernel
+    from gvoys.pipeline.job import Parameters
+
+    chosen = None if labels == "none" else labels
+    walks = Parameters(
+        series, decay, max_length, method, components, lengths, chosen, refine, backtrack, seed, rows_per_part
+    )
+    run_kernel(Console(), data, out, walks, normalize, Columns(smiles_column, id_column), Where(workers, scheduler))
+
+
 def main() -> None:
     """Run the command line; what gvoys refuses ends in one sentence and exit status 2."""
     try:

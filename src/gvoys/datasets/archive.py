@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import struct
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
@@ -15,6 +16,12 @@ from gvoys.errors import DatasetError
 __all__ = ["Archive", "open_archive"]
 
 LARGEST = 8 * 2**30  # bytes of text in one dataset; the largest of the collection has about 2 GiB
+
+# what a damaged zip makes the standard library raise
+_DAMAGE = (
+    *(zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError),
+    *(IndexError, struct.error, zlib.error, lzma.LZMAError),
+)
 
 
 class Archive(ABC):
@@ -54,7 +61,7 @@ class _Zip(Archive):
             return None
         try:
             return self.content.read(entry)
-        except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError, zlib.error, lzma.LZMAError) as error:
+        except _DAMAGE as error:
             raise DatasetError(
                 f"{self.path}: {entry.filename} cannot be read ({error}); fetch the file again"
             ) from None
@@ -81,7 +88,7 @@ def open_archive(path: Path, name: str) -> Iterator[Archive]:
         return
     try:
         content = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    except _DAMAGE as error:
         raise DatasetError(f"{path} is not a readable zip file ({error}); fetch it again") from None
     with content:
         yield _Zip(path, name, content)

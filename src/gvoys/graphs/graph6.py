@@ -37,7 +37,7 @@ def read_graph6(line: str) -> GraphParts:
 
 def _size(digits: NDArray[np.uint8]) -> tuple[int, NDArray[np.uint8]]:
     """The number of nodes, in one, three or six digits of six bits, and the digits after it."""
-    begin = 0 if digits[0] < 63 else 1 if digits[1:2] < 63 else 2
+    begin = 0 if digits[0] < 63 else 2 if digits[1:2].tolist() == [63] else 1
     end = begin + (1, 3, 6)[begin]
     if len(digits) < end:
         raise GraphError("the line ends before the number of nodes does")

@@ -46,7 +46,7 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     chem = _rdkit()
     parse = _parser(chem)
     facts = (chem.Atom.GetAtomicNum, chem.Atom.GetTotalNumHs, chem.Atom.GetIsAromatic)
-    columns: tuple[list[int], ...] = ([], [], [])
+    columns: tuple[list[int], list[int], list[int]] = ([], [], [])
     sizes: list[int] = []
     bonds = _Bonds()
     rejected = []

@@ -57,6 +57,24 @@ class FeatureMoments:
         self.energy += float(y @ y)
         self.count += len(y)
 
+    def merged(self, other: FeatureMoments) -> FeatureMoments:
+        """Those of both collections."""
+        return FeatureMoments(
+            self.blocks,
+            self.squares + other.squares,
+            self.products + other.products,
+            self.energy + other.energy,
+            self.count + other.count,
+        )
+
+    def standardised(self) -> tuple[FeatureMoments, float, float]:
+        """As if y had mean 0 and variance 1, with the mean and deviation it has; the last column must be ones."""
+        mean = float(self.products[-1] / self.count)
+        deviation = float(np.sqrt(max(self.energy / self.count - mean**2, 0.0))) or 1.0
+        products = (self.products - mean * self.squares[-1]) / deviation
+        energy = max(self.energy - self.count * mean**2, 0.0) / deviation**2
+        return FeatureMoments(self.blocks, self.squares, products, energy, self.count), mean, deviation
+
     @property
     def n_blocks(self) -> int:
         return int(self.blocks.max()) + 1

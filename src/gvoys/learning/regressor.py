@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -97,8 +97,16 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         batch = as_batch(X)
         targets = self._read_targets(batch, y)
         self.exact_ = len(batch) <= check_count(self.max_exact, "max_exact")
+        self._cut_blocks(batch if self.exact_ else batch[:_BLOCK])  # all sequences, or enough graphs for the traces
+        if self.exact_:
+            self._fit_grams(batch, targets)
+        else:
+            self._fit_features(batch, targets)
+        return self
+
+    def _cut_blocks(self, batch: GraphBatch) -> None:
         self.walks_ = WalkBlocks.fitted(
-            batch if self.exact_ else batch[:_BLOCK],  # all sequences, or enough graphs to know the traces
+            batch,
             max_length=self.max_length,
             labels=self.labels,
             cosine=check_flag(self.cosine, "cosine"),
@@ -111,16 +119,42 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
             n_jobs=self.n_jobs,
         )
         self.blocks_ = self.walks_.names
-        if self.exact_:
-            self._fit_grams(batch, targets)
-        else:
-            self._fit_features(batch, targets)
+
+    # -- in pieces, here or elsewhere: begin, add up the moments, finish
+
+    def begin(self, X: Any) -> RandomWalkRegressor:
+        """A copy that knows its blocks from some graphs, for `moments_of`; what `fit` does in feature space."""
+        copy: RandomWalkRegressor = clone(self)
+        copy.exact_ = False
+        copy._cut_blocks(as_batch(X))
+        return copy
+
+    def moments_of(self, X: Any, y: Any) -> FeatureMoments:
+        """All that the process needs to know of some graphs; those of several pieces are `merged`."""
+        batch = as_batch(X)
+        targets = self._check_targets(batch, y)
+        moments = FeatureMoments.empty(self.walks_.columns)
+        for begin in range(0, len(batch), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            moments.add(self.walks_.features(batch[rows]), targets[rows])
+        return moments
+
+    def finish(self, moments: FeatureMoments) -> RandomWalkRegressor:
+        """Learn mu and noise from the moments of all graphs."""
+        if moments.count < 2:
+            raise ParameterError("two graphs or more are needed to fit a Gaussian process")
+        standard, self.mean_, self.deviation_ = moments.standardised()
+        self._learn(standard)
         return self
 
-    def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
+    def _check_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
         targets = np.asarray(y, np.float64)
         if targets.shape != (len(batch),) or not np.isfinite(targets).all():
             raise ParameterError(f"y must hold one finite number for each of the {len(batch)} graphs")
+        return targets
+
+    def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
+        targets = self._check_targets(batch, y)
         if len(targets) < 2:
             raise ParameterError("two graphs or more are needed to fit a Gaussian process")
         self.mean_ = float(targets.mean())
@@ -150,11 +184,7 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         self._learn(BlockGrams(self.walks_.grams(self.fitted_, self.fitted_), targets))
 
     def _fit_features(self, batch: GraphBatch, targets: NDArray[np.float64]) -> None:
-        moments = FeatureMoments.empty(self.walks_.columns)
-        for begin in range(0, len(batch), _BLOCK):
-            rows = slice(begin, begin + _BLOCK)
-            moments.add(self.walks_.features(batch[rows]), targets[rows])
-        self._learn(moments)
+        self._learn(self.moments_of(batch, targets))
 
     # -- predicting
 

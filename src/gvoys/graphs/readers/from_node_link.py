@@ -21,7 +21,7 @@ def matches(graph: Any) -> bool:
 def read(graph: Any, names: Names) -> GraphParts:
     """Read one node-link dictionary; lists among its labels become tuples."""
     nodes = _items(graph["nodes"], "nodes")
-    edges = _items(graph[next(name for name in _EDGES if name in graph)], "links")
+    edges = _items(next((graph[name] for name in _EDGES if name in graph), None), "links")
     number = {_hashable(node.get("id", place)): place for place, node in enumerate(nodes)}
     if len(number) < len(nodes):
         raise GraphError("two nodes have the same id")

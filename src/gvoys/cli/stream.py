@@ -1,0 +1,128 @@
+"""gvoys embed and gvoys kernel: files of graphs in, features or a Gram matrix out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from gvoys.errors import GvoysError
+from gvoys.pipeline import embed_file, write_gram
+from gvoys.pipeline.embed import Summary
+from gvoys.pipeline.job import Parameters
+
+__all__ = ["Columns", "Where", "run_embed", "run_kernel"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Of tables of SMILES."""
+
+    smiles_column: str
+    id_column: str | None
+
+
+@dataclass(frozen=True)
+class Where:
+    """Who makes the parts: this process, a number of workers on this machine, or a cluster."""
+
+    workers: int | None
+    scheduler: str | None
+
+
+def run_embed(console: Console, path: Path, out: Path, parameters: Parameters, columns: Columns, where: Where) -> None:
+    """Embed, with a progress bar, and say what came of it."""
+    begin = time.perf_counter()
+    with _worker(where) as worker, _bar(console, "embed") as (_, on_progress), _resumable(console, out):
+        summary = embed_file(path, out, parameters, **vars(columns), worker=worker, on_progress=on_progress)
+    _conclude(console, summary, out, out / "rejected.csv", time.perf_counter() - begin)
+
+
+def run_kernel(
+    console: Console,
+    path: Path,
+    out: Path,
+    parameters: Parameters,
+    normalize: bool,
+    columns: Columns,
+    where: Where,
+) -> None:
+    """The Gram matrix, with progress bars."""
+    begin = time.perf_counter()
+    with _worker(where) as worker, _bar(console, "profiles") as (bar, on_progress), _resumable(console, out):
+        rows = bar.add_task("kernel", total=None, start=False, rate="")
+
+        def on_rows(done: int, total: int) -> None:
+            bar.start_task(rows)
+            bar.update(rows, completed=done, total=total)
+
+        summary = write_gram(
+            path,
+            out,
+            parameters,
+            normalize=normalize,
+            **vars(columns),
+            worker=worker,
+            on_progress=on_progress,
+            on_rows=on_rows,
+        )
+    _conclude(console, summary, out, out.with_suffix(".rejected.csv"), time.perf_counter() - begin)
+
+
+@contextmanager
+def _bar(console: Console, name: str) -> Iterator[tuple[Progress, Any]]:
+    begin = time.perf_counter()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(name, total=None, rate="")
+
+        def on_progress(done: int, total: int, graphs: int) -> None:
+            rate = graphs / max(time.perf_counter() - begin, 1e-9)
+            bar.update(task, completed=done, total=total, rate=f"{rate:,.0f} graphs/s" if graphs else "")
+
+        yield bar, on_progress
+
+
+@contextmanager
+def _resumable(console: Console, out: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print(f"stopped; the same command goes on where this run of {out} was")
+        raise
+
+
+@contextmanager
+def _worker(where: Where) -> Iterator[Any]:
+    if where.workers is None and where.scheduler is None:
+        yield None
+        return
+    from gvoys.cluster import open_cluster
+
+    with open_cluster(where.workers, where.scheduler) as cluster:
+        yield cluster.run
+
+
+def _conclude(console: Console, summary: Summary, out: Path, rejected: Path, seconds: float) -> None:
+    console.print(
+        f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if summary.n_rejected:
+        rows = "row was" if summary.n_rejected == 1 else "rows were"
+        console.print(f"{summary.n_rejected:,} {rows} rejected; {rejected} lists them", style="yellow", soft_wrap=True)
+    if not summary.n_graphs:
+        raise GvoysError("no graph could be read")

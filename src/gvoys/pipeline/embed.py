@@ -1,0 +1,183 @@
+"""gvoys embed: a file of graphs becomes a folder of features, part by part.
+
+A part is a function of its chunk of the input and of the job alone. So a run that was killed goes on where it stopped
+and ends with the same bytes, and parts may be made by anyone, in any order.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import GvoysError
+from gvoys.estimators import RandomWalkFeatures
+from gvoys.pipeline.arrow import pyarrow
+from gvoys.pipeline.files import appearing, remove_partial
+from gvoys.pipeline.inputs import Chunk, Input, Records, open_input
+from gvoys.pipeline.job import Parameters, claim_folder, describe, fit_model
+from gvoys.pipeline.parts import part_path, read_summary, write_part
+
+__all__ = ["Done", "Progress", "Summary", "Task", "Worker", "embed_file", "run_here"]
+
+SUMMARY, REJECTED = "summary.json", "rejected.csv"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What came of a run."""
+
+    n_graphs: int
+    n_rejected: int
+    n_parts: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """A part that was made."""
+
+    chunk: Chunk
+    n_graphs: int
+    n_rejected: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that it takes to make any part."""
+
+    source: Input
+    model: RandomWalkFeatures
+    folder: Path
+
+    def __call__(self, chunk: Chunk) -> Done:
+        """Make one part from beginning to end."""
+        return self.write(*self.read(chunk))
+
+    def read(self, chunk: Chunk) -> tuple[Chunk, Records, Any]:
+        """Parse the chunk's graphs; None where they do not fit together."""
+        records = self.source.read(chunk)
+        try:
+            return chunk, records, records.build(range(len(records.lines)))
+        except GvoysError:
+            return chunk, records, None
+
+    def write(self, chunk: Chunk, records: Records, built: Any) -> Done:
+        """Walk, and write the part."""
+        kept, features, rejected = _features(self.model, records, built)
+        ids = [records.ids[place] for place in kept]
+        rejected = sorted([*records.rejected, *rejected])
+        write_part(part_path(self.folder, chunk.index), ids, features, rejected)
+        return Done(chunk, len(ids), len(rejected))
+
+
+Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]
+Progress = Callable[[int, int, int], None]  # bytes or rows that are done, of how many, and graphs made by this run
+
+
+def embed_file(
+    path: Path,
+    folder: Path,
+    parameters: Parameters | None = None,
+    *,
+    smiles_column: str = "smiles",
+    id_column: str | None = None,
+    worker: Worker | None = None,
+    on_progress: Progress | None = None,
+) -> Summary:
+    """Features of all graphs of a file into a folder; begin, or go on where an earlier run stopped.
+
+    Parameters
+    ----------
+    path : SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a TU zip or folder, or a store.
+    folder : new, or that of an earlier run with the same input and parameters.
+    worker : makes the parts: in this process, or elsewhere.
+    on_progress : called at first and after every part with how much of the input is done, how much there is, and how
+        many graphs this run has made.
+    """
+    pyarrow()
+    parameters = parameters or Parameters()
+    source = open_input(Path(path), smiles_column, id_column)
+    model = fit_model(source, parameters)
+    claim_folder(folder, describe(source, parameters, model))
+    remove_partial(folder)
+    chunks = list(source.chunks(parameters.rows_per_part))
+    missing = [chunk for chunk in chunks if not part_path(folder, chunk.index).exists()]
+    left, made = sum(chunk.end - chunk.begin for chunk in missing), 0
+    tell = on_progress or (lambda done, total, graphs: None)
+    tell(source.size - left, source.size, made)
+    try:
+        for done in (worker or run_here)(Task(source, model, folder), missing):
+            left, made = left - (done.chunk.end - done.chunk.begin), made + done.n_graphs
+            tell(source.size - left, source.size, made)
+    finally:
+        remove_partial(folder)
+    return _sum_up(folder, len(chunks))
+
+
+def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
+    """In this process: while one chunk's walks are counted and written, the next chunk is parsed."""
+    with ThreadPoolExecutor(1) as writer:
+        before = None
+        for chunk in chunks:
+            parsed = task.read(chunk)
+            if before is not None:
+                yield before.result()
+            before = writer.submit(task.write, *parsed)
+        if before is not None:
+            yield before.result()
+
+
+def _features(
+    model: RandomWalkFeatures, records: Records, built: Any
+) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
+    """Places of the graphs that have features, the features, and the lines of the others with the reason."""
+    if built is not None:
+        batch, refused = built
+        try:
+            features = model.transform(batch)
+        except GvoysError:
+            return _one_by_one(model, records)
+        bad = dict(refused)
+        kept = [place for place in range(len(records.lines)) if place not in bad]
+        return kept, features, [(records.lines[place], reason) for place, reason in refused]
+    return _one_by_one(model, records)
+
+
+def _one_by_one(model: RandomWalkFeatures, records: Records) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
+    """The slow way, for a chunk that holds a graph that does not go with the others."""
+    kept, rows, rejected = [], [], []
+    for place, line in enumerate(records.lines):
+        try:
+            batch, refused = records.build([place])
+            if refused:
+                rejected.append((line, refused[0][1]))
+                continue
+            rows.append(model.transform(batch))
+            kept.append(place)
+        except GvoysError as error:
+            rejected.append((line, str(error).removeprefix("graph 0: ")))
+    width = len(model.get_feature_names_out())
+    kind = np.float64 if model.method_ == "moments" else np.float32
+    return kept, np.concatenate([np.empty((0, width), kind), *rows]), rejected
+
+
+def _sum_up(folder: Path, n_parts: int) -> Summary:
+    """The rejected rows of all parts, and the summary, which is there only when everything else is."""
+    n_graphs = n_rejected = 0
+    with appearing(folder / REJECTED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["line", "reason"])
+        for index in range(n_parts):
+            count, rejected = read_summary(part_path(folder, index))
+            table.writerows(rejected)
+            n_graphs, n_rejected = n_graphs + count, n_rejected + len(rejected)
+    with appearing(folder / SUMMARY) as partial:
+        partial.write_text(json.dumps({"graphs": n_graphs, "rejected": n_rejected, "parts": n_parts}))
+    return Summary(n_graphs, n_rejected, n_parts)

@@ -1,0 +1,105 @@
+"""gvoys kernel: the Gram matrix of a file of graphs, block by block, into a .npy file.
+
+The features come from the same parts as `gvoys embed` makes, in a folder beside the matrix that goes when it is done.
+Blocks of rows are filled one after the other, and a file says how far; a run that was killed goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError
+from gvoys.pipeline.embed import REJECTED, Progress, Summary, Worker, embed_file
+from gvoys.pipeline.files import appearing
+from gvoys.pipeline.job import Parameters
+from gvoys.pipeline.parts import part_path, read_features, read_ids, read_summary
+
+__all__ = ["write_gram"]
+
+_MATRIX, _ROWS = "matrix.npy", "rows.json"
+
+
+def write_gram(
+    path: Path,
+    out: Path,
+    parameters: Parameters | None = None,
+    *,
+    normalize: bool = False,
+    smiles_column: str = "smiles",
+    id_column: str | None = None,
+    worker: Worker | None = None,
+    on_progress: Progress | None = None,
+    on_rows: Callable[[int, int], None] | None = None,
+) -> Summary:
+    """K of all graphs of a file as float64 in `out`, with the ids and rejected rows beside it.
+
+    Parameters
+    ----------
+    out : NAME.npy; NAME.ids.txt and NAME.rejected.csv appear with it.
+    normalize : divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
+    on_rows : called with the rows of the matrix that are done, and how many there are.
+    """
+    if out.suffix != ".npy":
+        raise ParameterError(f"the matrix goes to a file NAME.npy, not {out.name}")
+    if out.exists():
+        raise ParameterError(f"{out} exists already; choose another name, or remove it")
+    work = out.with_name(f"{out.name}.work")
+    columns: dict[str, Any] = {"smiles_column": smiles_column, "id_column": id_column}
+    summary = embed_file(path, work / "features", parameters, **columns, worker=worker, on_progress=on_progress)
+    _fill(work, summary, normalize, on_rows or (lambda done, total: None))
+    ids = (name for index in range(summary.n_parts) for name in read_ids(part_path(work / "features", index)))
+    with appearing(out.with_suffix(".ids.txt")) as partial:
+        partial.write_text("".join(f"{name}\n" for name in ids), encoding="utf-8")
+    (work / "features" / REJECTED).replace(out.with_suffix(".rejected.csv"))
+    (work / _MATRIX).replace(out)
+    shutil.rmtree(work)
+    return summary
+
+
+def _fill(work: Path, summary: Summary, normalize: bool, tell: Callable[[int, int], None]) -> None:
+    parts = [part_path(work / "features", index) for index in range(summary.n_parts)]
+    ends = np.cumsum([read_summary(part)[0] for part in parts], dtype=np.int64)
+    blocks = [slice(int(begin), int(end)) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+    K, first = _open_matrix(work, summary.n_graphs, normalize)
+    tell(blocks[first - 1].stop if first else 0, summary.n_graphs)
+    for i in range(first, len(parts)):
+        ours = _vectors(parts[i], normalize)
+        for j in range(i + 1):
+            block = ours @ (ours if i == j else _vectors(parts[j], normalize)).T
+            K[blocks[i], blocks[j]] = block
+            K[blocks[j], blocks[i]] = block.T
+        K.flush() if isinstance(K, np.memmap) else None
+        _note(work, i + 1, normalize)
+        tell(blocks[i].stop, summary.n_graphs)
+
+
+def _open_matrix(work: Path, n: int, normalize: bool) -> tuple[NDArray[np.float64], int]:
+    """The matrix on disk, and how many blocks of its rows are filled."""
+    file, rows = work / _MATRIX, work / _ROWS
+    if file.exists() and rows.exists():
+        found: dict[str, Any] = json.loads(rows.read_text())
+        if found["normalize"] != normalize:
+            raise ParameterError(f"{work} holds a run with other parameters; remove it, or choose another name")
+        return np.lib.format.open_memmap(file, "r+"), int(found["blocks"])
+    _note(work, 0, normalize)
+    return np.lib.format.open_memmap(file, "w+", np.float64, (n, n)), 0
+
+
+def _note(work: Path, blocks: int, normalize: bool) -> None:
+    with appearing(work / _ROWS) as partial:
+        partial.write_text(json.dumps({"blocks": blocks, "normalize": normalize}))
+
+
+def _vectors(part: Path, normalize: bool) -> NDArray[np.float64]:
+    features = read_features(part).astype(np.float64)
+    if normalize:
+        norms = np.linalg.norm(features, axis=1, keepdims=True)
+        features /= np.where(norms > 0, norms, 1.0)
+    return features

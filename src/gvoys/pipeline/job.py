@@ -1,0 +1,142 @@
+"""What a run is: its input, its parameters, and what was fitted. A folder belongs to one job and refuses others."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from gvoys.errors import GvoysError, ParameterError
+from gvoys.estimators import RandomWalkFeatures
+from gvoys.graphs.batch import GraphBatch
+from gvoys.pipeline.files import appearing
+from gvoys.pipeline.inputs import Input, Records
+from gvoys.series import Exponential, Geometric, Series
+
+__all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
+
+JOB = "job.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Of the features; `lengths="auto"` sums sketches up over walk lengths and keeps moments apart."""
+
+    series: str = "geometric"
+    decay: float | None = None  # None: 1 / d_max^2 of the first graphs
+    max_length: int = 6
+    method: str = "auto"
+    n_components: int = 512
+    lengths: str = "auto"
+    labels: str | None = "auto"
+    refine: int = 0
+    backtrack: bool = True
+    seed: int = 0
+    rows_per_part: int = 4096
+
+    def check(self) -> None:
+        """Refuse what no run can use; the estimator checks the rest."""
+        if self.series not in ("geometric", "exponential"):
+            raise ParameterError(f"series must be 'geometric' or 'exponential', not {self.series!r}")
+        if self.lengths not in ("auto", "stacked", "summed"):
+            raise ParameterError(f"lengths must be 'auto', 'stacked' or 'summed', not {self.lengths!r}")
+        if not 1 <= self.rows_per_part <= 1_000_000:
+            raise ParameterError(f"a part has 1 to 1,000,000 rows, not {self.rows_per_part}")
+        self.series_of_walks()
+
+    def series_of_walks(self) -> Series:
+        """The series mu."""
+        kind = Geometric if self.series == "geometric" else Exponential
+        return kind("auto" if self.decay is None else self.decay)
+
+
+def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:
+    """Features fitted on the first chunk that holds a graph: decay, scale and the kind of labels come from there."""
+    parameters.check()
+    for chunk in source.chunks(parameters.rows_per_part):
+        graphs = _graphs_of(source.read(chunk))
+        if graphs is not None:
+            return _fitted(graphs, parameters)
+    raise ParameterError(f"{source.path.name} holds no graph that can be read")
+
+
+def _fitted(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
+    walks: dict[str, Any] = {
+        "max_length": parameters.max_length,
+        "n_components": parameters.n_components,
+        "labels": parameters.labels,
+    }
+    walks |= {"refine": parameters.refine, "backtrack": parameters.backtrack, "random_state": parameters.seed}
+    lengths = "stacked" if parameters.lengths == "auto" else parameters.lengths
+    model = RandomWalkFeatures(parameters.series_of_walks(), method=parameters.method, lengths=lengths, **walks)
+    model.fit(graphs)
+    if parameters.lengths == "auto" and model.method_ == "sketch":
+        model.set_params(lengths="summed").fit(graphs)
+    return model
+
+
+def _graphs_of(records: Records) -> GraphBatch | None:
+    """The graphs of some records; where they do not fit together, those that are like the first."""
+    places = range(len(records.lines))
+    try:
+        batch, _ = records.build(places)
+        return batch if len(batch) else None
+    except GvoysError:
+        pass
+    found: GraphBatch | None = None
+    for place in places:
+        try:
+            one, _ = records.build([place])
+            found = one if found is None or not len(found) else GraphBatch.concatenate([found, one])
+        except GvoysError:
+            continue
+    return found if found is not None and len(found) else None
+
+
+def describe(source: Input, parameters: Parameters, model: RandomWalkFeatures) -> dict[str, Any]:
+    """The job as JSON; the same for the same input and parameters, whatever the machine."""
+    fitted = {
+        "method": str(model.method_),
+        "mu": model.series_.coefficients(model.max_length_).tolist(),
+        "scale": model.scale_,
+        "lengths": model.lengths_,
+        "width": len(model.get_feature_names_out()),
+    }
+    return {
+        "gvoys": metadata.version("gvoys"),
+        "version": VERSION,
+        "input": source.identity(),
+        "parameters": asdict(parameters),
+        "fitted": fitted,
+    }
+
+
+def claim_folder(folder: Path, job: dict[str, Any]) -> None:
+    """Begin the job in a new folder, or go on with it in its own; refuse the folder of another."""
+    folder.mkdir(parents=True, exist_ok=True)
+    before = read_job(folder)
+    if before is None:
+        if any(not file.name.startswith(".") for file in folder.iterdir()):
+            raise ParameterError(f"{folder} is not empty and holds no run of gvoys; choose another folder")
+        with appearing(folder / JOB) as partial:
+            partial.write_text(json.dumps(job, indent=1))
+    elif before != json.loads(json.dumps(job)):
+        differs = next(key for key in job if before.get(key) != json.loads(json.dumps(job[key])))
+        what = "other parameters" if differs == "parameters" else f"another {differs}"
+        raise ParameterError(f"{folder} holds a run with {what}; choose another folder, or remove it")
+
+
+def read_job(folder: Path) -> dict[str, Any] | None:
+    """The job that a folder belongs to."""
+    try:
+        found = json.loads((folder / JOB).read_bytes())
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ParameterError(f"{folder / JOB} is damaged; choose another folder, or remove this one")
+    return found

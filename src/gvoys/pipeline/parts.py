@@ -1,0 +1,58 @@
+"""Parts: numbered Parquet files of ids and features, each with the list of rows that were rejected in its stretch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.pipeline.arrow import pyarrow
+from gvoys.pipeline.files import appearing
+
+__all__ = ["part_path", "read_features", "read_ids", "read_summary", "write_part"]
+
+_REJECTED = b"gvoys.rejected"
+
+
+def part_path(folder: Path, index: int) -> Path:
+    """Where part `index` lies; names sort as numbers do."""
+    return folder / f"part-{index:07d}.parquet"
+
+
+def write_part(path: Path, ids: list[str], features: NDArray[Any], rejected: list[tuple[int, str]]) -> None:
+    """The same bytes for the same content; the file appears when it is whole."""
+    arrow, parquet = pyarrow(), pyarrow("parquet")
+    flat = arrow.array(np.ascontiguousarray(features).ravel())
+    width = features.shape[1]
+    kind = arrow.list_(arrow.field("item", flat.type, nullable=False), width)
+    schema = arrow.schema(
+        [arrow.field("id", arrow.string(), nullable=False), arrow.field("features", kind, nullable=False)],
+        metadata={_REJECTED: json.dumps(rejected).encode()},
+    )
+    columns = [arrow.array(ids, arrow.string()), arrow.FixedSizeListArray.from_arrays(flat, type=kind)]
+    table = arrow.Table.from_arrays(columns, schema=schema)
+    with appearing(path) as partial:
+        # random numbers do not shrink, and looking for repeats would take longer than writing
+        parquet.write_table(table, partial, compression="none", use_dictionary=False, write_statistics=False)
+
+
+def read_summary(path: Path) -> tuple[int, list[tuple[int, str]]]:
+    """How many graphs a part holds, and the rows that were rejected."""
+    with pyarrow("parquet").ParquetFile(path) as file:
+        rejected = json.loads(file.schema_arrow.metadata[_REJECTED])
+        return file.metadata.num_rows, [(int(line), str(reason)) for line, reason in rejected]
+
+
+def read_features(path: Path) -> NDArray[Any]:
+    """The features of a part, (n_graphs, width)."""
+    column = pyarrow("parquet").read_table(path, columns=["features"]).column("features").combine_chunks()
+    flat = column.flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(len(column), -1) if len(column) else flat.reshape(0, column.type.list_size)
+
+
+def read_ids(path: Path) -> list[str]:
+    """The ids of a part."""
+    return list(pyarrow("parquet").read_table(path, columns=["id"]).column("id").to_pylist())

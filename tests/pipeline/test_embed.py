@@ -1,0 +1,289 @@
+"""Embedding files: the features are those of the estimator, every format streams, and no run is half done."""
+
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("rdkit")
+
+import networkx as nx
+from pipeline.files import GRAPHS, SMILES, write_inputs
+
+import gvoys as gv
+from gvoys.errors import DatasetError, GvoysError, ParameterError
+from gvoys.pipeline import embed_file
+from gvoys.pipeline.inputs import lines as lines_module
+from gvoys.pipeline.inputs import open_input
+from gvoys.pipeline.job import Parameters
+from gvoys.pipeline.parts import part_path, read_features, read_ids
+
+SMALL = Parameters(max_length=2, n_components=128, rows_per_part=4)
+READABLE = [i for i, s in enumerate(SMILES) if s not in ("C1CC", "not a molecule")]
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    write_inputs(folder)
+    return folder
+
+
+def embedded(folder):
+    parts = sorted(folder.glob("part-*.parquet"))
+    return [name for part in parts for name in read_ids(part)], np.concatenate([read_features(part) for part in parts])
+
+
+def content(folder):
+    return {file.name: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+# -- what comes out
+
+
+@pytest.mark.parametrize("name", ["a.smi", "a.csv", "a.tsv", "a.parquet"])
+def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
+    columns = {} if name == "a.smi" else {"id_column": "name"}
+    summary = embed_file(inputs / name, tmp_path / "out", SMALL, **columns)
+    assert (summary.n_graphs, summary.n_rejected) == (24, 6)
+    ids, X = embedded(tmp_path / "out")
+    comma = ", " if name in ("a.csv", "a.tsv") else ""
+    assert ids == [f"m{comma}{i}" for i in READABLE]
+    first = gv.from_smiles([SMILES[i] for i in READABLE if i < 4])
+    model = gv.RandomWalkFeatures(max_length=2, n_components=128, lengths="summed").fit(first)
+    np.testing.assert_array_equal(X, model.transform(gv.from_smiles([SMILES[i] for i in READABLE])))
+    with (tmp_path / "out" / "rejected.csv").open() as file:
+        rows = list(csv.reader(file))
+    before = {"a.smi": 1, "a.parquet": 1}.get(name, 2)
+    assert rows[0] == ["line", "reason"]
+    assert [int(line) for line, _ in rows[1:]] == [i + before for i in range(30) if i not in READABLE]
+    assert rows[1][1] == "RDKit cannot read the SMILES 'C1CC'"
+
+
+@pytest.mark.parametrize("name", ["a.g6", "a.s6"])
+def test_graphs_without_labels_have_their_moments(inputs, tmp_path, name):
+    embed_file(inputs / name, tmp_path / "out", SMALL)
+    _, X = embedded(tmp_path / "out")
+    assert X.dtype == np.float64
+    model = gv.RandomWalkFeatures(max_length=2).fit(GRAPHS[:4])
+    np.testing.assert_array_equal(X, model.transform(GRAPHS))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "TINY", "store"])
+def test_other_formats(inputs, tmp_path, name):
+    source = open_input(inputs / name)
+    graphs = (
+        [source.read(chunk).build(range(chunk.end - chunk.begin)) for chunk in source.chunks(4)]
+        if name != "a.jsonl"
+        else None
+    )
+    embed_file(inputs / name, tmp_path / "out", SMALL)
+    ids, X = embedded(tmp_path / "out")
+    batch = gv.as_batch(list(_labelled())) if graphs is None else gv.GraphBatch.concatenate([b for b, _ in graphs])
+    assert ids == [str(i + 1) for i in range(len(batch))]
+    model = gv.RandomWalkFeatures(max_length=2, n_components=128, lengths="summed").fit(batch[:4])
+    np.testing.assert_array_equal(X, model.transform(batch))
+
+
+def _labelled():
+    for g in GRAPHS:
+        copy = nx.Graph(g)
+        nx.set_node_attributes(copy, {u: ("C", u % 3) for u in copy}, "label")
+        yield copy
+
+
+def test_a_graph_unlike_the_others_is_rejected_alone(tmp_path):
+    lines = ['{"nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "b"}], "links": [{"source": 0, "target": 1}]}'] * 5
+    lines[2] = '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}'
+    lines[3] = '{"directed": true, "nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 0}]}'
+    lines[4] = '{"nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 7}]}'
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
+    rejected = (tmp_path / "out" / "rejected.csv").read_text()
+    assert summary.n_graphs == 3  # a directed graph of one node is a graph that the sketch can do
+    assert "3," in rejected
+    assert "have none" in rejected
+    assert "not among the nodes: 7" in rejected
+
+
+# -- however it is cut
+
+
+@pytest.mark.parametrize("rows", [1, 3, 7, 1000])
+def test_any_partitioning_gives_the_same_bits(inputs, tmp_path, rows):
+    pieces = Parameters(max_length=2, n_components=128, rows_per_part=rows, decay=0.1)
+    whole = Parameters(max_length=2, n_components=128, rows_per_part=30, decay=0.1)
+    for folder, parameters in (("whole", whole), ("pieces", pieces)):
+        embed_file(inputs / "a.smi", tmp_path / folder, parameters)
+    ids, X = embedded(tmp_path / "whole")
+    other_ids, Y = embedded(tmp_path / "pieces")
+    assert ids == other_ids
+    np.testing.assert_array_equal(X, Y)
+
+
+@pytest.mark.parametrize("block", [1, 5, 64, 1 << 20])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_chunks_cover_every_line_once(tmp_path, monkeypatch, block, end):
+    monkeypatch.setattr(lines_module, "_READ", block)
+    monkeypatch.setattr(lines_module, "_HEAVY", 40)
+    texts = ["C" * (k * 7 % 23 + 1) for k in range(50)]
+    (tmp_path / "a.smi").write_text("\n".join(texts) + end)
+    source = open_input(tmp_path / "a.smi")
+    chunks = list(source.chunks(6))
+    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
+    assert all(before.end == after.begin for before, after in pairwise(chunks))
+    lines = [line for chunk in chunks for line in source.read(chunk).lines]
+    assert lines == list(range(1, 51))
+    sizes = [source.read(chunk).build(range(len(source.read(chunk).lines)))[0].graph_sizes for chunk in chunks]
+    assert np.concatenate(sizes).tolist() == [len(text) for text in texts]
+
+
+# -- stopping and going on
+
+
+def test_a_finished_run_is_left_alone_and_others_are_refused(inputs, tmp_path):
+    out = tmp_path / "out"
+    embed_file(inputs / "a.smi", out, SMALL)
+    before = content(out)
+    embed_file(inputs / "a.smi", out, SMALL)
+    assert content(out) == before
+    with pytest.raises(ParameterError, match="holds a run with other parameters"):
+        embed_file(inputs / "a.smi", out, Parameters(max_length=3, n_components=128, rows_per_part=4))
+    with pytest.raises(ParameterError, match="holds a run with another input"):
+        embed_file(inputs / "a.g6", out, SMALL)
+    with pytest.raises(ParameterError, match="not empty and holds no run"):
+        embed_file(inputs / "a.smi", inputs, SMALL)
+    part_path(out, 2).unlink()
+    (out / "summary.json").unlink()
+    embed_file(inputs / "a.smi", out, SMALL)
+    assert content(out) == before
+
+
+def test_an_interrupt_leaves_whole_parts_only(inputs, tmp_path):
+    calls = []
+
+    def interrupt(done, total, graphs):
+        calls.append((done, total, graphs))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=interrupt)
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert "summary.json" not in files
+    assert not any(name.startswith(".") for name in files)
+    embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+    embed_file(inputs / "a.smi", tmp_path / "other", SMALL)
+    assert content(tmp_path / "out") == content(tmp_path / "other")
+    assert calls[0] == (0, (inputs / "a.smi").stat().st_size, 0)
+
+
+def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path):
+    """kill -9 at random moments, with the same command again each time: the same bytes as an undisturbed run."""
+    molecules = tmp_path / "many.smi"
+    molecules.write_text("".join(f"{s.replace(' ', '')} m{k}\n" for k in range(1200) for s in SMILES))
+    command = [
+        sys.executable,
+        "-m",
+        "gvoys.cli",
+        "embed",
+        str(molecules),
+        "--rows-per-part",
+        "400",
+        "--components",
+        "64",
+    ]
+    subprocess.run([*command, "-o", tmp_path / "whole"], check=True, capture_output=True)
+    chance = random.Random(0)
+    kills = 0
+    begin = time.perf_counter()
+    subprocess.run([*command, "-o", tmp_path / "timed"], check=True, capture_output=True)
+    whole_time = time.perf_counter() - begin
+    for attempt in range(60):
+        run = subprocess.Popen(
+            [*command, "-o", tmp_path / "killed"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            # from the first import to about where it would end, parts appearing all the time
+            run.wait(chance.uniform(0.4, 1.0) * whole_time * 0.9)
+        except subprocess.TimeoutExpired:
+            os.kill(run.pid, signal.SIGKILL)
+            run.wait()
+            kills += 1
+            assert not (tmp_path / "killed" / "summary.json").exists() or attempt > 0
+        if kills == 20:
+            break
+        if (tmp_path / "killed" / "summary.json").exists():  # done too early: take parts away, as if it had not been
+            _undo(tmp_path / "killed", chance)
+    assert kills == 20
+    subprocess.run([*command, "-o", tmp_path / "killed"], check=True, capture_output=True)
+    assert content(tmp_path / "killed") == content(tmp_path / "whole") == content(tmp_path / "timed")
+
+
+def _undo(folder, chance):
+    (folder / "summary.json").unlink()
+    (folder / "rejected.csv").unlink()
+    for part in folder.glob("part-*"):
+        if chance.random() < 0.8:
+            part.unlink()
+
+
+# -- refusals
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.xyz", "", "is not one of .smi, .csv"),
+        ("a.smi.gz", "", "unpack it first"),
+        ("a.smi", "", "holds no graph"),
+        ("a.smi", "garbage\n(((\n", "holds no graph"),
+        ("a.csv", "name,y\nx,1\n", "no column 'smiles'; it has 'name', 'y'; choose one with --smiles-column"),
+        ("a.csv", 'smiles,"\nC,1\n', "line 1: a quoted field does not end on its line"),
+        ("a.parquet", "PAR1 nothing", "not a readable Parquet file"),
+        ("a.zip", "nothing", "not a readable zip file"),
+    ],
+)
+def test_inputs_that_are_none(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(GvoysError, match=message):
+        embed_file(tmp_path / name, tmp_path / "out", SMALL)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_input_and_parameters_out_of_range(inputs, tmp_path):
+    with pytest.raises(DatasetError, match="there is no file or folder"):
+        embed_file(tmp_path / "nowhere.smi", tmp_path / "out")
+    for parameters in (
+        Parameters(series="harmonic"),
+        Parameters(lengths="long"),
+        Parameters(rows_per_part=0),
+        Parameters(decay=-1.0),
+        Parameters(labels="colour"),
+        Parameters(method="sequences"),
+    ):
+        with pytest.raises(GvoysError):
+            embed_file(inputs / "a.smi", tmp_path / "out", parameters)
+
+
+def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines_module, "_LONGEST", 1000)
+    monkeypatch.setattr(lines_module, "_READ", 100)
+    (tmp_path / "a.smi").write_text("CC\n" + "C" * 3000)
+    with pytest.raises(DatasetError, match="a line of over"):
+        embed_file(tmp_path / "a.smi", tmp_path / "out", SMALL)
+
+
+def test_without_pyarrow_the_extra_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(GvoysError, match=r"gvoys\[parquet\]"):
+        embed_file(Path("a.smi"), tmp_path / "out")

@@ -1,0 +1,163 @@
+"""Many processes: the same bits as one, also when a worker dies; sums along a fixed tree; models fitted in pieces."""
+
+import os
+import signal
+import threading
+import time
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+pytest.importorskip("pyarrow")
+pytest.importorskip("rdkit")
+
+from sklearn.linear_model import Ridge, SGDClassifier
+
+import gvoys as gv
+from gvoys import cluster as module
+from gvoys.cluster import (
+    fit_classifier,
+    fit_regressor,
+    fit_ridge,
+    open_cluster,
+    profile_partitions,
+    write_gram_of_partitions,
+)
+from gvoys.errors import ParameterError
+from gvoys.pipeline import embed_file
+from gvoys.pipeline.job import Parameters
+
+BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=4)
+Y = BATCH.graph_sizes + 0.1 * np.random.default_rng(0).normal(size=60)
+MODEL = gv.RandomWalkFeatures(max_length=2, n_components=32).fit(BATCH)
+
+
+def load(path, begin, end):
+    return gv.open_store(path)[begin:end]
+
+
+def load_with_targets(path, begin, end):
+    return load(path, begin, end), Y[begin:end]
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    with open_cluster(workers=2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("stores") / "store"
+    gv.write_store(BATCH, path)
+    return path
+
+
+def partitions(store, loader=load, n=7):
+    cuts = np.linspace(0, 60, n + 1).astype(int)
+    return [partial(loader, store, int(a), int(b)) for a, b in pairwise(cuts)]
+
+
+@pytest.mark.parametrize("n", [1, 4, 7])
+def test_features_are_the_same_bits_however_they_are_cut(store, two_workers, n):
+    expected = MODEL.transform(BATCH)
+    for cluster in (None, two_workers):
+        np.testing.assert_array_equal(
+            np.concatenate(list(profile_partitions(partitions(store, n=n), MODEL, cluster))), expected
+        )
+
+
+def test_the_gram_matrix_by_blocks(store, two_workers, tmp_path):
+    for cluster in (None, two_workers):
+        write_gram_of_partitions(partitions(store), MODEL, tmp_path / "K.npy", cluster)
+        X = MODEL.transform(BATCH).astype(float)
+        np.testing.assert_allclose(np.load(tmp_path / "K.npy"), X @ X.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", range(1, 12))
+def test_sums_run_along_one_tree(two_workers, n):
+    """Strings show the order of the additions."""
+    items = [str(i) for i in range(n)]
+    here = module._reduce(None, str, items, _bracket)
+    assert module._reduce(two_workers, str, items, _bracket) == here
+    assert [c for c in here if c.isdigit()] == list("".join(items))
+
+
+def _bracket(left, right):
+    return f"({left}{right})"
+
+
+def test_ridge(store, two_workers):
+    X = MODEL.transform(BATCH).astype(float)
+    expected = Ridge(alpha=0.3).fit(X, Y)
+    found = [fit_ridge(partitions(store, load_with_targets), MODEL, 0.3, cluster) for cluster in (None, two_workers)]
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_allclose(found[0][0], expected.coef_, rtol=1e-6, atol=1e-9)
+    assert found[0][1] == pytest.approx(expected.intercept_)
+
+
+def test_a_gaussian_process_in_pieces(store, two_workers):
+    regressor = gv.RandomWalkRegressor(2, max_exact=1, n_components=90)
+    whole = regressor.fit(BATCH, Y)
+    first = partial(load_with_targets, store, 0, 60)
+    single = fit_regressor([first], gv.RandomWalkRegressor(2, n_components=90))
+    np.testing.assert_allclose(single.predict(BATCH), whole.predict(BATCH), rtol=1e-6)
+    assert single.log_marginal_likelihood_ == pytest.approx(whole.log_marginal_likelihood_, rel=1e-9)
+    pieces = partitions(store, load_with_targets)
+    here, there = (fit_regressor(pieces, regressor, cluster) for cluster in (None, two_workers))
+    np.testing.assert_array_equal(here.mu_, there.mu_)
+    assert np.abs(here.predict(BATCH) - Y).mean() < 0.5
+
+
+def test_a_streamed_classifier(store, two_workers):
+    def labelled(path, begin, end):
+        return load(path, begin, end), (Y[begin:end] > 10).astype(int)
+
+    pieces = partitions(store, labelled)
+    found = [
+        fit_classifier(pieces, MODEL, SGDClassifier(random_state=0), [0, 1], 3, cluster)
+        for cluster in (None, two_workers)
+    ]
+    np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
+
+
+def test_a_worker_that_dies_changes_no_bit(tmp_path):
+    """Two workers, one killed in mid-run, against one process."""
+    molecules = tmp_path / "many.smi"
+    molecules.write_text("".join(f"{'C' * (k % 30 + 1)}O m{k}\n" for k in range(12_000)))
+    parameters = Parameters(max_length=3, n_components=64, rows_per_part=200)
+    embed_file(molecules, tmp_path / "serial", parameters)
+    with open_cluster(workers=2) as cluster:
+        pids = list(cluster._client.run(os.getpid).values())
+        killed = threading.Event()
+
+        def kill(done, total, graphs):
+            if graphs > 3000 and not killed.is_set():
+                killed.set()
+                os.kill(pids[0], signal.SIGKILL)
+
+        embed_file(molecules, tmp_path / "parallel", parameters, worker=cluster.run, on_progress=kill)
+        deadline = time.monotonic() + 30
+        while pids[0] in cluster._client.run(os.getpid).values() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert pids[0] not in cluster._client.run(os.getpid).values()
+    assert killed.is_set()
+    assert content(tmp_path / "parallel") == content(tmp_path / "serial")
+
+
+def content(folder: Path):
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+def test_refusals():
+    for arguments in ({}, {"workers": 2, "scheduler": "tcp://x:1"}, {"workers": 0}):
+        with pytest.raises(ParameterError), open_cluster(**arguments):
+            pass
+    with pytest.raises(ParameterError, match="no scheduler answers"), open_cluster(scheduler="nonsense"):
+        pass
+    with pytest.raises(ParameterError, match="one partition or more"):
+        fit_ridge([], MODEL)
