@@ -44,9 +44,9 @@ def n_threads() -> int:
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use `n_jobs` threads inside; None and -1 mean all that Numba may use."""
+    """Use `n_jobs` threads inside; -1 means all that Numba may use, None as many as are in use: all, unless limited."""
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    wanted: Any = most if n_jobs in (None, -1) else n_jobs
+    wanted: Any = n_threads() if n_jobs is None else most if n_jobs == -1 else n_jobs
     if not isinstance(wanted, (int, np.integer)) or not 1 <= wanted <= most:
         raise ParameterError(f"n_jobs must be None, -1 or an integer from 1 to {most}, not {n_jobs!r}")
     before = n_threads()

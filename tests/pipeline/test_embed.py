@@ -58,9 +58,9 @@ def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     ids, X = embedded(tmp_path / "out")
     comma = ", " if name in ("a.csv", "a.tsv") else ""
     assert ids == [f"m{comma}{i}" for i in READABLE]
-    first = gv.from_smiles([SMILES[i] for i in READABLE if i < 4])
-    model = gv.RandomWalkFeatures(max_length=2, n_components=128, lengths="summed").fit(first)
-    np.testing.assert_array_equal(X, model.transform(gv.from_smiles([SMILES[i] for i in READABLE])))
+    batch = gv.from_smiles([SMILES[i] for i in READABLE])
+    model = gv.RandomWalkFeatures(max_length=2, n_components=128, lengths="summed").fit(batch)
+    np.testing.assert_array_equal(X, model.transform(batch))
     with (tmp_path / "out" / "rejected.csv").open() as file:
         rows = list(csv.reader(file))
     before = {"a.smi": 1, "a.parquet": 1}.get(name, 2)
@@ -74,7 +74,7 @@ def test_graphs_without_labels_have_their_moments(inputs, tmp_path, name):
     embed_file(inputs / name, tmp_path / "out", SMALL)
     _, X = embedded(tmp_path / "out")
     assert X.dtype == np.float64
-    model = gv.RandomWalkFeatures(max_length=2).fit(GRAPHS[:4])
+    model = gv.RandomWalkFeatures(max_length=2).fit(GRAPHS)
     np.testing.assert_array_equal(X, model.transform(GRAPHS))
 
 
@@ -90,7 +90,7 @@ def test_other_formats(inputs, tmp_path, name):
     ids, X = embedded(tmp_path / "out")
     batch = gv.as_batch(list(_labelled())) if graphs is None else gv.GraphBatch.concatenate([b for b, _ in graphs])
     assert ids == [str(i + 1) for i in range(len(batch))]
-    model = gv.RandomWalkFeatures(max_length=2, n_components=128, lengths="summed").fit(batch[:4])
+    model = gv.RandomWalkFeatures(max_length=2, n_components=128, lengths="summed").fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
 
 
@@ -120,8 +120,8 @@ def test_a_graph_unlike_the_others_is_rejected_alone(tmp_path):
 
 @pytest.mark.parametrize("rows", [1, 3, 7, 1000])
 def test_any_partitioning_gives_the_same_bits(inputs, tmp_path, rows):
-    pieces = Parameters(max_length=2, n_components=128, rows_per_part=rows, decay=0.1)
-    whole = Parameters(max_length=2, n_components=128, rows_per_part=30, decay=0.1)
+    pieces = Parameters(max_length=2, n_components=128, rows_per_part=rows)
+    whole = Parameters(max_length=2, n_components=128, rows_per_part=30)
     for folder, parameters in (("whole", whole), ("pieces", pieces)):
         embed_file(inputs / "a.smi", tmp_path / folder, parameters)
     ids, X = embedded(tmp_path / "whole")

@@ -20,8 +20,9 @@ from gvoys.graphs.labels import Labels
 __all__ = ["from_smiles", "read_smiles"]
 
 _HYDROGEN = re.compile(r"\[\d*H")
+_AROMATIC = 1.5  # the order of an aromatic bond
 _SMALL = 150  # atoms up to which bonds are read as a matrix, which is quicker
-_HELD = 1 << 21  # numbers in the matrices that are searched at once
+_HELD = 1 << 16  # numbers in the matrices that are searched at once, while they are in the cache
 
 
 def from_smiles(smiles: Iterable[str]) -> GraphBatch:
@@ -44,11 +45,12 @@ def from_smiles(smiles: Iterable[str]) -> GraphBatch:
 def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
     """The molecules that can be read, and for the others their place and the reason."""
     chem = _rdkit()
-    parse = _parser(chem)
-    facts = (chem.Atom.GetAtomicNum, chem.Atom.GetTotalNumHs, chem.Atom.GetIsAromatic)
-    columns: tuple[list[int], list[int], list[int]] = ([], [], [])
+    parse, matrix_of = _parser(chem), chem.GetAdjacencyMatrix
+    atomic_number, hydrogens = chem.Atom.GetAtomicNum, chem.Atom.GetTotalNumHs
+    elements: list[int] = []
+    attached: list[int] = []
     sizes: list[int] = []
-    bonds = _Bonds()
+    bonds = _Bonds(parse)
     rejected = []
     with _no_garbage_collection():
         for index, text in enumerate(smiles):
@@ -56,15 +58,19 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
             if molecule is None:
                 rejected.append((index, f"RDKit cannot read the SMILES {text!r}"))
                 continue
-            sizes.append(molecule.GetNumAtoms())
-            atoms = list(map(molecule.GetAtomWithIdx, range(sizes[-1])))
-            for column, fact in zip(columns, facts, strict=True):
-                column += map(fact, atoms)
-            bonds.add(chem, molecule)
+            size = molecule.GetNumAtoms()
+            sizes.append(size)
+            atoms = list(map(molecule.GetAtomWithIdx, range(size)))
+            elements += map(atomic_number, atoms)
+            attached += map(hydrogens, atoms)
+            matrix = matrix_of(molecule, useBO=True) if size <= _SMALL else None
+            bonds.add(text, size, molecule.GetNumBonds(), matrix)
     rows, ends, orders = bonds.joined()
     halves, codes = _distinct((2.0 * orders).astype(np.int64))  # orders are multiples of a half
     entries = Entries(rows, ends, None, Labels.from_table(codes, (halves / 2.0).tolist()))
-    node_labels = _atom_labels(*columns, chem.GetPeriodicTable())
+    aromatic = np.zeros(len(elements), np.int64)
+    aromatic[rows[orders == _AROMATIC]] = 1  # RDKit marks atoms and bonds of a ring together
+    node_labels = _atom_labels(np.array(elements, np.int64), np.array(attached, np.int64), aromatic, chem)
     return assemble(entries, np.array(sizes, np.int64), False, node_labels, None), rejected
 
 
@@ -108,12 +114,13 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _atom_labels(numbers: list[int], hydrogens: list[int], aromatic: list[int], elements: Any) -> Labels:
+def _atom_labels(
+    elements: NDArray[np.int64], hydrogens: NDArray[np.int64], aromatic: NDArray[np.int64], chem: Any
+) -> Labels:
     """(symbol, aromatic, hydrogens), told apart by one integer each: quicker than by tuples."""
-    keys = np.array(numbers, np.int64) << 9 | np.array(hydrogens, np.int64) << 1 | np.array(aromatic, np.int64)
-    kinds, codes = _distinct(keys)
-    values = [(elements.GetElementSymbol(k >> 9), bool(k & 1), (k >> 1) & 255) for k in kinds.tolist()]
-    return Labels.from_table(codes, values)
+    kinds, codes = _distinct(elements << 9 | hydrogens << 1 | aromatic)
+    symbol = chem.GetPeriodicTable().GetElementSymbol
+    return Labels.from_table(codes, [(symbol(k >> 9), bool(k & 1), (k >> 1) & 255) for k in kinds.tolist()])
 
 
 def _distinct(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -122,59 +129,76 @@ def _distinct(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return np.flatnonzero(present), (np.cumsum(present) - 1)[values]
 
 
+Triples = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]  # rows, columns, orders
+
+
 class _Bonds:
     """Bonds of all molecules as entries sorted by row and column, an undirected one in both directions.
 
-    Most molecules give theirs as a matrix of bond orders, and many matrices are searched at once.
+    Most molecules give theirs as a matrix of bond orders, and many matrices are searched at once. The others are parsed
+    again and list their bonds: large ones, and those with a bond of order zero, which does not show in the matrix, or a
+    dative one, which shows in one direction only.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parse: Callable[[str], Any]) -> None:
+        self.parse = parse
         self.n_atoms = 0
-        self.matrices: list[NDArray[np.float64]] = []
-        self.held = 0
-        self.parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
+        self.held: list[tuple[str, int, int, Any]] = []
+        self.n_held = 0
+        self.parts: list[Triples] = []
 
-    def add(self, chem: Any, molecule: Any) -> None:
-        size = molecule.GetNumAtoms()
-        matrix = chem.GetAdjacencyMatrix(molecule, useBO=True) if size <= _SMALL else np.empty(0)
-        # a bond of order zero does not show in the matrix, and a dative one only in one direction
-        if np.count_nonzero(matrix) == 2 * molecule.GetNumBonds() and size <= _SMALL:
-            self.matrices.append(matrix)
-            self.held += matrix.size
-            if self.held > _HELD:
-                self._search()
-        else:
+    def add(self, text: str, size: int, n_bonds: int, matrix: Any) -> None:
+        """One molecule: its SMILES, its numbers of atoms and bonds, and the matrix, or None."""
+        self.held.append((text, size, n_bonds, matrix))
+        self.n_held += 0 if matrix is None else size * size
+        if self.n_held > _HELD:
             self._search()
-            self.parts.append(_listed_bonds(molecule, self.n_atoms))
-            self.n_atoms += size
 
     def _search(self) -> None:
-        sizes = np.array([len(matrix) for matrix in self.matrices], np.int64)
-        flat = np.concatenate([np.empty(0), *(matrix.ravel() for matrix in self.matrices)])
+        sizes = np.array([size for _, size, _, _ in self.held], np.int64)
+        n_bonds = np.array([count for _, _, count, _ in self.held], np.int64)
+        cells = np.array([0 if matrix is None else matrix.size for _, _, _, matrix in self.held], np.int64)
+        flat = np.concatenate([np.empty(0), *(matrix.ravel() for *_, matrix in self.held if matrix is not None)])
+        firsts = self.n_atoms + np.cumsum(sizes) - sizes
         found = np.flatnonzero(flat)
-        begins = np.cumsum(sizes**2) - sizes**2
-        which = np.repeat(np.arange(len(sizes)), np.diff(np.searchsorted(found, [*begins, len(flat)])))
-        first = self.n_atoms + np.cumsum(sizes)[which] - sizes[which]
+        begins = np.cumsum(cells) - cells
+        counts = np.diff(np.searchsorted(found, [*begins, len(flat)]))
+        listed = counts != 2 * n_bonds
+        which = np.repeat(np.arange(len(sizes)), counts)
+        kept = ~listed[which]
+        found, which = found[kept], which[kept]
         rows, columns = np.divmod(found - begins[which], sizes[which])
-        self.parts.append((first + rows, first + columns, flat[found]))
+        part = (firsts[which] + rows, firsts[which] + columns, flat[found])
+        if listed.any():
+            others = [_listed_bonds(self.parse(self.held[i][0]), firsts[i]) for i in np.flatnonzero(listed)]
+            part = _sorted(_joined([part, *others]))
+        self.parts.append(part)
         self.n_atoms += int(sizes.sum())
-        self.matrices, self.held = [], 0
+        self.held, self.n_held = [], 0
 
-    def joined(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    def joined(self) -> Triples:
         """Rows, columns and orders of all entries."""
         self._search()
-        rows, columns, orders = (np.concatenate(parts) for parts in zip(*self.parts, strict=True))
-        return rows, columns, orders
+        return _joined(self.parts)
 
 
-def _listed_bonds(molecule: Any, first: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    found = list(map(molecule.GetBondWithIdx, range(molecule.GetNumBonds())))
-    begins = np.array([b.GetBeginAtomIdx() for b in found], np.int64)
-    ends = np.array([b.GetEndAtomIdx() for b in found], np.int64)
-    orders = np.array([b.GetBondTypeAsDouble() for b in found])
-    rows, columns = np.concatenate([begins, ends]) + first, np.concatenate([ends, begins]) + first
+def _joined(parts: list[Triples]) -> Triples:
+    rows, columns, orders = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return rows, columns, orders
+
+
+def _sorted(entries: Triples) -> Triples:
+    rows, columns, orders = entries
     order = np.lexsort([columns, rows])
-    return rows[order], columns[order], np.concatenate([orders, orders])[order]
+    return rows[order], columns[order], orders[order]
+
+
+def _listed_bonds(molecule: Any, first: int) -> Triples:
+    found = list(map(molecule.GetBondWithIdx, range(molecule.GetNumBonds())))
+    begins = np.array([b.GetBeginAtomIdx() for b in found], np.int64) + first
+    ends = np.array([b.GetEndAtomIdx() for b in found], np.int64) + first
+    orders = np.array([b.GetBondTypeAsDouble() for b in found])
+    return np.concatenate([begins, ends]), np.concatenate([ends, begins]), np.concatenate([orders, orders])
 
 
 def _rdkit() -> Any:

@@ -24,6 +24,7 @@ from gvoys.pipeline.files import appearing, remove_partial
 from gvoys.pipeline.inputs import Chunk, Input, Records, open_input
 from gvoys.pipeline.job import Parameters, claim_folder, describe, fit_model
 from gvoys.pipeline.parts import part_path, read_summary, write_part
+from gvoys.threads import n_threads, threads
 
 __all__ = ["Done", "Progress", "Summary", "Task", "Worker", "embed_file", "run_here"]
 
@@ -122,16 +123,22 @@ def embed_file(
 
 
 def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
-    """In this process: while one chunk's walks are counted and written, the next chunk is parsed."""
+    """In this process: while one chunk's walks are counted and written, the next is parsed, on a core of its own."""
     with ThreadPoolExecutor(1) as writer:
+        free = max(n_threads() - 1, 1)
         before = None
         for chunk in chunks:
             parsed = task.read(chunk)
             if before is not None:
                 yield before.result()
-            before = writer.submit(task.write, *parsed)
+            before = writer.submit(_with_threads, free, task.write, parsed)
         if before is not None:
             yield before.result()
+
+
+def _with_threads(count: int, work: Callable[..., Done], arguments: tuple[Any, ...]) -> Done:
+    with threads(count):
+        return work(*arguments)
 
 
 def _features(

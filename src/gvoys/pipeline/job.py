@@ -19,6 +19,7 @@ __all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
 
 JOB = "job.json"
 VERSION = 1
+_FIRST = 1000  # rows
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,12 @@ class Parameters:
 
 
 def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:
-    """Features fitted on the first chunk that holds a graph: decay, scale and the kind of labels come from there."""
+    """Features fitted on the first rows that hold a graph: decay, scale and the kind of labels come from there.
+
+    How many rows that are does not depend on the parts, so that features do not either.
+    """
     parameters.check()
-    for chunk in source.chunks(parameters.rows_per_part):
+    for chunk in source.chunks(_FIRST):
         graphs = _graphs_of(source.read(chunk))
         if graphs is not None:
             return _fitted(graphs, parameters)
