@@ -57,10 +57,10 @@ def _sketch(console: Console, path: Path) -> None:
 
 
 def _rate_in_memory(console: Console) -> float:
-    """Additions a second on a graph of the same kind, a sixteenth of the size, in memory."""
+    """Additions a second on a graph of the same kind, an eighth of the size, in memory."""
     folder = Path(tempfile.mkdtemp(prefix="gvoys-huge-"))
     try:
-        write_graph(folder / "graph", N_NODES >> 4)
+        write_graph(folder / "graph", N_NODES >> 3)
         batch = gv.GraphBatch.concatenate([gv.open_store(folder / "graph")])  # copied into memory
     finally:
         shutil.rmtree(folder)
