@@ -130,3 +130,14 @@ def test_bad_input_is_one_sentence(command, tmp_path):
     assert done.returncode == 2
     assert "there is no file or folder" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_output_that_cannot_be_is_one_sentence(molecules, tmp_path):
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file", tmp_path / "file" / "sub"):
+        done = gvoys("embed", str(molecules), "-o", str(out), "--components", "16")
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+    done = gvoys("embed", str(molecules), "-o", str(tmp_path / "out[bold]"), "--components", "16")
+    assert done.returncode == 0
+    assert "out[bold]" in done.stdout

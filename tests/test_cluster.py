@@ -159,5 +159,17 @@ def test_refusals():
             pass
     with pytest.raises(ParameterError, match="no scheduler answers"), open_cluster(scheduler="nonsense"):
         pass
-    with pytest.raises(ParameterError, match="one partition or more"):
-        fit_ridge([], MODEL)
+    for call in (
+        lambda: fit_ridge([], MODEL),
+        lambda: write_gram_of_partitions([], MODEL, "K.npy"),
+        lambda: fit_regressor([], gv.RandomWalkRegressor()),
+    ):
+        with pytest.raises(ParameterError, match="one partition or more"):
+            call()
+    for y in (Y[:5], np.full(60, np.nan), ["a"] * 60):
+        with pytest.raises(ParameterError, match="one finite number for each of the 60 graphs"):
+            fit_ridge([lambda y=y: (BATCH, y)], MODEL)
+    with pytest.raises(ParameterError, match="alpha"):
+        fit_ridge([lambda: (BATCH, Y)], MODEL, np.inf)
+    with pytest.raises(ParameterError, match="first partition holds no graph"):
+        fit_regressor([lambda: (BATCH[:0], Y[:0])], gv.RandomWalkRegressor())

@@ -9,8 +9,10 @@ along a tree that the order of the partitions fixes.
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from gvoys.errors import MissingDependencyError, ParameterError
+from gvoys.errors import ClusterError, MissingDependencyError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.learning import RandomWalkRegressor
 from gvoys.learning.gaussian import FeatureMoments
+from gvoys.learning.regressor import check_targets
 from gvoys.pipeline.embed import Done, Task
 from gvoys.pipeline.inputs import Chunk
 from gvoys.threads import threads
@@ -65,7 +68,13 @@ def open_cluster(workers: int | None = None, scheduler: str | None = None) -> It
         distributed.LocalCluster(**options, silence_logs=logging.CRITICAL) as local,
         distributed.Client(local) as client,
     ):
+        client.run(_ignore_interrupts)  # Ctrl-C reaches the whole group; this process deals with it
         yield Cluster(client)
+
+
+def _ignore_interrupts() -> None:
+    with suppress(ValueError):  # where the worker does not run in its main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _distributed() -> Any:
@@ -97,7 +106,7 @@ class Cluster:
         first = [self._submit(work, item) for item in islice(left, _AHEAD * self.n_slots)]
         waiting = _distributed().as_completed(first)
         for future in waiting:
-            yield future, future.result()
+            yield future, _result(future)
             for item in islice(left, 1):
                 waiting.add(self._submit(work, item))
 
@@ -105,7 +114,7 @@ class Cluster:
         left = iter(items)
         waiting = [self._submit(work, item) for item in islice(left, _AHEAD * self.n_slots)]
         while waiting:
-            yield waiting.pop(0).result()
+            yield _result(waiting.pop(0))
             waiting += [self._submit(work, item) for item in islice(left, 1)]
 
     def _submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -117,7 +126,16 @@ class Cluster:
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)
             level = [self._submit(add, *pair) for pair in pairs] + level[len(level) // 2 * 2 :]
-        return level[0].result()
+        return _result(level[0])
+
+
+def _result(future: Any) -> Any:
+    """What a task returned, or raised; where the cluster failed, one sentence."""
+    distributed = _distributed()
+    try:
+        return future.result()
+    except (CancelledError, distributed.KilledWorker, distributed.comm.CommClosedError) as error:
+        raise ClusterError(f"the cluster failed ({type(error).__name__}); what is done is kept, start again") from None
 
 
 def _on_worker(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -193,6 +211,8 @@ def write_gram_of_partitions(
     partitions: Sequence[Partition], model: RandomWalkFeatures, path: str | Path, cluster: Cluster | None = None
 ) -> None:
     """K of all graphs of all partitions as float64 into a .npy file, a block per pair of partitions."""
+    if not partitions:
+        raise ParameterError("there must be one partition or more")
     sizes = list(_map(cluster, _count, partitions))
     ends = np.cumsum(sizes)
     rows = [slice(int(end) - size, int(end)) for size, end in zip(sizes, ends, strict=True)]
@@ -220,7 +240,7 @@ class _RidgeSums:
         graphs, y = partition()
         X = self.model.transform(graphs)
         moments = FeatureMoments.empty(np.zeros(X.shape[1] + 1, np.int64))
-        moments.add(np.hstack([X, np.ones((len(X), 1), X.dtype)]), np.asarray(y, np.float64))
+        moments.add(np.hstack([X, np.ones((len(X), 1), X.dtype)]), check_targets(y, len(X)))
         return moments
 
 
@@ -231,9 +251,11 @@ def fit_ridge(
 
     X^T X and X^T y are added up on the workers: O(n D^2) work, and a matrix of (D, D) to solve here.
     """
-    if not alpha > 0:
+    if not 0 < alpha < np.inf:
         raise ParameterError(f"alpha must be positive, not {alpha!r}")
     sums = _reduce(cluster, _RidgeSums(model), partitions, FeatureMoments.merged)
+    if not sums.count:
+        raise ParameterError("the partitions hold no graph")
     ones, n = sums.squares[-1, :-1], sums.count
     A = sums.squares[:-1, :-1] - np.outer(ones, ones) / n  # centred
     A[np.diag_indices_from(A)] += alpha

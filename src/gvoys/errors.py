@@ -1,6 +1,7 @@
 """Every refusal of gvoys: what was given, what was expected, and what to do about it."""
 
 __all__ = [
+    "ClusterError",
     "ConvergenceError",
     "DatasetError",
     "DivergenceError",
@@ -54,6 +55,10 @@ class UnsupportedError(GvoysError):
 
 class ConvergenceError(GvoysError):
     """An iteration that stopped short of its tolerance."""
+
+
+class ClusterError(GvoysError):
+    """A cluster that lost its scheduler, or too many of its workers."""
 
 
 class MissingDependencyError(GvoysError, ImportError):

@@ -33,7 +33,7 @@ def test_bonds_of_every_kind_and_molecules_of_every_size():
 
     smiles = ["CC=O", "C~C", "[Fe]<-N", "N->[Fe]<-N", "C" * 400, "c1ccccc1CC", "[C]$[C]", "*C", "C.C", "", "[2H]CCl"]
     smiles += ["[H]C([H])O", "C[C@H](N)C(=O)O", "c1cc[nH]c1", "F/C=C/F", "[H][H]", "[NH4+]", "O=[N+]([O-])c1ccccc1"]
-    smiles += ["N[Pt](N)(Cl)Cl", "c1ccc2cccc-2cc1", "CN(=O)=O"]
+    smiles += ["N[Pt](N)(Cl)Cl", "c1ccc2cccc-2cc1", "CN(=O)=O", "C[#1]", "[0#1]C", "C:C", "[CH3:1]C", "[#10]"]
     batch = gv.from_smiles(smiles * 2)
     for graph, text in zip(batch, smiles * 2, strict=True):
         molecule = Chem.MolFromSmiles(text)

@@ -167,6 +167,56 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, file):
         gv.open_store(store)
 
 
+@pytest.mark.parametrize(
+    ("degrees", "indices", "more", "message"),
+    [
+        ([1, 1], [1, 2_000_000_000], {}, "leads to node 2000000000, and the graph has 2"),
+        ([1, 1], [1, -1], {}, "between 0"),
+        ([1, 1], [1, 2**32 + 1], {}, "between 0"),
+        ([1, 1], [1.0, 0.0], {}, "flat array of integers"),
+        ([-1, 3], [0, 1], {}, "between 0"),
+        ([1, 1], [1, 0], {"node_labels": [1]}, "node_labels has 1 values and should have 2"),
+        ([1, 1], [1, 0], {"edge_weights": [1.0, 2.0, 3.0]}, "edge_weights has 3 values"),
+        ([1, 1], [1, 0], {"edge_weights": [1.0, np.nan]}, "finite"),
+    ],
+)
+def test_rows_that_are_no_graph_are_refused(tmp_path, degrees, indices, more, message):
+    def write():
+        with gv.StoreWriter(tmp_path / "store") as writer:
+            writer.add_rows(np.array(degrees), np.array(indices), **more)
+            writer.end_graph()
+
+    with pytest.raises(GraphError, match=message):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_graphs_without_edges_do_not_bind_the_others(tmp_path):
+    single, path = nx.Graph(), nx.path_graph(3)
+    single.add_node(0, label="a")
+    nx.set_node_attributes(path, "b", "label")
+    pieces = [gv.as_batch([single]), gv.as_batch([path])]
+    gv.write_store(iter(pieces), tmp_path / "store")
+    same(gv.open_store(tmp_path / "store"), gv.GraphBatch.concatenate(pieces))
+
+
+def test_labels_of_numpy_come_back(tmp_path):
+    graph = nx.path_graph(2)
+    nx.set_node_attributes(graph, {0: np.int64(3), 1: np.float32(0.5)}, "label")
+    gv.write_store([graph], tmp_path / "store")
+    assert gv.open_store(tmp_path / "store").node_labels.decode() == [3, 0.5]
+
+
+def test_a_changed_header_is_refused(tmp_path):
+    gv.write_store(BATCH, tmp_path / "store")
+    file = tmp_path / "store" / "indptr.npy"
+    content = bytearray(file.read_bytes())
+    content[20] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(StoreError, match="header does not fit"):
+        gv.open_store(tmp_path / "store")
+
+
 def test_a_changed_manifest_is_refused(tmp_path):
     store = tmp_path / "store"
     gv.write_store(BATCH, store)

@@ -3,6 +3,7 @@
 import csv
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 import networkx as nx
-from pipeline.files import GRAPHS, SMILES, write_inputs
+from pipeline.files import GRAPHS, SMILES, write_inputs, write_tu
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GvoysError, ParameterError
@@ -115,6 +116,72 @@ def test_a_graph_unlike_the_others_is_rejected_alone(tmp_path):
     assert "not among the nodes: 7" in rejected
 
 
+def test_rows_of_odd_tables(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "a.tsv").write_text("smiles\tother\nCCO\tN\n\tOOO\n\t\nC\t\n")
+    summary = embed_file(tmp_path / "a.tsv", tmp_path / "tsv", SMALL)
+    assert (summary.n_graphs, summary.n_rejected) == (2, 1)
+    (tmp_path / "b.tsv").write_text("\tsmiles\n0\tCCO\n1\tCC\n")  # as pandas writes an index
+    assert embed_file(tmp_path / "b.tsv", tmp_path / "index", SMALL).n_graphs == 2
+    (tmp_path / "a.smi").write_bytes("CCO a\r\n\u00a0\n\x1c\nCC\n".encode())
+    assert embed_file(tmp_path / "a.smi", tmp_path / "smi", SMALL).n_graphs == 2
+    column = pa.array([b"CCO", b"C\xff", None, b"CC", b" "]).cast(pa.binary())
+    bad = pa.StringArray.from_buffers(5, column.buffers()[1], column.buffers()[2], column.buffers()[0])
+    names = pa.array(["a", "b", "c", None, "e"]).dictionary_encode()
+    pq.write_table(pa.table({"smiles": bad, "id": names}), tmp_path / "a.parquet")
+    summary = embed_file(tmp_path / "a.parquet", tmp_path / "parquet", SMALL, id_column="id")
+    assert (summary.n_graphs, summary.n_rejected) == (1, 4)
+    reasons = (tmp_path / "parquet" / "rejected.csv").read_text()
+    assert "SMILES is not UTF-8" in reasons
+    assert "4,the row has no id" in reasons
+
+
+def test_a_row_of_rubbish_has_a_short_reason(tmp_path):
+    (tmp_path / "a.smi").write_text("X" * 100_000 + "\nCC\n")
+    embed_file(tmp_path / "a.smi", tmp_path / "out", SMALL)
+    assert "(100,002 characters)" in (tmp_path / "out" / "rejected.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"nodes": [{"id": 0, "label": ' + "[" * 900 + "]" * 900 + '}], "links": []}',
+        '{"nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 0, "weight": 1' + "0" * 400 + "}]}",
+    ],
+    ids=["deep", "large"],
+)
+def test_rows_past_every_limit_are_rejected_alone(tmp_path, line):
+    good = '{"nodes": [{"id": 0, "label": "a"}], "links": []}'
+    (tmp_path / "a.jsonl").write_text(f"{good}\n{line}\n{good}\n")
+    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
+    assert (summary.n_graphs, summary.n_rejected) == (2, 1)
+
+
+def test_an_input_that_was_replaced_is_read_anew(tmp_path):
+    for n in (20, 30):
+        gv.write_store(gv.datasets.molecules(n, random_state=n), tmp_path / "store")
+        assert embed_file(tmp_path / "store", tmp_path / f"out{n}", SMALL).n_graphs == n
+        shutil.rmtree(tmp_path / "store")
+
+
+def test_a_folder_is_not_the_zip_beside_it(tmp_path):
+    write_tu(tmp_path / "X.v2", 3)
+    write_tu(tmp_path / "X", 5)
+    shutil.make_archive(str(tmp_path / "X"), "zip", tmp_path, "X")
+    shutil.rmtree(tmp_path / "X")
+    write_tu(tmp_path / "X", 4)
+    for name, n in (("X.v2", 3), ("X", 4), ("X.zip", 5)):
+        assert embed_file(tmp_path / name, tmp_path / f"out{n}", SMALL).n_graphs == n
+
+
+def test_missing_rdkit_is_not_the_molecules_fault(inputs, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdkit", None)
+    with pytest.raises(GvoysError, match=r"gvoys\[chem\]"):
+        embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+
+
 # -- however it is cut
 
 
@@ -166,6 +233,17 @@ def test_a_finished_run_is_left_alone_and_others_are_refused(inputs, tmp_path):
     (out / "summary.json").unlink()
     embed_file(inputs / "a.smi", out, SMALL)
     assert content(out) == before
+
+
+def test_two_runs_at_once_and_damaged_parts(inputs, tmp_path):
+    def second(done, total, graphs):
+        with pytest.raises(ParameterError, match="another run is at work"):
+            embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+
+    embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=second)
+    part_path(tmp_path / "out", 1).write_bytes(b"")
+    with pytest.raises(DatasetError, match=r"part-0000001.parquet is damaged"):
+        embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
 
 
 def test_an_interrupt_leaves_whole_parts_only(inputs, tmp_path):

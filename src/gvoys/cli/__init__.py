@@ -204,5 +204,8 @@ def main() -> None:
     except GvoysError as error:
         Console(stderr=True).print(f"gvoys: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
         sys.exit(2)
+    except OSError as error:  # a folder that cannot be written, a disk that is full
+        Console(stderr=True).print(f"gvoys: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -100,7 +100,7 @@ def _resumable(console: Console, out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        console.print(f"stopped; the same command goes on where this run of {out} was")
+        console.print(f"stopped; the same command goes on where this run of {out} was", soft_wrap=True, markup=False)
         raise
 
 
@@ -116,13 +116,11 @@ def _worker(where: Where) -> Iterator[Any]:
 
 
 def _conclude(console: Console, summary: Summary, out: Path, rejected: Path, seconds: float) -> None:
-    console.print(
-        f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    made = f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}"
+    console.print(made, highlight=False, soft_wrap=True, markup=False)
     if summary.n_rejected:
         rows = "row was" if summary.n_rejected == 1 else "rows were"
-        console.print(f"{summary.n_rejected:,} {rows} rejected; {rejected} lists them", style="yellow", soft_wrap=True)
+        lists = f"{summary.n_rejected:,} {rows} rejected; {rejected} lists them"
+        console.print(lists, style="yellow", soft_wrap=True, markup=False)
     if not summary.n_graphs:
         raise GvoysError("no graph could be read")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gvoys.datasets.table import parse_table
 from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["load_tu"]
+__all__ = ["load_tu", "read_tu"]
 
 
 def load_tu(
@@ -38,6 +39,12 @@ def load_tu(
     A file that does not fit the format is refused by name and line.
     """
     with open_archive(find_dataset(name, root), name) as archive:
+        return _read(archive, weight_column)
+
+
+def read_tu(path: Path, weight_column: int | None = None) -> tuple[GraphBatch, NDArray[Any] | None]:
+    """The dataset of this zip or folder, and of no other that is called so; arguments and results as in `load_tu`."""
+    with open_archive(path, path.resolve().name if path.is_dir() else path.stem) as archive:
         return _read(archive, weight_column)
 
 

@@ -113,12 +113,16 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
             raise ParameterError(f"method must be 'auto', 'moments', 'sketch' or 'voyagers', not {self.method!r}")
         return Choice(self.method, "as asked")
 
+    @property
+    def n_features_out_(self) -> int:
+        """Features of a graph."""
+        return self.width_ * (1 if self.lengths_ == "summed" else self.max_length_ + 1)
+
     def transform(self, X: Any) -> NDArray[Any]:
         """Features, (n_graphs, n_features): float64 for moments, else float32."""
         batch = self._read(X)
-        n_lengths = 1 if self.lengths_ == "summed" else self.max_length_ + 1
         kind = np.float64 if self.method_ == "moments" else np.float32
-        out = np.empty((len(batch), n_lengths * self.width_), kind)
+        out = np.empty((len(batch), self.n_features_out_), kind)
         size = np.dtype(kind).itemsize * (self.max_length_ + 1) * self.width_
         with threads(self.n_jobs):
             for block in self._blocks(batch, size):

@@ -102,7 +102,7 @@ def _read_all(items: list[Any], names: Names) -> list[GraphParts]:
             parts.append(reader.read(item, names))
         except GvoysError as error:
             raise type(error)(f"graph {index}: {error}") from None
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise GraphError(
                 f"graph {index} looks like a graph but cannot be read ({error}); as_batch takes a list of {_KINDS}"
             ) from error

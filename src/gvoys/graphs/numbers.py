@@ -19,7 +19,7 @@ def as_floats(values: Any, what: str, *, flat: bool = False) -> NDArray[np.float
         if array.dtype.kind not in "biuf" and not (array.size == 0 or array.dtype.kind == "O"):
             raise TypeError
         numbers = array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise GraphError(f"{what} must be real numbers of one shape") from None
     if flat and numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]

@@ -19,8 +19,9 @@ from gvoys.graphs.labels import Labels
 
 __all__ = ["from_smiles", "read_smiles"]
 
-_HYDROGEN = re.compile(r"\[\d*H")
+_HYDROGEN = re.compile(r"\[\d*(H|#0*1(?!\d))")
 _AROMATIC = 1.5  # the order of an aromatic bond
+_LONGEST = 100  # characters of a SMILES in a reason
 _SMALL = 150  # atoms up to which bonds are read as a matrix, which is quicker
 _HELD = 1 << 16  # numbers in the matrices that are searched at once, while they are in the cache
 
@@ -50,19 +51,22 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     elements: list[int] = []
     attached: list[int] = []
     sizes: list[int] = []
+    asked: list[tuple[int, list[bool]]] = []
     bonds = _Bonds(parse)
     rejected = []
     with _no_garbage_collection():
         for index, text in enumerate(smiles):
             molecule = parse(text) if isinstance(text, str) else None
             if molecule is None:
-                rejected.append((index, f"RDKit cannot read the SMILES {text!r}"))
+                rejected.append((index, f"RDKit cannot read the SMILES {_shown(text)}"))
                 continue
             size = molecule.GetNumAtoms()
             sizes.append(size)
             atoms = list(map(molecule.GetAtomWithIdx, range(size)))
             elements += map(atomic_number, atoms)
             attached += map(hydrogens, atoms)
+            if ":" in text:  # a bond of a ring that is not one, perhaps; see below
+                asked.append((len(elements), [atom.GetIsAromatic() for atom in atoms]))
             matrix = matrix_of(molecule, useBO=True) if size <= _SMALL else None
             bonds.add(text, size, molecule.GetNumBonds(), matrix)
     rows, ends, orders = bonds.joined()
@@ -70,6 +74,8 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     entries = Entries(rows, ends, None, Labels.from_table(codes, (halves / 2.0).tolist()))
     aromatic = np.zeros(len(elements), np.int64)
     aromatic[rows[orders == _AROMATIC]] = 1  # RDKit marks atoms and bonds of a ring together
+    for end, flags in asked:
+        aromatic[end - len(flags) : end] = flags
     node_labels = _atom_labels(np.array(elements, np.int64), np.array(attached, np.int64), aromatic, chem)
     return assemble(entries, np.array(sizes, np.int64), False, node_labels, None), rejected
 
@@ -100,6 +106,12 @@ def _parser(chem: Any) -> Callable[[str], Any]:
         return molecule
 
     return parse
+
+
+def _shown(text: Any) -> str:
+    """A string as it was given, or its beginning."""
+    shown = repr(text)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}… ({len(shown):,} characters)"
 
 
 @contextmanager

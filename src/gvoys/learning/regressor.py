@@ -19,10 +19,21 @@ from gvoys.learning.blocks import WalkBlocks
 from gvoys.learning.gaussian import BlockGrams, FeatureMoments, maximise_likelihood
 from gvoys.walks.settings import check_count, check_flag
 
-__all__ = ["RandomWalkRegressor"]
+__all__ = ["RandomWalkRegressor", "check_targets"]
 
 _BLOCK = 4096  # graphs whose features are in the making at once
 _AT_ONCE = 512  # graphs that are compared with all fitted ones at once
+
+
+def check_targets(y: Any, count: int) -> NDArray[np.float64]:
+    """One finite number for each graph."""
+    try:
+        targets = np.asarray(y, np.float64)
+    except (TypeError, ValueError):
+        targets = np.empty(0)
+    if targets.shape != (count,) or not np.isfinite(targets).all():
+        raise ParameterError(f"y must hold one finite number for each of the {count} graphs")
+    return targets
 
 
 class RandomWalkRegressor(RegressorMixin, BaseEstimator):
@@ -126,13 +137,17 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         """A copy that knows its blocks from some graphs, for `moments_of`; what `fit` does in feature space."""
         copy: RandomWalkRegressor = clone(self)
         copy.exact_ = False
-        copy._cut_blocks(as_batch(X))
+        batch = as_batch(X)
+        if not len(batch):
+            raise ParameterError("the first partition holds no graph, and the traces are taken from it")
+        copy._cut_blocks(batch)
         return copy
 
     def moments_of(self, X: Any, y: Any) -> FeatureMoments:
         """All that the process needs to know of some graphs; those of several pieces are `merged`."""
         batch = as_batch(X)
-        targets = self._check_targets(batch, y)
+        check_is_fitted(self, "walks_")
+        targets = check_targets(y, len(batch))
         moments = FeatureMoments.empty(self.walks_.columns)
         for begin in range(0, len(batch), _BLOCK):
             rows = slice(begin, begin + _BLOCK)
@@ -147,14 +162,8 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         self._learn(standard)
         return self
 
-    def _check_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
-        targets = np.asarray(y, np.float64)
-        if targets.shape != (len(batch),) or not np.isfinite(targets).all():
-            raise ParameterError(f"y must hold one finite number for each of the {len(batch)} graphs")
-        return targets
-
     def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
-        targets = self._check_targets(batch, y)
+        targets = check_targets(y, len(batch))
         if len(targets) < 2:
             raise ParameterError("two graphs or more are needed to fit a Gaussian process")
         self.mean_ = float(targets.mean())

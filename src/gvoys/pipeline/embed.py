@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GvoysError
+from gvoys.errors import GvoysError, MissingDependencyError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.pipeline.arrow import pyarrow
-from gvoys.pipeline.files import appearing, remove_partial
+from gvoys.pipeline.files import appearing, locked, remove_partial
 from gvoys.pipeline.inputs import Chunk, Input, Records, open_input
 from gvoys.pipeline.job import Parameters, claim_folder, describe, fit_model
 from gvoys.pipeline.parts import part_path, read_summary, write_part
@@ -66,6 +66,8 @@ class Task:
         records = self.source.read(chunk)
         try:
             return chunk, records, records.build(range(len(records.lines)))
+        except MissingDependencyError:  # which is no fault of the graphs
+            raise
         except GvoysError:
             return chunk, records, None
 
@@ -104,17 +106,33 @@ def embed_file(
     """
     pyarrow()
     parameters = parameters or Parameters()
-    source = open_input(Path(path), smiles_column, id_column)
+    folder = Path(folder).absolute()  # workers may stand elsewhere
+    source = open_input(Path(path).absolute(), smiles_column, id_column)
     model = fit_model(source, parameters)
     claim_folder(folder, describe(source, parameters, model))
+    with locked(folder):
+        return _make_parts(source, model, folder, parameters.rows_per_part, worker or run_here, on_progress)
+
+
+def _make_parts(
+    source: Input,
+    model: RandomWalkFeatures,
+    folder: Path,
+    rows_per_part: int,
+    worker: Worker,
+    on_progress: Progress | None,
+) -> Summary:
+    """Those that are not there yet."""
     remove_partial(folder)
-    chunks = list(source.chunks(parameters.rows_per_part))
+    chunks = list(source.chunks(rows_per_part))
     missing = [chunk for chunk in chunks if not part_path(folder, chunk.index).exists()]
+    if missing:
+        (folder / SUMMARY).unlink(missing_ok=True)
     left, made = sum(chunk.end - chunk.begin for chunk in missing), 0
     tell = on_progress or (lambda done, total, graphs: None)
     tell(source.size - left, source.size, made)
     try:
-        for done in (worker or run_here)(Task(source, model, folder), missing):
+        for done in worker(Task(source, model, folder), missing):
             left, made = left - (done.chunk.end - done.chunk.begin), made + done.n_graphs
             tell(source.size - left, source.size, made)
     finally:
@@ -168,11 +186,12 @@ def _one_by_one(model: RandomWalkFeatures, records: Records) -> tuple[list[int],
                 continue
             rows.append(model.transform(batch))
             kept.append(place)
+        except MissingDependencyError:
+            raise
         except GvoysError as error:
             rejected.append((line, str(error).removeprefix("graph 0: ")))
-    width = len(model.get_feature_names_out())
     kind = np.float64 if model.method_ == "moments" else np.float32
-    return kept, np.concatenate([np.empty((0, width), kind), *rows]), rejected
+    return kept, np.concatenate([np.empty((0, model.n_features_out_), kind), *rows]), rejected
 
 
 def _sum_up(folder: Path, n_parts: int) -> Summary:

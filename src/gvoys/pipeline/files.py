@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["appearing", "remove_partial"]
+from gvoys.errors import ParameterError
+
+__all__ = ["appearing", "locked", "remove_partial"]
 
 _PARTIAL = ".partial"
 
@@ -21,6 +23,26 @@ def appearing(path: Path) -> Iterator[Path]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other runs away from a folder; the lock of a run that was killed goes with it."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system: two runs into one folder are the user's affair
+        yield
+        return
+    name = folder / ".lock"
+    with name.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ParameterError(f"another run is at work in {folder}; wait for it, or choose another folder") from None
+        try:
+            yield
+        finally:
+            name.unlink(missing_ok=True)
 
 
 def remove_partial(folder: Path) -> None:

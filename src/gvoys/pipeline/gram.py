@@ -48,8 +48,9 @@ def write_gram(
     """
     if out.suffix != ".npy":
         raise ParameterError(f"the matrix goes to a file NAME.npy, not {out.name}")
-    if out.exists():
-        raise ParameterError(f"{out} exists already; choose another name, or remove it")
+    for name in (out, out.with_suffix(".ids.txt"), out.with_suffix(".rejected.csv")):
+        if name.exists():
+            raise ParameterError(f"{name} exists already; choose another name, or remove it")
     work = out.with_name(f"{out.name}.work")
     columns: dict[str, Any] = {"smiles_column": smiles_column, "id_column": id_column}
     summary = embed_file(path, work / "features", parameters, **columns, worker=worker, on_progress=on_progress)
@@ -84,10 +85,14 @@ def _open_matrix(work: Path, n: int, normalize: bool) -> tuple[NDArray[np.float6
     """The matrix on disk, and how many blocks of its rows are filled."""
     file, rows = work / _MATRIX, work / _ROWS
     if file.exists() and rows.exists():
-        found: dict[str, Any] = json.loads(rows.read_text())
-        if found["normalize"] != normalize:
+        try:
+            found: dict[str, Any] = json.loads(rows.read_text())
+            matrix, done, same = np.lib.format.open_memmap(file, "r+"), int(found["blocks"]), found["normalize"]
+        except (ValueError, KeyError, TypeError):
+            raise ParameterError(f"{work} is damaged; remove it, or choose another name") from None
+        if same != normalize or matrix.shape != (n, n):
             raise ParameterError(f"{work} holds a run with other parameters; remove it, or choose another name")
-        return np.lib.format.open_memmap(file, "r+"), int(found["blocks"])
+        return matrix, done
     _note(work, 0, normalize)
     return np.lib.format.open_memmap(file, "w+", np.float64, (n, n)), 0
 

@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import GvoysError, ParameterError
+from gvoys.errors import GvoysError, MissingDependencyError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.graphs.batch import GraphBatch
 from gvoys.pipeline.files import appearing
@@ -88,6 +88,8 @@ def _graphs_of(records: Records) -> GraphBatch | None:
     try:
         batch, _ = records.build(places)
         return batch if len(batch) else None
+    except MissingDependencyError:
+        raise
     except GvoysError:
         pass
     found: GraphBatch | None = None
@@ -107,7 +109,7 @@ def describe(source: Input, parameters: Parameters, model: RandomWalkFeatures) -
         "mu": model.series_.coefficients(model.max_length_).tolist(),
         "scale": model.scale_,
         "lengths": model.lengths_,
-        "width": len(model.get_feature_names_out()),
+        "width": model.n_features_out_,
     }
     return {
         "gvoys": metadata.version("gvoys"),
@@ -128,7 +130,7 @@ def claim_folder(folder: Path, job: dict[str, Any]) -> None:
         with appearing(folder / JOB) as partial:
             partial.write_text(json.dumps(job, indent=1))
     elif before != json.loads(json.dumps(job)):
-        differs = next(key for key in job if before.get(key) != json.loads(json.dumps(job[key])))
+        differs = next((key for key in job if before.get(key) != json.loads(json.dumps(job[key]))), "version")
         what = "other parameters" if differs == "parameters" else f"another {differs}"
         raise ParameterError(f"{folder} holds a run with {what}; choose another folder, or remove it")
 

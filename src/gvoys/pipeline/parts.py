@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.pipeline.arrow import pyarrow
+from gvoys.errors import DatasetError
+from gvoys.pipeline.arrow import ARROW_ERRORS, pyarrow
 from gvoys.pipeline.files import appearing
 
 __all__ = ["part_path", "read_features", "read_ids", "read_summary", "write_part"]
@@ -41,9 +42,13 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], rejected: lis
 
 def read_summary(path: Path) -> tuple[int, list[tuple[int, str]]]:
     """How many graphs a part holds, and the rows that were rejected."""
-    with pyarrow("parquet").ParquetFile(path) as file:
-        rejected = json.loads(file.schema_arrow.metadata[_REJECTED])
-        return file.metadata.num_rows, [(int(line), str(reason)) for line, reason in rejected]
+    parquet = pyarrow("parquet")
+    try:
+        with parquet.ParquetFile(path) as file:
+            rejected = json.loads(file.schema_arrow.metadata[_REJECTED])
+            return file.metadata.num_rows, [(int(line), str(reason)) for line, reason in rejected]
+    except ARROW_ERRORS:
+        raise DatasetError(f"{path} is damaged or no part of a run; remove it and give the command again") from None
 
 
 def read_features(path: Path) -> NDArray[Any]:

@@ -71,6 +71,11 @@ class Coefficients(Series):
         check_series(self, n_rounds)
         return np.array([Coefficients(row).coefficients(max_length, scale) for row in self.rounds])
 
+    def truncated(self, max_length: int) -> Coefficients:
+        if not self.rounds:
+            return super().truncated(max_length)
+        return Coefficients(self.coefficients_by_round(len(self.rounds), max_length))
+
     def evaluate(self, x: Any) -> Any:
         return np.polynomial.polynomial.polyval(x, np.array(self.mu))
 

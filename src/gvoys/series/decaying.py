@@ -37,7 +37,8 @@ class _Decaying(Series):
         if self.decay != "auto":
             return self
         # walks cannot multiply in edgeless graphs, so that any decay would do
-        return replace(self, decay=1.0 / max(max_degree, 1e-140) ** 2 if max_degree > 0 else 1.0)
+        size = min(max(max_degree, 1e-140), 1e140)  # its square is a number
+        return replace(self, decay=1.0 / size**2 if max_degree > 0 else 1.0)
 
 
 @dataclass(frozen=True)

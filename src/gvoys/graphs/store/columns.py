@@ -9,10 +9,17 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HEADER", "Column"]
+__all__ = ["HEADER", "Column", "npy_header"]
 
 HEADER = 128  # bytes; enough for any shape, and a multiple of 64 as the format asks for
 _BLOCK = 1 << 21  # numbers
+
+
+def npy_header(kind: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    """The first bytes of a .npy file."""
+    header = repr({"descr": kind.str, "fortran_order": False, "shape": shape}).encode()
+    padded = header.ljust(HEADER - 11) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded
 
 
 class Column:
@@ -56,10 +63,8 @@ class Column:
     def finish(self) -> dict[str, Any]:
         """Write the header, close, and say what the manifest should know; the checksum is that of the numbers."""
         shape = (self.length,) if self.width is None else (self.length, self.width)
-        header = repr({"descr": self.kind.str, "fortran_order": False, "shape": shape}).encode()
-        padded = header.ljust(HEADER - 11) + b"\n"
         self._file.seek(0)
-        self._file.write(b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded)
+        self._file.write(npy_header(self.kind, shape))
         self._file.close()
         return {"bytes": self.path.stat().st_size, "crc32": self._checksum, "dtype": self.kind.str, "shape": shape}
 

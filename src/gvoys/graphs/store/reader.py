@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gvoys.errors import StoreError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.store.columns import HEADER
+from gvoys.graphs.store.columns import HEADER, npy_header
 from gvoys.graphs.store.manifest import checksum_file, read_manifest
 from gvoys.graphs.store.values import decode_value
 
@@ -55,6 +55,9 @@ def _map(folder: Path, name: str, about: dict[str, Any], verify: bool) -> NDArra
     file = folder / f"{name}.npy"
     _check(file, about, verify, HEADER)
     shape, kind = tuple(about["shape"]), np.dtype(about["dtype"])
+    with file.open("rb") as content:
+        if content.read(HEADER) != npy_header(kind, shape):
+            raise StoreError(f"{file} is damaged: its header does not fit; write the store again")
     if not np.prod(shape):
         return np.empty(shape, kind)
     return np.memmap(file, kind, "r", HEADER, shape).view(np.ndarray)  # a plain array, as kernels know it

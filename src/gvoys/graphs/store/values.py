@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 __all__ = ["decode_value", "encode_value"]
 
 
 def encode_value(value: Any) -> Any:
     """A label as JSON; of anything else its text is kept. Kernels read hashes, which are stored beside."""
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, tuple):
         return {"tuple": [encode_value(item) for item in value]}
     if isinstance(value, bytes):

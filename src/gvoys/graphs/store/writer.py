@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from os import PathLike
@@ -18,6 +19,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
 from gvoys.graphs.entries import index_type
 from gvoys.graphs.labels import Labels
+from gvoys.graphs.numbers import as_floats
 from gvoys.graphs.store.columns import Column
 from gvoys.graphs.store.manifest import checksum_file, write_manifest
 from gvoys.graphs.store.values import encode_value
@@ -56,12 +58,13 @@ class StoreWriter:
         self.path = Path(path)
         if self.path.exists():
             raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
-        self._folder = self.path.with_name(f".{self.path.name}.part")
+        self._folder = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self.directed: bool | None = None
         self._columns: dict[str, Column] = {}
         self._codes: dict[str, dict[int, int]] = {}  # of labels: hash to code
         self._values: dict[str, list[Any]] = {}  # and code to value
         self._graph_nodes = 0  # of the graph that rows are being added to
+        self._largest = -1  # node that its entries lead to
 
     def __enter__(self) -> StoreWriter:
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -114,14 +117,29 @@ class StoreWriter:
 
         An undirected edge stands in the rows of both its ends; that is not checked.
         """
-        if len(indices) != int(np.sum(degrees)):
-            raise GraphError(f"the degrees add up to {int(np.sum(degrees))} and there are {len(indices)} entries")
+        degrees, indices = _check_counts(degrees, "degrees"), _check_counts(indices, "indices")
+        if len(indices) != int(degrees.sum()):
+            raise GraphError(f"the degrees add up to {int(degrees.sum())} and there are {len(indices)} entries")
+        weights = None if edge_weights is None else as_floats(edge_weights, "edge_weights", flat=True)
+        for name, values, count in (
+            ("edge_weights", weights, len(indices)),
+            ("edge_labels", edge_labels, len(indices)),
+            ("node_labels", node_labels, len(degrees)),
+        ):
+            if values is not None and len(values) != count:
+                raise GraphError(f"{name} has {len(values)} values and should have {count}")
+        if weights is not None and not np.isfinite(weights).all():
+            raise GraphError("edge_weights must be finite")
         edges, nodes = (None if values is None else Labels.from_values(values) for values in (edge_labels, node_labels))
-        self._append_rows(np.asarray(degrees), np.asarray(indices), directed, edge_weights, edges, nodes, None)
+        self._append_rows(degrees, indices, directed, weights, edges, nodes, None)
         self._graph_nodes += len(degrees)
+        self._largest = max(self._largest, int(indices.max(initial=-1)))
 
     def end_graph(self) -> None:
         """The rows that were added are one graph."""
+        if self._largest >= self._graph_nodes:
+            raise GraphError(f"an entry leads to node {self._largest}, and the graph has {self._graph_nodes} nodes")
+        self._largest = -1
         self._columns["node_offsets"].append(np.array([self.n_nodes]))
         self._graph_nodes = 0
 
@@ -148,6 +166,8 @@ class StoreWriter:
         if self.directed not in (None, directed):
             raise GraphError("directed and undirected graphs do not go into one store; make them alike first")
         nodes, entries = self.n_nodes, self.n_entries
+        edge_labels = edge_labels if len(indices) else None
+        node_labels, attributes = (node_labels, attributes) if len(degrees) else (None, None)
         for name, labels, before, count in (
             ("edge_labels", edge_labels, entries, len(indices)),
             ("node_labels", node_labels, nodes, len(degrees)),
@@ -217,3 +237,13 @@ class StoreWriter:
         file = self._folder / f"{name}_values.json"
         file.write_text(json.dumps([encode_value(value) for value in values]))
         return {"bytes": file.stat().st_size, "crc32": checksum_file(file)}
+
+
+def _check_counts(values: Any, name: str) -> NDArray[Any]:
+    """Flat integers of at least 0 that 32 bits hold."""
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise GraphError(f"{name} must be a flat array of integers, not {array.dtype} of shape {array.shape}")
+    if array.size and (array.min() < 0 or array.max() >= 2**31):
+        raise GraphError(f"{name} must lie between 0 and 2^31 - 1")
+    return array

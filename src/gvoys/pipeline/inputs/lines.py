@@ -60,9 +60,11 @@ class LinesInput(Input):
             except GraphError as error:
                 rejected.append((number, str(error)))
                 continue
-            words = text.split(None, 1) if self.path.suffix.lower() in SMILES else [text]
+            words = text.split(None, 1) if self.path.suffix.lower() in SMILES else [text.strip()]
+            if not any(words):
+                continue
             kept.append(number)
-            ids.append(words[1] if len(words) > 1 else str(number))
+            ids.append(words[1].strip() if len(words) > 1 else str(number))
             texts.append(words[0])
         return Records(kept, ids, self._builder(texts), rejected)
 
@@ -73,9 +75,9 @@ class LinesInput(Input):
 
 
 def decode_line(line: bytes) -> str:
-    """A line as text, without what surrounds it."""
+    """A line as text, without its end."""
     try:
-        return line.decode().strip()
+        return line.decode().rstrip("\r\n")
     except UnicodeDecodeError:
         raise GraphError("the line is not UTF-8") from None
 

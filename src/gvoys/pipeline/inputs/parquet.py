@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import DatasetError
+from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.smiles import read_smiles
 from gvoys.pipeline.arrow import ARROW_ERRORS, pyarrow
 from gvoys.pipeline.inputs.base import Chunk, Input, Records
@@ -51,29 +52,58 @@ class ParquetInput(Input):
                 index += 1
             first += count
 
+    def _column(self, group: int, name: str, rows: slice) -> list[Any]:
+        stamp = self.path.stat().st_mtime_ns
+        column = _group(self.path, stamp, group, name)[rows.start : rows.stop]
+        arrow = pyarrow()
+        if arrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
+            column = column.cast(arrow.large_binary())  # decoded one by one, so that a bad one stands alone
+        return list(column.to_pylist())
+
     def read(self, chunk: Chunk) -> Records:
         before = sum(self._groups[: chunk.where])
-        wanted = [self.smiles] if self.id in (None, self.smiles) else [self.smiles, self.id]
+        rows = slice(chunk.begin - before, chunk.end - before)
         try:
-            with self._open() as file:
-                group = file.read_row_group(chunk.where, columns=wanted).slice(
-                    chunk.begin - before, chunk.end - chunk.begin
-                )
-                smiles = group.column(self.smiles).to_pylist()
-                ids = None if self.id is None else group.column(self.id).to_pylist()
+            smiles = self._column(chunk.where, self.smiles, rows)
+            ids = None if self.id is None else self._column(chunk.where, self.id, rows)
         except ARROW_ERRORS as error:
             where = f"rows {chunk.begin + 1} to {chunk.end}"
             raise DatasetError(f"{self.path.name}, {where}, cannot be read ({_first_line(error)})") from None
         kept, names, texts, rejected = [], [], [], []
-        for place, text in enumerate(smiles):
+        for place, value in enumerate(smiles):
             row = chunk.line + place
-            if not isinstance(text, str) or not text.strip():
-                rejected.append((row, "the row has no SMILES"))
+            try:
+                text = _text(value, "SMILES")
+                names.append(str(row) if ids is None else _text(ids[place], "id"))
+            except GraphError as error:
+                rejected.append((row, str(error)))
                 continue
             kept.append(row)
-            names.append(str(row) if ids is None else str(ids[place]))
-            texts.append(text.strip())
+            texts.append(text)
         return Records(kept, names, lambda places: read_smiles([texts[place] for place in places]), rejected)
+
+
+@lru_cache(maxsize=2)
+def _group(path: Path, stamp: int, group: int, name: str) -> Any:
+    """One column of a row group, kept for the chunks that follow."""
+    with pyarrow("parquet").ParquetFile(path) as file:
+        return file.read_row_group(group, columns=[name]).column(name).combine_chunks()
+
+
+def _text(value: Any, what: str) -> str:
+    """A cell as text on one line."""
+    if isinstance(value, bytes):
+        try:
+            value = value.decode()
+        except UnicodeDecodeError:
+            raise GraphError(f"the {what} is not UTF-8") from None
+    if value is None or (what == "SMILES" and not isinstance(value, str)) or not str(value).strip():
+        raise GraphError(f"the row has no {what}")
+    if len(str(value).splitlines()) > 1:
+        raise GraphError(f"the {what} runs over several lines")
+    return str(value).strip()
 
 
 def _first_line(error: BaseException) -> str:

@@ -26,6 +26,8 @@ class TableInput(LinesInput):
         with path.open("rb") as file:
             header = file.readline(1 << 20)
             self._begin = file.tell()
+        if not header.strip():
+            raise DatasetError(f"{path.name} begins with an empty line; a table begins with the names of its columns")
         try:
             names = self._split(decode_line(header.removeprefix(b"\xef\xbb\xbf")))
         except GraphError as error:
@@ -52,6 +54,8 @@ class TableInput(LinesInput):
         for number, line in lines:
             try:
                 row = self._split(decode_line(line))
+                if not any(field.strip() for field in row):
+                    continue
                 texts.append(_field(row, self.smiles, "SMILES"))
                 ids.append(str(number) if self.id is None else _field(row, self.id, "id"))
                 kept.append(number)

@@ -7,7 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gvoys.datasets.tu import load_tu
+from gvoys.datasets.tu import read_tu
+from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.store import open_store
 from gvoys.graphs.store.manifest import checksum_file
@@ -49,29 +50,43 @@ class StoreInput(_BatchInput):
         open_store(path)
 
     def batch(self) -> GraphBatch:
-        return _mapped(self.path)
+        return _mapped(self.path, _stamps([self.path / "manifest.json"]))
 
     def identity(self) -> dict[str, Any]:
         return {"name": self.path.name, "graphs": self.size, "manifest": checksum_file(self.path / "manifest.json")}
 
 
 @lru_cache(maxsize=4)
-def _mapped(path: Path) -> GraphBatch:
+def _mapped(path: Path, stamps: Any) -> GraphBatch:
     return open_store(path, verify=False)
+
+
+def _stamps(files: list[Path]) -> Any:
+    """What changes when a file does."""
+    return tuple(
+        (file.name, *(getattr(file.stat(), f"st_{what}") for what in ("ino", "mtime_ns", "size"))) for file in files
+    )
 
 
 class TuInput(_BatchInput):
     """NAME.zip or NAME/, held in memory."""
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        if path.is_dir() and not any(path.glob("*_A.txt")):
+            raise DatasetError(f"{path} is neither a store nor a dataset of the TU collection")
+
     def batch(self) -> GraphBatch:
-        stamp = self.path.stat().st_mtime_ns
-        return _loaded(self.path, stamp)
+        return _loaded(self.path, _stamps(self._files()))
+
+    def _files(self) -> list[Path]:
+        found = sorted(self.path.glob("*.txt")) if self.path.is_dir() else [self.path]
+        return [file for file in found if file.is_file()]
 
     def identity(self) -> dict[str, Any]:
-        files = sorted(self.path.iterdir()) if self.path.is_dir() else [self.path]
-        return {"name": self.path.name, "blake2b": [digest_file(file) for file in files if file.is_file()]}
+        return {"name": self.path.name, "blake2b": [digest_file(file) for file in self._files()]}
 
 
 @lru_cache(maxsize=1)
-def _loaded(path: Path, stamp: int) -> GraphBatch:
-    return load_tu(path.stem, path.parent)[0]
+def _loaded(path: Path, stamps: Any) -> GraphBatch:
+    return read_tu(path)[0]
