@@ -123,6 +123,7 @@ _REFINE = Annotated[int, typer.Option(help="Rounds of label refinement.")]
 _BACKTRACK = Annotated[bool, typer.Option(help="Whether walks may go straight back.")]
 _RANDOM = Annotated[int, typer.Option(help="Seed of the sketch.")]
 _PART = Annotated[int, typer.Option(help="Rows of the input in a part.")]
+_DEVICE = Annotated[str, typer.Option(help="cpu or cuda.")]
 _WORKERS = Annotated[int | None, typer.Option(help="Processes on this machine (a local Dask cluster).")]
 _SCHEDULER = Annotated[str | None, typer.Option(help="The address of a Dask scheduler, as in tcp://host:8786.")]
 
@@ -144,6 +145,7 @@ def embed(
     backtrack: _BACKTRACK = True,
     seed: _RANDOM = 0,
     rows_per_part: _PART = 4096,
+    device: _DEVICE = "cpu",
     workers: _WORKERS = None,
     scheduler: _SCHEDULER = None,
 ) -> None:
@@ -157,7 +159,7 @@ def embed(
 
     chosen = None if labels == "none" else labels
     walks = Parameters(
-        series, decay, max_length, method, components, lengths, chosen, refine, backtrack, seed, rows_per_part
+        series, decay, max_length, method, components, lengths, chosen, refine, backtrack, seed, rows_per_part, device
     )
     run_embed(Console(), data, out, walks, Columns(smiles_column, id_column), Where(workers, scheduler))
 
@@ -180,6 +182,7 @@ def kernel(
     backtrack: _BACKTRACK = True,
     seed: _RANDOM = 0,
     rows_per_part: _PART = 4096,
+    device: _DEVICE = "cpu",
     workers: _WORKERS = None,
     scheduler: _SCHEDULER = None,
 ) -> None:
@@ -192,7 +195,7 @@ def kernel(
 
     chosen = None if labels == "none" else labels
     walks = Parameters(
-        series, decay, max_length, method, components, lengths, chosen, refine, backtrack, seed, rows_per_part
+        series, decay, max_length, method, components, lengths, chosen, refine, backtrack, seed, rows_per_part, device
     )
     run_kernel(Console(), data, out, walks, normalize, Columns(smiles_column, id_column), Where(workers, scheduler))
 

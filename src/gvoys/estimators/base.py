@@ -18,6 +18,7 @@ from gvoys.graphs.convert import as_batch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.spectrum import max_degree
 from gvoys.series import check_series
+from gvoys.walks.device import backend
 from gvoys.walks.settings import (
     Settings,
     check_length,
@@ -64,8 +65,7 @@ class WalkEstimator(BaseEstimator):
 
     def _fit_common(self, X: Any) -> GraphBatch:
         """Read the graphs; keep series_, settings_, scale_ and max_length_."""
-        if self.device != "cpu":
-            raise UnsupportedError(f"device={self.device!r} is not available; this version computes on the 'cpu'")
+        backend(self.device)
         batch = as_batch(X)
         unseen = self.method == "moments" and isinstance(self.labels, str) and self.labels == "auto"
         node, edge = choose_labels(batch, None if unseen else self.labels)
@@ -81,6 +81,7 @@ class WalkEstimator(BaseEstimator):
             self.attribute_bandwidth,
             as_seed(self.random_state),
             self.scale_,
+            self.device,
         )
         check_settings(batch, self.settings_)
         self.series_ = check_series(self.series, self._n_rounds).resolved(max_degree(batch))

@@ -35,7 +35,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     start, stop, labels, refine, backtrack, attribute_bandwidth : as in `gvoys.profiles`.
     random_state : an integer makes the features a pure function of graph and parameters.
     n_jobs : threads.
-    device : "cpu".
+    device : "cpu" or "cuda".
     verbose : show a progress bar in transform.
 
     Attributes

@@ -132,6 +132,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             return self._check_method()
         if self.settings_.plain:
             return Choice("moments", "nothing but edges counts, so that one number per length is exact")
+        if self.device != "cpu":
+            return Choice("sketch", "labels count, and the GPU makes sketches")
         if self.attribute_bandwidth is not None:
             return Choice("sketch", "attributes count, and only a sketch sees them")
         states = self._n_rounds * estimate_states(

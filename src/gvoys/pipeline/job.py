@@ -37,6 +37,7 @@ class Parameters:
     backtrack: bool = True
     seed: int = 0
     rows_per_part: int = 4096
+    device: str = "cpu"
 
     def check(self) -> None:
         """Refuse what no run can use; the estimator checks the rest."""
@@ -75,7 +76,8 @@ def _fitted(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
     }
     walks |= {"refine": parameters.refine, "backtrack": parameters.backtrack, "random_state": parameters.seed}
     lengths = "stacked" if parameters.lengths == "auto" else parameters.lengths
-    model = RandomWalkFeatures(parameters.series_of_walks(), method=parameters.method, lengths=lengths, **walks)
+    walks |= {"method": parameters.method, "device": parameters.device}
+    model = RandomWalkFeatures(parameters.series_of_walks(), lengths=lengths, **walks)
     model.fit(graphs)
     if parameters.lengths == "auto" and model.method_ == "sketch":
         model.set_params(lengths="summed").fit(graphs)

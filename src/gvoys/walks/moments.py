@@ -26,14 +26,23 @@ _LARGE = 1 << 21  # entries from which the threads share one graph instead of ta
 
 
 def compute_moments(
-    batch: GraphBatch, max_length: int, start: Any = "uniform", stop: Any = "uniform", scale: float = 1.0
+    batch: GraphBatch,
+    max_length: int,
+    start: Any = "uniform",
+    stop: Any = "uniform",
+    scale: float = 1.0,
+    make: Any = None,
 ) -> NDArray[np.float64]:
     """H_i = v^T (A / scale)^i w for i = 0 … max_length, (n_graphs, max_length + 1, 1).
 
     Cost: O(max_length * n_entries) additions, two node vectors per thread. Moments past the range of float64 are
-    refused; a power of two as `scale` changes no bit of the others.
+    refused; a power of two as `scale` changes no bit of the others. `make` does the work in place of the CPU.
     """
     v, w = compute_endpoint(batch, start, "start"), compute_endpoint(batch, stop, "stop")
+    if make is not None:
+        made = make(batch, max_length, v, w, scale)
+        _check_finite(made)
+        return np.asarray(made)[:, :, None]
     mirrored = not batch.directed and bool(np.array_equal(v, w))
     # unsigned, for then Numba does not look for negative indices: twice as fast
     arrays = (

@@ -14,6 +14,7 @@ from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.series import Series, check_series
 from gvoys.threads import threads
+from gvoys.walks.device import backend
 from gvoys.walks.moments import compute_moments
 from gvoys.walks.sequences import Counts, compute_sequences
 from gvoys.walks.settings import (
@@ -57,6 +58,7 @@ def profiles(
     scale: float = 1.0,
     n_jobs: int | None = None,
     copy: int = 0,
+    device: str = "cpu",
 ) -> NDArray[Any]:
     """Profiles H_i(G) with <H_i(G), H_i(H)> = K_i(G, H), made graph by graph; the series comes in when they meet.
 
@@ -78,6 +80,7 @@ def profiles(
     n_jobs : threads; the result does not depend on it.
     copy : for voyagers, which independent draw of the walks: profiles of different copies may meet, and make even a
         graph's product with itself unbiased.
+    device : "cpu" or "cuda"; sequences are counted on the CPU only.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def profiles(
     if method == "moments" and labels == "auto":
         labels = None
     node, edge = choose_labels(batch, labels)
-    settings = Settings(start, stop, node, edge, refine, backtrack, attribute_bandwidth, random_state, scale)
+    settings = Settings(start, stop, node, edge, refine, backtrack, attribute_bandwidth, random_state, scale, device)
     check_settings(batch, settings)
     with threads(n_jobs):
         if method == "moments":
@@ -113,7 +116,10 @@ def moment_profiles(batch: GraphBatch, max_length: int, settings: Settings) -> N
             "method 'moments' sees no labels, attributes or refinement, and its walks may turn back; "
             "use 'sequences' or 'sketch'"
         )
-    return compute_moments(batch, max_length, settings.start, settings.stop, settings.scale)
+    gpu = backend(settings.device)
+    return compute_moments(
+        batch, max_length, settings.start, settings.stop, settings.scale, gpu and gpu.compute_moments
+    )
 
 
 def sketch_profiles(
@@ -125,6 +131,9 @@ def sketch_profiles(
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """A sketch, (n_graphs, max_length + 1, (refine + 1) * n_components)."""
+    gpu = backend(settings.device)
+    if out is None and gpu is not None:
+        out = gpu.empty_on_host((len(batch), max_length + 1, (settings.refine + 1) * n_components), np.float32)
     return compute_sketch(
         batch,
         max_length,
@@ -140,6 +149,7 @@ def sketch_profiles(
         first_group=first_group,
         scale=settings.scale,
         out=out,
+        make=gpu and gpu.GpuSketch,
     )
 
 
@@ -148,7 +158,8 @@ def voyager_profiles(
 ) -> NDArray[np.float64]:
     """One-sided walks of fixed length, one walker per node and component, (n_graphs, max_length + 1, n_components)."""
     settings.check_sampled()
-    out = compute_walks(
+    gpu = backend(settings.device)
+    out = (compute_walks if gpu is None else gpu.compute_walks)(
         batch,
         max_length,
         Crew(n_components, p_halt=0.0, seed=settings.seed, copy=check_copy(copy)),
@@ -169,6 +180,8 @@ def voyager_profiles(
 
 def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **how: Any) -> list[list[Counts]]:
     """Sequence counts of each round of refinement and each length."""
+    if settings.device != "cpu":
+        raise UnsupportedError("method 'sequences' runs on the CPU; use device='cpu', or 'sketch'")
     if settings.attribute_bandwidth is not None:
         raise UnsupportedError("method 'sequences' counts labels and cannot see attributes; use 'sketch'")
     rounds = []

@@ -48,6 +48,7 @@ class Settings:
     attribute_bandwidth: float | None = None
     seed: int = 0
     scale: float = 1.0
+    device: str = "cpu"
 
     @property
     def plain(self) -> bool:

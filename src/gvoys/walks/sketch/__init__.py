@@ -35,7 +35,7 @@ from gvoys.walks.sketch.lanes import WIDTH
 from gvoys.walks.sketch.nodes import sketch_large_graph, sketch_small_graphs
 from gvoys.walks.sketch.options import sketch_group, sketch_group_of_large
 
-__all__ = ["WIDTH", "compute_sketch"]
+__all__ = ["WIDTH", "Sketch", "compute_sketch"]
 
 _LARGE = 1 << 17  # nodes from which the threads share one graph
 _BLOCK = 1024  # nodes that a thread takes at a time in a large graph
@@ -59,8 +59,12 @@ def compute_sketch(
     first_group: int = 0,
     scale: float = 1.0,
     out: NDArray[np.float32] | None = None,
+    make: Any = None,
 ) -> NDArray[np.float32]:
-    """Sketched profiles, (n_graphs, max_length + 1, (refine + 1) * n_components); the rounds lie side by side."""
+    """Sketched profiles, (n_graphs, max_length + 1, (refine + 1) * n_components); the rounds lie side by side.
+
+    `make` is the class that does the work: `Sketch`, or the GPU's.
+    """
     if out is None:
         out = np.empty((len(batch), max_length + 1, (refine + 1) * n_components), np.float32)
     ends = tuple(compute_endpoint(batch, what, name) for what, name in ((start, "start"), (stop, "stop")))
@@ -70,7 +74,7 @@ def compute_sketch(
         seen = node_labels or round_ > 0
         for graphs in _blocks(labelled, _bytes_per_label(max_length + 1, n_components, plain), seen):
             nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
-            sketch = _Sketch(
+            sketch = (make or Sketch)(
                 labelled[graphs],
                 ends[0][nodes].astype(np.float32),
                 ends[1][nodes].astype(np.float32),
@@ -110,7 +114,7 @@ def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
     return batch.blocks(most)
 
 
-class _Sketch:
+class Sketch:
     """One block of graphs on its way through the kernels."""
 
     def __init__(
@@ -128,6 +132,7 @@ class _Sketch:
     ) -> None:
         self.batch, self.start, self.stop, self.factor = batch, start, stop, factor
         self.seed, self.first_group = seed, first_group
+        self.node_labels = node_labels
         self.codes, self.labels = local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
         self.edges = local_codes(batch.edge_labels, batch.n_entries) if edge_labels else None
         self.backtrack, self.bandwidth = backtrack, bandwidth

@@ -1,0 +1,21 @@
+"""Sums over the nodes of each graph: blocks of nodes first, then the blocks of a graph in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.graphs.batch import GraphBatch
+
+__all__ = ["node_blocks"]
+
+
+def node_blocks(batch: GraphBatch, size: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Graph, first and last node of each block of at most `size` nodes, and where each graph's blocks begin."""
+    counts = -(-batch.graph_sizes.astype(np.int64) // size)
+    pointers = np.concatenate([[0], np.cumsum(counts)])
+    graphs = np.repeat(np.arange(len(batch)), counts)
+    begins = batch.node_offsets[graphs] + size * (np.arange(pointers[-1]) - pointers[graphs])
+    return graphs, begins, np.minimum(begins + size, batch.node_offsets[graphs + 1]), pointers

@@ -1,0 +1,141 @@
+"""Sampled walks on the GPU: a thread per walker, the same random words as on the CPU.
+
+A block takes 256 nodes of one graph and one walker from each. What walkers bring home is added up within the block in a
+fixed order, and the blocks of a graph in order, so that the same seed gives the same bits; only Algorithm 1, whose
+walkers meet at nodes, adds up in the order in which they come.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numba import cuda
+
+from gvoys.walks.randomness import HALT, STEP, WALK_EDGE, WALK_NODE
+from gvoys.walks.randomness import philox as philox_on_cpu
+from gvoys.walks.randomness import uniform as uniform_on_cpu
+
+__all__ = ["THREADS", "walk"]
+
+THREADS = 8 if numba.config.ENABLE_CUDASIM else 256  # the simulator has a thread of Python for each
+_LOW, _HALF, _ONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1)
+
+uniform = cuda.jit(device=True)(uniform_on_cpu.py_func)
+philox = cuda.jit(device=True)(philox_on_cpu.py_func)
+
+
+@cuda.jit(device=True)
+def _draw(key: Any, g: Any, first: Any, second: Any, purpose: Any, side: Any, count: Any) -> Any:  # pragma: no cover
+    what = (np.uint64(purpose) << np.uint64(28)) | (np.uint64(side) << np.uint64(24)) | np.uint64(count)
+    k0, k1 = key[g, 0], key[g, 1]
+    return philox(
+        np.uint64(first) ^ (k1 & _LOW), np.uint64(second) ^ (k1 >> _HALF), what, np.uint64(0), k0 & _LOW, k0 >> _HALF
+    )
+
+
+@cuda.jit(device=True)
+def _halting_length(
+    limit: Any, p_halt: Any, key: Any, g: Any, node: Any, walker: Any, side: Any
+) -> Any:  # pragma: no cover
+    """As on the CPU: steps before a walker halts."""
+    reach = np.int64(20.0 / p_halt) + 1
+    steps = np.int64(0)
+    for attempt in range(limit // reach + 1):
+        a, b, _, _ = _draw(key, g, node, walker, HALT, side, attempt)
+        more = np.int64(math.log(uniform(a, b)) / math.log1p(-p_halt))
+        if more < reach:
+            return min(steps + more, limit)
+        steps += reach
+    return limit
+
+
+@cuda.jit(device=True)
+def _parity(
+    signs: Any, holder: Any, code: Any, step: Any, seed: Any, purpose: Any, side: Any, shared: Any, hashes: Any
+) -> Any:  # pragma: no cover
+    """1 where the label turns the sign; from the table for the first 128 steps, drawn beyond."""
+    if step < 128:
+        word = signs[holder, code, step >> 6]
+    else:
+        what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(side) << np.uint64(16)) | np.uint64(step >> 7)
+        name = hashes[code]
+        a, b, c, d = philox(name & _LOW, name >> _HALF, np.uint64(shared), what, seed & _LOW, seed >> _HALF)
+        word = (c | (d << _HALF)) if step & 64 else (a | (b << _HALF))
+    return (word >> np.uint64(step & 63)) & _ONE
+
+
+@cuda.jit
+def walk(
+    seed: Any, tasks: Any, offsets: Any, keys: Any, indptr: Any, indices: Any, weights: Any, weighted: Any,
+    edge_codes: Any, edge_signs: Any, edge_hashes: Any, edge_labelled: Any, codes: Any, signs: Any, hashes: Any,
+    labelled: Any, loads: Any, ends: Any, deposits: Any, lengths: Any, p_halt: Any, first_walker: Any, n_walks: Any,
+    share_signs: Any, side: Any, inverse: Any, anchors: Any, anchored: Any, apart: Any, sums: Any, met: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """Walkers (grid y) from blocks of nodes (grid x): their deposits by length into sums[walker, block, length], or,
+    where lengths are not kept apart, by node into met[component, node].
+
+    Holders of signs are walkers, or components where signs are shared; all their tables have a row each.
+    """
+    shares = cuda.shared.array(THREADS, numba.float64)
+    thread, block = np.int64(cuda.threadIdx.x), np.int64(cuda.blockIdx.x)
+    row = np.int64(cuda.blockIdx.y)
+    walker = first_walker + row
+    component = row // n_walks
+    holder = component if share_signs else row
+    shared = (walker // n_walks) * n_walks if share_signs else walker
+    g, begin = tasks[block, 0], tasks[block, 1]
+    first, last = offsets[g], offsets[g + 1]
+    here = begin + thread
+    alive = here < last
+    origin = here - first
+    place = here if alive else first
+    load = loads[place] if alive else 0.0
+    longest = lengths[holder]
+    mine = longest
+    if p_halt > 0.0 and alive:
+        mine = _halting_length(longest, p_halt, keys, g, origin, walker, side)
+    d0 = d1 = d2 = d3 = np.uint64(0)
+    for step in range(longest + 1):
+        if labelled and load != 0.0:
+            turned = _parity(signs, holder, codes[place], step, seed, WALK_NODE, side, shared, hashes)
+            load = -load if turned else load
+        value = load * deposits[holder, step]
+        if apart:
+            shares[thread] = value * ends[place]
+            cuda.syncthreads()
+            stride = THREADS // 2
+            while stride > 0:
+                if thread < stride:
+                    shares[thread] += shares[thread + stride]
+                cuda.syncthreads()
+                stride //= 2
+            if thread == 0:
+                sums[row, block, step] = shares[0]
+            cuda.syncthreads()
+        elif value != 0.0 and (not anchored or anchors[component, place]):
+            cuda.atomic.add(met, (component, place), value)
+        if step == longest:
+            break
+        if mine <= step:
+            load = 0.0
+        if load != 0.0:
+            if step & 3 == 0:
+                d0, d1, d2, d3 = _draw(keys, g, origin, walker, STEP, side, step >> 2)
+            word = d0 if step & 3 == 0 else d1 if step & 3 == 1 else d2 if step & 3 == 2 else d3
+            start = np.int64(indptr[place])
+            degree = np.int64(indptr[place + 1]) - start
+            if degree > 0:
+                entry = start + np.int64((word * np.uint64(degree)) >> _HALF)
+                load *= degree * inverse
+                place = first + indices[entry]
+                if weighted:
+                    load *= weights[entry]
+                if edge_labelled:
+                    code = edge_codes[entry]
+                    turned = _parity(edge_signs, holder, code, step, seed, WALK_EDGE, side, shared, edge_hashes)
+                    load = -load if turned else load
+            else:
+                load = 0.0

@@ -1,0 +1,147 @@
+"""The GPU against the CPU, option by option. On a machine with a GPU: python tests/gpu/agreement.py
+
+`tests/gpu/test_gpu.py` runs a small version in numba's simulator, where there is no GPU.
+"""
+
+import argparse
+import sys
+from dataclasses import replace
+from datetime import date
+
+import networkx as nx
+import numpy as np
+
+import gvoys as gv
+
+EXACT = {"start": "ones", "stop": "ones"}  # integers, and scaled by a power of two where components are 4^k
+OPTIONS = {
+    "node labels": {},
+    "no labels": {"labels": None, "backtrack": False},
+    "edge labels": {"labels": "edge"},
+    "both": {"labels": "both"},
+    "no way back": {"backtrack": False},
+    "refined": {"refine": 1},
+    "all at once": {"labels": "both", "backtrack": False, "refine": 1},
+}
+ATTRIBUTES = {
+    "attributes": {"attribute_bandwidth": 1.5},
+    "attributes, edges": {"attribute_bandwidth": 1.5, "labels": "both"},
+    "attributes, no way back": {"attribute_bandwidth": 1.5, "backtrack": False},
+}
+SAMPLED = {
+    "node labels": {},
+    "no labels": {"labels": None},
+    "edge labels": {"labels": "both"},
+}
+
+
+def graphs(n_graphs, n_nodes):
+    """Kinds of batches: molecules, and directed, weighted graphs with loops, isolated nodes and one without nodes."""
+    rng = np.random.default_rng(0)
+    molecules = gv.datasets.molecules(max(n_graphs, 20), mean_nodes=n_nodes)
+    molecules = molecules[np.flatnonzero(molecules.graph_sizes > 2)][:n_graphs]
+    attributes = rng.normal(size=(molecules.n_nodes, 2))
+    yield "molecules", replace(molecules, node_attributes=attributes)
+    odd = [nx.gnp_random_graph(max(n_nodes, 4), 0.3, seed=k, directed=True) for k in range(max(n_graphs // 2, 1))]
+    for g in odd:
+        g.add_edge(0, 0)
+        g.add_node("alone")
+        nx.set_node_attributes(g, {u: str(len(str(u)) % 3) for u in g}, "label")
+        nx.set_node_attributes(g, {u: [float(i), 1.0] for i, u in enumerate(g)}, "a")
+        for u, v in g.edges:
+            g.edges[u, v].update(label=len(str(u) + str(v)) % 3, weight=float(rng.uniform(-2, 2)))
+    yield "odd", gv.as_batch([*odd, nx.empty_graph(0, nx.DiGraph)], node_attributes="a")
+
+
+def difference(batch, method, max_length, **options):
+    """The largest difference beside the largest number, and whether all bits are the same."""
+    here = gv.profiles(batch, method, max_length, **options)
+    there = gv.profiles(batch, method, max_length, device="cuda", **options)
+    assert here.shape == there.shape
+    assert here.dtype == there.dtype
+    return float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)), bool(np.array_equal(here, there))
+
+
+def compare(n_graphs, n_nodes, max_length, small, tell=print):
+    """Every option on every kind of graph; returns what failed. `small` is for the simulator, which takes its time."""
+    failed = []
+
+    def note(name, found, exact=False):
+        good = found[1] if exact else found[0] <= 1e-5
+        tell(f"{'ok ' if good else 'BAD'} {name}: {found[0]:.1e}{', same bits' if found[1] else ''}")
+        failed.extend([] if good else [name])
+
+    for kind, batch in graphs(n_graphs, n_nodes):
+        note(f"{kind}, moments", difference(batch, "moments", max_length))
+        for name, options in OPTIONS.items():
+            for width in (128 if name == "node labels" else 6,) if small else (256, 40):
+                found = difference(batch, "sketch", max_length, n_components=width, **options)
+                note(f"{kind}, sketch of {width}, {name}", found)
+            if kind == "molecules":
+                whole = 256 if name == "node labels" or not small else 16
+                integers = difference(batch, "sketch", min(max_length, 4), n_components=whole, **EXACT, **options)
+                note(f"{kind}, integers, {name}", integers, exact=True)
+        for name, options in ATTRIBUTES.items():
+            note(
+                f"{kind}, sketch, {name}",
+                difference(batch, "sketch", max_length, n_components=8 if small else 96, **options),
+            )
+        for name, options in SAMPLED.items():
+            found = difference(batch, "voyagers", max_length, n_components=2 if small else 50, **options)
+            note(f"{kind}, one-sided walks, {name}", found)
+        note(f"{kind}, Algorithm 1", (algorithm_1(batch), False))
+        note(f"{kind}, left on the device", left_on_device(batch, max_length))
+        note(f"{kind}, cut to fit", cut_to_fit(batch, max_length))
+    return failed
+
+
+def cut_to_fit(batch, max_length):
+    """As if the device had no room for more than a graph."""
+    from gvoys.gpu import sketch
+
+    kept = sketch._OUTPUT, sketch._STATES
+    sketch._OUTPUT = sketch._STATES = 1
+    try:
+        few = difference(batch[:2], "sketch", max_length, n_components=130)
+    finally:
+        sketch._OUTPUT, sketch._STATES = kept
+    return few
+
+
+def left_on_device(batch, max_length):
+    """The features that stay on the device, brought home for once."""
+    from gvoys.gpu import sketch_on_device
+
+    here = gv.profiles(batch, "sketch", max_length, 128, scale=2.0)
+    there = sketch_on_device(batch, max_length, 128, scale=2.0).copy_to_host()
+    return float(np.abs(here - there).max() / np.abs(here).max()), bool(np.array_equal(here, there))
+
+
+def algorithm_1(batch):
+    """The walkers that meet at nodes, with halting, anchors and shared signs in turn."""
+    from gvoys import gpu
+    from gvoys.walks.voyagers import Crew, compute_voyagers
+
+    ends = np.ones(batch.n_nodes) / 7.0
+    worst = 0.0
+    for crew in (
+        Crew(3),
+        Crew(2, n_walks=2, share_signs=True, share_halting=False, signs="gaussian"),
+        Crew(2, n_walks=2, n_anchors=3, signs=None),
+    ):
+        labels = {"node_labels": True, "edge_labels": True, "scale": 4.0}
+        arguments = (batch, 0.5 ** np.arange(6.0), crew, ends, ends)
+        here, there = (road(*arguments, **labels) for road in (compute_voyagers, gpu.compute_voyagers))
+        worst = max(worst, float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)))
+    return worst
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true", help="for the simulator")
+    small = parser.parse_args().small
+    if not small:
+        from numba import cuda
+
+        print(f"{cuda.get_current_device().name}, {date.today()}, gvoys {gv.__version__}, CPU against GPU")
+    sys.exit(bool(compare(1, 3, 2, small) if small else compare(300, 30, 6, small) + compare(3, 300, 6, small)))

@@ -1,0 +1,50 @@
+"""The GPU's kernels in numba's simulator, against the CPU; and what is said where there is no GPU."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gvoys as gv
+from gvoys.errors import UnsupportedError
+
+BATCH = gv.datasets.molecules(5)
+
+
+def test_every_option_agrees_in_the_simulator():
+    script = Path(__file__).with_name("agreement.py")
+    done = subprocess.run(
+        [sys.executable, script, "--small"],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("ok ") > 35
+
+
+@pytest.mark.parametrize("estimator", [gv.RandomWalkFeatures, gv.RandomWalkKernel])
+def test_without_a_gpu_one_sentence(estimator):
+    if _has_gpu():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(UnsupportedError, match="no CUDA device answers here"):
+        estimator(device="cuda").fit(BATCH)
+    with pytest.raises(UnsupportedError, match="must be 'cpu' or 'cuda'"):
+        estimator(device="tpu").fit(BATCH)
+    with pytest.raises(UnsupportedError, match="no CUDA device answers here"):
+        gv.profiles(BATCH, "sketch", 2, device="cuda")
+
+
+def _has_gpu():
+    from numba import cuda
+
+    return cuda.is_available()
+
+
+def test_importing_gvoys_imports_no_cuda():
+    code = "import gvoys, sys; print([m for m in sys.modules if m.startswith(('numba.cuda', 'cupy', 'gvoys.gpu'))])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
