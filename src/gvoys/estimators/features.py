@@ -14,6 +14,7 @@ from gvoys.estimators.base import Choice, WalkEstimator, check_finite
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
+from gvoys.walks.device import backend
 from gvoys.walks.profiles import check_components, moment_profiles, sketch_profiles, voyager_profiles
 from gvoys.walks.settings import Settings
 
@@ -122,7 +123,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         """Features, (n_graphs, n_features): float64 for moments, else float32."""
         batch = self._read(X)
         kind = np.float64 if self.method_ == "moments" else np.float32
-        out = np.empty((len(batch), self.n_features_out_), kind)
+        gpu = backend(self.settings_.device)
+        out = (np.empty if gpu is None else gpu.empty_on_host)((len(batch), self.n_features_out_), kind)
         size = np.dtype(kind).itemsize * (self.max_length_ + 1) * self.width_
         with threads(self.n_jobs):
             for block in self._blocks(batch, size):

@@ -19,6 +19,26 @@ __all__ = ["add_up_blocks", "add_up_graphs", "step_of_nodes", "step_with_attribu
 MOST = 128  # coordinates of a group
 
 
+@cuda.jit(device=True)
+def _along(
+    t: Any, e: Any, j: Any, width: Any, first: Any, indices: Any, weights: Any, weighted: Any, reverse: Any,
+    no_way_back: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any, factor: Any, x: Any,
+    arcs: Any,
+) -> Any:  # pragma: no cover  # fmt: skip
+    """Coordinate j of what comes along an entry: the neighbour's state, less the way back, turned by the edge's label."""
+    place, turn = j, np.float32(1.0)
+    if edge_labelled:
+        edge = edge_codes[e]
+        turn = edge_signs[edge, j]
+        place = (j + width - np.int64(edge_shifts[edge])) % width
+    value = x[first + indices[e], place]
+    if no_way_back and t > 1:
+        for back in range(reverse[e, 0], reverse[e, 1]):
+            value -= arcs[back, place]
+    value *= factor * weights[e] if weighted else factor
+    return value * turn
+
+
 @cuda.jit
 def step_of_nodes(
     t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, no_way_back: Any,
@@ -39,17 +59,10 @@ def step_of_nodes(
     total = np.float32(0.0)
     first = np.int64(firsts[u])
     for e in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
-        place, turn = own, np.float32(1.0)
-        if edge_labelled:
-            edge = edge_codes[e]
-            turn = edge_signs[edge, own]
-            place = (own + width - np.int64(edge_shifts[edge])) % width
-        value = x[first + indices[e], place]
-        if no_way_back and t > 1:
-            for back in range(reverse[e, 0], reverse[e, 1]):
-                value -= arcs[back, place]
-        value *= factor * weights[e] if weighted else factor
-        value *= turn
+        value = _along(
+            t, e, own, width, first, indices, weights, weighted, reverse, no_way_back, edge_codes, edge_signs,
+            edge_shifts, edge_labelled, factor, x, arcs,
+        )  # fmt: skip
         if no_way_back:
             value *= sign
             next_arcs[e, j] = value
@@ -58,7 +71,9 @@ def step_of_nodes(
 
 
 @cuda.jit(device=True)
-def _attend(vector: Any, j: Any, width: Any, attributes: Any, u: Any, omega: Any, mixing: Any) -> None:
+def _attend(
+    vector: Any, j: Any, width: Any, attributes: Any, u: Any, omega: Any, mixing: Any
+) -> None:  # pragma: no cover
     """Multiply by exp(i omega_j . a), then rotate pairs of coordinates; all threads of a block together."""
     angle = 0.0
     for k in range(attributes.shape[1]):
@@ -95,17 +110,10 @@ def step_with_attributes(
     total = np.complex64(0.0)
     first = np.int64(firsts[u])
     for e in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
-        place, turn = j, np.float32(1.0)
-        if edge_labelled:
-            edge = edge_codes[e]
-            turn = edge_signs[edge, j]
-            place = (j + width - np.int64(edge_shifts[edge])) % width
-        value = x[first + indices[e], place]
-        if no_way_back and t > 1:
-            for back in range(reverse[e, 0], reverse[e, 1]):
-                value -= arcs[back, place]
-        value *= factor * weights[e] if weighted else factor
-        value *= turn
+        value = _along(
+            t, e, j, width, first, indices, weights, weighted, reverse, no_way_back, edge_codes, edge_signs,
+            edge_shifts, edge_labelled, factor, x, arcs,
+        )  # fmt: skip
         if no_way_back:
             vector[j] = value
             _attend(vector, j, width, attributes, u, omega, mixing)

@@ -9,13 +9,11 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-from gvoys.gpu.blocks import node_blocks
+from gvoys.gpu.blocks import THREADS, add_up, node_blocks
 from gvoys.gpu.device import to_device
 from gvoys.graphs.batch import GraphBatch
 
 __all__ = ["compute_moments"]
-
-_THREADS = 8 if numba.config.ENABLE_CUDASIM else 256  # the simulator has a thread of Python for each
 
 
 @cuda.jit
@@ -36,17 +34,11 @@ def _multiply(
 @cuda.jit
 def _dots(begins: Any, ends: Any, v: Any, x: Any, length: Any, sums: Any) -> None:  # pragma: no cover
     """sums[length, block] = v . x over a block's nodes."""
-    shares = cuda.shared.array(_THREADS, numba.float64)
+    shares = cuda.shared.array(THREADS, numba.float64)
     thread, block = np.int64(cuda.threadIdx.x), np.int64(cuda.blockIdx.x)
     u = begins[block] + thread
     shares[thread] = v[u] * x[u] if u < ends[block] else 0.0
-    cuda.syncthreads()
-    stride = _THREADS // 2
-    while stride > 0:
-        if thread < stride:
-            shares[thread] += shares[thread + stride]
-        cuda.syncthreads()
-        stride //= 2
+    add_up(shares, thread)
     if thread == 0:
         sums[length, block] = shares[0]
 
@@ -58,7 +50,7 @@ def compute_moments(
     out = np.zeros((len(batch), max_length + 1))
     if not batch.n_nodes:
         return out
-    _, begins, ends, pointers = node_blocks(batch, _THREADS)
+    _, begins, ends, pointers = node_blocks(batch, THREADS)
     firsts = to_device(np.repeat(batch.node_offsets[:-1], batch.graph_sizes))
     matrix = (to_device(batch.indptr), to_device(batch.indices), firsts)
     weighted = batch.edge_weights is not None
@@ -68,10 +60,10 @@ def compute_moments(
     sums = to_device(np.zeros((max_length + 1, len(begins))))
     for length in range(max_length + 1):
         if length:
-            grid = -(-batch.n_nodes // _THREADS)
-            _multiply[grid, _THREADS](*matrix, weights, weighted, 1.0 / scale, x, y)
+            grid = -(-batch.n_nodes // THREADS)
+            _multiply[grid, THREADS](*matrix, weights, weighted, 1.0 / scale, x, y)
             x, y = y, x
-        _dots[len(begins), _THREADS](*blocks, v, x, length, sums)
+        _dots[len(begins), THREADS](*blocks, v, x, length, sums)
     filled = np.flatnonzero(batch.graph_sizes)
     out[filled] = np.add.reduceat(sums.copy_to_host(), pointers[filled], axis=1).T
     return out

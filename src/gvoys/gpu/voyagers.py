@@ -8,9 +8,9 @@ import numpy as np
 from numba import cuda, prange
 from numpy.typing import NDArray
 
-from gvoys.gpu.blocks import node_blocks
+from gvoys.gpu.blocks import THREADS, node_blocks
 from gvoys.gpu.device import to_device
-from gvoys.gpu.walkers import THREADS, walk
+from gvoys.gpu.walkers import walk
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import local_codes
 from gvoys.kernels import kernel

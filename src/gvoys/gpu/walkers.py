@@ -14,13 +14,13 @@ import numba
 import numpy as np
 from numba import cuda
 
+from gvoys.gpu.blocks import THREADS, add_up
 from gvoys.walks.randomness import HALT, STEP, WALK_EDGE, WALK_NODE
 from gvoys.walks.randomness import philox as philox_on_cpu
 from gvoys.walks.randomness import uniform as uniform_on_cpu
 
-__all__ = ["THREADS", "walk"]
+__all__ = ["walk"]
 
-THREADS = 8 if numba.config.ENABLE_CUDASIM else 256  # the simulator has a thread of Python for each
 _LOW, _HALF, _ONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1)
 
 uniform = cuda.jit(device=True)(uniform_on_cpu.py_func)
@@ -105,13 +105,7 @@ def walk(
         value = load * deposits[holder, step]
         if apart:
             shares[thread] = value * ends[place]
-            cuda.syncthreads()
-            stride = THREADS // 2
-            while stride > 0:
-                if thread < stride:
-                    shares[thread] += shares[thread + stride]
-                cuda.syncthreads()
-                stride //= 2
+            add_up(shares, thread)
             if thread == 0:
                 sums[row, block, step] = shares[0]
             cuda.syncthreads()
