@@ -25,7 +25,7 @@ def _along(
     no_way_back: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any, factor: Any, x: Any,
     arcs: Any,
 ) -> Any:  # pragma: no cover  # fmt: skip
-    """Coordinate j of what comes along an entry: the neighbour's state less the way back, turned by the edge's label."""
+    """Coordinate j of what comes along an entry: the neighbour's state less the way back, turned by its label."""
     place, turn = j, np.float32(1.0)
     if edge_labelled:
         edge = edge_codes[e]
