@@ -8,7 +8,7 @@ ifneq ($(TU_FOLDER),)
 export GVOYS_DATA ?= $(TU_FOLDER)
 endif
 
-.PHONY: help demo test bench bench-large fuzz clean
+.PHONY: help demo test bench bench-large docs fuzz clean
 
 help:
 	@sed -n 's/^# *//p' Makefile | head -1
@@ -30,11 +30,16 @@ bench: .venv/test-installed
 bench-large: .venv/test-installed
 	$(BIN)/python -m benchmarks huge
 
+docs: .venv/test-installed
+	$(BIN)/pip install --quiet --editable ".[docs]"
+	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+	@echo docs/_build/html/index.html
+
 fuzz: .venv/test-installed
 	GVOYS_MUTATIONS=10000 $(BIN)/python -m pytest -s tests/pipeline/test_mutations.py
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/generated .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # GraKeL is built from source where it has no wheel; the demo does without it then.
 .venv/demo-installed: pyproject.toml | .venv/created

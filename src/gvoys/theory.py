@@ -73,7 +73,7 @@ def difference_bound(
 ) -> float:
     """k(m, G, H) of Theorem 3.2: how much the estimate may change when one of the m sets of walks does.
 
-    With a = 4 (2m - 1) / m^2:  k = 2 (a + a^2 / 4) c(G)^2 c(H)^2 |v_G| |w_G| |v_H| |w_H|  (1-norms).
+    With ``a = 4 (2m - 1) / m^2``: ``k = 2 (a + a^2 / 4) c(G)^2 c(H)^2 |v_G| |w_G| |v_H| |w_H|`` (1-norms).
     """
     walks = check_count(n_walks, "n_walks")
     size = 1.0
@@ -87,7 +87,7 @@ def difference_bound(
 
 
 def concentration_bound(g: Any, h: Any, series: Series, n_walks: int, epsilon: float, **how: Any) -> float:
-    """A bound on P(|estimate - its mean given g and z| >= epsilon); 1 where the theorem says nothing.
+    """A bound on ``P(|estimate - its mean given g and z| >= epsilon)``; 1 where the theorem says nothing.
 
     2 exp(-2 epsilon^2 / (m k^2)) by McDiarmid, for walkers that share their signs. `how` goes to `difference_bound`.
     """

@@ -133,7 +133,7 @@ def test_one_group_has_no_error_bar():
         ({"random_state": -1}, ParameterError, "random_state must be an integer from 0"),
         ({"attribute_bandwidth": 0}, ParameterError, "attribute_bandwidth must be None or a positive number"),
         ({"attribute_bandwidth": 1.0}, UnsupportedError, "the graphs have no node attributes"),
-        ({"device": "cuda"}, UnsupportedError, "device='cuda' is not available"),
+        ({"device": "cuda"}, UnsupportedError, "no CUDA device answers here"),
         (
             {"method": "exact", "refine": 1},
             UnsupportedError,

@@ -71,7 +71,7 @@ class Series(ABC):
 
     @abstractmethod
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
-        """A length, as short as is known, after which sum_k |f_k| growth^k has at most `rtol` of itself left."""
+        """A length, as short as is known, after which ``sum_k |f_k| growth^k`` has at most `rtol` of itself left."""
 
     def tail_bound(self, max_length: int, growth: float) -> float:
         """sum_{i > max_length} mu_i growth^i."""

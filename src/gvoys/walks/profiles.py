@@ -74,7 +74,7 @@ def profiles(
     labels : "node", "edge", "both", None, or "auto": node labels where the batch has them. Moments see none.
     refine : rounds of label refinement; the profiles of all rounds 0 … refine lie side by side.
     backtrack : False counts only walks that never go straight back to the node they came from.
-    attribute_bandwidth : with it, nodes match by exp(-|a - b|^2 / (2 bandwidth^2)) of their attributes too.
+    attribute_bandwidth : with it, nodes match by ``exp(-|a - b|^2 / (2 bandwidth^2))`` of their attributes too.
     random_state : what is random is a pure function of it, the graph and these parameters.
     scale : adjacency matrices are divided by it; pass the same to ``series.coefficients(max_length, scale)``.
     n_jobs : threads; the result does not depend on it.
