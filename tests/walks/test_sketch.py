@@ -267,11 +267,15 @@ def test_large_graphs_share_their_threads(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"edge_labels": True}, {"backtrack": False}, {"attribute_bandwidth": 1.0}, {"edge_labels": True, "refine": 1}],
+    ("options", "weighted"),
+    [
+        ({}, False),
+        ({"edge_labels": True, "refine": 1}, True),
+        ({"backtrack": False}, False),
+        ({"attribute_bandwidth": 1.0}, False),
+    ],
     ids=str,
 )
-@pytest.mark.parametrize("weighted", [False, True])
 def test_every_option_shares_large_graphs_too(monkeypatch, options, weighted):
     batch = molecules_with_attributes(6)
     if weighted:

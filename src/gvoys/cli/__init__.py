@@ -200,6 +200,27 @@ def kernel(
     run_kernel(Console(), data, out, walks, normalize, Columns(smiles_column, id_column), Where(workers, scheduler))
 
 
+@app.command()
+def reproduce(
+    experiments: Annotated[
+        list[str] | None, typer.Argument(help="fig3, fig4, rademacher, bound, or all, which is the default.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small inputs; a minute.")] = False,
+    root: _ROOT = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="A folder for the numbers, pictures and the page.")] = Path(
+        "reproduced"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
+) -> None:
+    """Repeat the paper's experiments: JSON, pictures, and one page with its numbers beside ours.
+
+    Its accuracies (Table 1) and learned kernels are repeated by classify and learn.
+    """
+    from gvoys.cli.reproduce import run_reproduce
+
+    run_reproduce(Console(), experiments or ["all"], quick, root, out, seed)
+
+
 def main() -> None:
     """Run the command line; what gvoys refuses ends in one sentence and exit status 2."""
     try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import MissingDependencyError
 
-__all__ = ["check", "save_bars", "save_confusion", "save_contributions", "save_curve", "save_scatter"]
+__all__ = ["check", "save_bars", "save_confusion", "save_contributions", "save_curve", "save_curves", "save_scatter"]
 
 
 def check() -> None:
@@ -88,4 +88,19 @@ def save_scatter(path: Path, truth: Sequence[float], predicted: Sequence[float])
     ends = [min(*truth, *predicted), max(*truth, *predicted)]
     axes.plot(ends, ends, color="grey", linewidth=1)
     axes.set(xlabel="measured", ylabel="predicted, by models that had not seen it")
+    _save(figure, path)
+
+
+def save_curves(path: Path, curves: Sequence[tuple[str, Any, Any, Any]], title: str, x_axis: str, y_axis: str) -> None:
+    """Several curves on logarithmic axes, (name, x, y, error or None) each; what is None in y is left out."""
+    figure, axes = _figure(6.5, 4.5)
+    for name, x, y, error in curves:
+        kept = [i for i, value in enumerate(y) if value is not None]
+        values = [[column[i] for i in kept] for column in (x, y)]
+        axes.errorbar(
+            *values, yerr=None if error is None else [error[i] for i in kept], label=name, marker="o", capsize=2
+        )
+    axes.set(title=title, xlabel=x_axis, ylabel=y_axis, xscale="log", yscale="log")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3)
     _save(figure, path)

@@ -1,0 +1,48 @@
+"""The paper's figures as experiments: each with its numbers, a picture, and the paper's number beside ours.
+
+One module per figure or theorem; `EXPERIMENTS` lists them. The accuracies of Table 1 and the learned kernels are the
+business of `gvoys classify` and `gvoys learn`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gvoys.errors import ParameterError
+from gvoys.reproduce import bound, fig3, fig4, rademacher
+from gvoys.reproduce.page import write_page
+from gvoys.reproduce.result import Plan, Result, write_result
+
+__all__ = ["EXPERIMENTS", "Plan", "Result", "reproduce"]
+
+EXPERIMENTS: dict[str, Callable[[Plan], Result]] = {
+    "fig3": fig3.run,
+    "fig4": fig4.run,
+    "rademacher": rademacher.run,
+    "bound": bound.run,
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written."""
+
+    results: list[Result]
+    page: Path
+
+
+def reproduce(names: list[str], plan: Plan, out: Path, tell: Callable[[str], None] = lambda name: None) -> Report:
+    """Run experiments and write a JSON file and pictures for each, and one page on all of them."""
+    wanted = list(EXPERIMENTS) if "all" in names or not names else list(dict.fromkeys(names))
+    unknown = next((name for name in wanted if name not in EXPERIMENTS), None)
+    if unknown is not None:
+        raise ParameterError(f"there is no experiment {unknown!r}; choose among {', '.join(EXPERIMENTS)} and all")
+    out.mkdir(parents=True, exist_ok=True)
+    results = []
+    for name in wanted:
+        tell(name)
+        results.append(EXPERIMENTS[name](plan))
+        write_result(results[-1], out)
+    return Report(results, write_page(results, plan, out))

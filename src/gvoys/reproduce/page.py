@@ -1,0 +1,52 @@
+"""One page on all experiments: the paper's number, ours by its method, our best, with the commands and the seed."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from pathlib import Path
+
+from gvoys.reproduce.result import Plan, Result
+
+__all__ = ["write_page"]
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; margin: 1rem 0; }
+th, td { border-bottom: 1px solid #ccc; padding: .3rem .8rem; text-align: left; }
+img { max-width: 100%; } code { background: #f2f2f2; padding: .1rem .3rem; }
+"""
+
+
+def write_page(results: list[Result], plan: Plan, folder: Path) -> Path:
+    """report.html, which needs no other file."""
+    body = "".join(_section(result, folder) for result in results)
+    size = "quick" if plan.quick else "full"
+    page = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>gvoys: the paper, reproduced</title><style>{_STYLE}</style><h1>The paper, reproduced</h1>"
+        f"<p>Choromanski, Reid, Sehanobish and Dubey, AISTATS 2025. A {size} run, seed {plan.seed}.</p>{body}</html>"
+    )
+    partial, path = folder / "report.html.part", folder / "report.html"
+    partial.write_text(page, encoding="utf-8")
+    partial.replace(path)
+    return path
+
+
+def _section(result: Result, folder: Path) -> str:
+    head = "".join(f"<th>{name}</th>" for name in ("", "the paper", "gvoys, the paper's way", "gvoys, the best way"))
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (row.what, row.paper, row.faithful, row.best)) + "</tr>"
+        for row in result.rows
+    )
+    pictures = "".join(_picture(folder / f"{figure.name}.png", figure.title) for figure in result.figures)
+    notes = "".join(f"<p>{escape(note)}</p>" for note in result.notes)
+    return (
+        f"<h2>{escape(result.title)}</h2><p><code>{escape(result.command)}</code></p>"
+        f"<table><tr>{head}</tr>{rows}</table>{pictures}{notes}"
+    )
+
+
+def _picture(path: Path, title: str) -> str:
+    data = base64.b64encode(path.read_bytes()).decode()
+    return f'<img alt="{escape(title)}" src="data:image/png;base64,{data}">'

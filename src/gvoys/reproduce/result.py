@@ -1,0 +1,87 @@
+"""What an experiment leaves: rows of numbers, curves, and a few sentences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gvoys.report import plots
+
+__all__ = ["Curve", "Figure", "Plan", "Result", "Row", "slope", "write_result"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much to do, on what, with which seed."""
+
+    quick: bool = False
+    root: str | None = None  # a folder of TU datasets
+    seed: int = 0
+
+    def command(self, name: str) -> str:
+        """What to type to have this experiment again."""
+        return f"gvoys reproduce {name}{' --quick' if self.quick else ''} --seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: the paper's number, ours by the paper's method, and our best."""
+
+    what: str
+    paper: str
+    faithful: str
+    best: str = ""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a figure, with error bars where there are any; None marks what could not be measured."""
+
+    name: str
+    x: list[float]
+    y: list[float | None]
+    error: list[float] | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Curves on logarithmic axes."""
+
+    name: str
+    title: str
+    x_axis: str
+    y_axis: str
+    curves: list[Curve]
+
+
+@dataclass(frozen=True)
+class Result:
+    """An experiment."""
+
+    name: str
+    title: str
+    command: str
+    rows: list[Row]
+    figures: list[Figure]
+    notes: list[str] = field(default_factory=list)
+
+
+def slope(x: Any, y: Any) -> float:
+    """Of log y over log x."""
+    return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
+
+
+def write_result(result: Result, folder: Path) -> None:
+    """NAME.json, and a PNG and an SVG of every figure; a file appears when it is whole."""
+    partial = folder / f"{result.name}.json.part"
+    partial.write_text(json.dumps(asdict(result), indent=1))
+    partial.replace(folder / f"{result.name}.json")
+    for figure in result.figures:
+        curves = [(curve.name, curve.x, curve.y, curve.error) for curve in figure.curves]
+        for suffix in ("png", "svg"):
+            path = folder / f"{figure.name}.{suffix}"
+            plots.save_curves(path, curves, figure.title, figure.x_axis, figure.y_axis)
