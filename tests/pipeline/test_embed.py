@@ -1,5 +1,6 @@
 """Embedding files: the features are those of the estimator, every format streams, and no run is half done."""
 
+import contextlib
 import csv
 import multiprocessing
 import os
@@ -22,6 +23,7 @@ from pipeline.files import GRAPHS, SMILES, write_inputs, write_tu
 import gvoys as gv
 from gvoys.errors import DatasetError, GvoysError, ParameterError
 from gvoys.pipeline import embed_file
+from gvoys.pipeline.files import appearing
 from gvoys.pipeline.inputs import lines as lines_module
 from gvoys.pipeline.inputs import open_input
 from gvoys.pipeline.job import Parameters
@@ -284,8 +286,8 @@ def _main(*arguments):
 def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path):
     """kill -9 at random moments, with the same command again each time: the same bytes as an undisturbed run."""
     molecules = tmp_path / "many.smi"
-    molecules.write_text("".join(f"{s.replace(' ', '')} m{k}\n" for k in range(800) for s in SMILES))
-    command = ["embed", molecules, "--rows-per-part", "300", "--components", "64", "-o"]
+    molecules.write_text("".join(f"{s.replace(' ', '')} m{k}\n" for k in range(60) for s in SMILES))
+    command = ["embed", molecules, "--rows-per-part", "100", "--components", "8192", "-o"]  # large parts, slow to write
     for name in ("whole", "timed"):  # the second in caches, as the others will be
         begin = time.perf_counter()
         run = gvoys(*command, tmp_path / name)
@@ -317,6 +319,20 @@ def _undo(folder, chance):
     for part in folder.glob("part-*"):
         if chance.random() < 0.8:
             part.unlink()
+
+
+def test_a_file_is_seen_only_when_it_is_whole(tmp_path):
+    path = tmp_path / "part"
+    with appearing(path) as partial:
+        partial.write_text("half")
+        assert not path.exists()
+        assert partial.exists()
+    assert path.read_text() == "half"
+    with contextlib.suppress(RuntimeError), appearing(path) as partial:
+        partial.write_text("less")
+        raise RuntimeError
+    assert path.read_text() == "half"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 # -- refusals
