@@ -87,7 +87,7 @@ def test_damaged_inputs_are_read_or_refused(tmp_path):
     inputs, work = tmp_path / "inputs", tmp_path / "work"
     write_inputs(inputs)
     work.mkdir()
-    count = int(os.environ.get("GVOYS_MUTATIONS", "600"))  # make fuzz tries 10,000
+    count = int(os.environ.get("GVOYS_MUTATIONS", "400"))  # make fuzz tries 10,000
     clean, refused = run_mutations(work, inputs, count, seed=0)
     print(f"{count} damaged inputs: {clean} clean runs, {refused} refused in one sentence")
     assert clean > 0.3 * count
