@@ -98,24 +98,23 @@ class Cluster:
 
     def run(self, task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
         """Make parts of `gvoys embed`, in whatever order they are done; a dead worker's are made by another."""
-        for _, done in self._unordered(task, chunks):
-            yield done
-
-    def _unordered(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        left = iter(items)
-        first = [self._submit(work, item) for item in islice(left, _AHEAD * self.n_slots)]
-        waiting = _distributed().as_completed(first)
+        left = iter(chunks)
+        waiting = _distributed().as_completed([self._submit(task, chunk) for chunk in self._few(left)])
         for future in waiting:
-            yield future, _result(future)
-            for item in islice(left, 1):
-                waiting.add(self._submit(work, item))
+            yield _result(future)
+            for chunk in islice(left, 1):
+                waiting.add(self._submit(task, chunk))
 
     def _ordered(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         left = iter(items)
-        waiting = [self._submit(work, item) for item in islice(left, _AHEAD * self.n_slots)]
+        waiting = [self._submit(work, item) for item in self._few(left)]
         while waiting:
             yield _result(waiting.pop(0))
             waiting += [self._submit(work, item) for item in islice(left, 1)]
+
+    def _few(self, items: Iterator[Any]) -> Iterator[Any]:
+        """As many as are handed out at once."""
+        return islice(items, _AHEAD * self.n_slots)
 
     def _submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
         return self._client.submit(_on_worker, work, *arguments, pure=False)

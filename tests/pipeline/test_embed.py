@@ -22,8 +22,8 @@ from pipeline.files import GRAPHS, SMILES, write_inputs, write_tu
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GvoysError, ParameterError
+from gvoys.files import appearing
 from gvoys.pipeline import embed_file
-from gvoys.pipeline.files import appearing
 from gvoys.pipeline.inputs import lines as lines_module
 from gvoys.pipeline.inputs import open_input
 from gvoys.pipeline.job import Parameters

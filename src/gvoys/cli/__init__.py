@@ -225,10 +225,7 @@ def main() -> None:
     """Run the command line; what gvoys refuses ends in one sentence and exit status 2."""
     try:
         app()
-    except GvoysError as error:
-        Console(stderr=True).print(f"gvoys: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
-        sys.exit(2)
-    except OSError as error:  # a folder that cannot be written, a disk that is full
+    except (GvoysError, OSError) as error:  # the latter: a folder that cannot be written, a disk that is full
         Console(stderr=True).print(f"gvoys: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
         sys.exit(2)
     except KeyboardInterrupt:

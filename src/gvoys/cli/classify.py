@@ -15,6 +15,7 @@ from rich.table import Table
 
 from gvoys.cli.data import is_real, load_data
 from gvoys.errors import ParameterError
+from gvoys.files import appearing
 from gvoys.learning import RandomWalkClassifier, RandomWalkRegressor
 from gvoys.learning.evaluation import Evaluation, evaluate_folds
 
@@ -107,9 +108,8 @@ def _write(folder: Path, name: str, found: Evaluation, seeds: tuple[int, ...]) -
         "fit_seconds": found.fit_seconds,
         "predict_seconds": found.predict_seconds,
     }
-    partial = folder / "results.json.part"
-    partial.write_text(json.dumps(result, indent=1))
-    partial.replace(folder / "results.json")
+    with appearing(folder / "results.json") as partial:
+        partial.write_text(json.dumps(result, indent=1))
     if found.classify:
         plots.save_confusion(folder / "confusion.png", found.truth, found.predicted)
         shares = np.mean([model.contributions_ for model in found.models], axis=0)

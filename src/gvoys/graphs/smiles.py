@@ -17,7 +17,7 @@ from gvoys.graphs.build import assemble
 from gvoys.graphs.entries import Entries
 from gvoys.graphs.labels import Labels
 
-__all__ = ["from_smiles", "read_smiles"]
+__all__ = ["check_rdkit", "from_smiles", "read_smiles"]
 
 _HYDROGEN = re.compile(r"\[\d*(H|#0*1(?!\d))")
 _AROMATIC = 1.5  # the order of an aromatic bond
@@ -211,6 +211,11 @@ def _listed_bonds(molecule: Any, first: int) -> Triples:
     ends = np.array([b.GetEndAtomIdx() for b in found], np.int64) + first
     orders = np.array([b.GetBondTypeAsDouble() for b in found])
     return np.concatenate([begins, ends]), np.concatenate([ends, begins]), np.concatenate([orders, orders])
+
+
+def check_rdkit() -> None:
+    """Refuse where RDKit is not installed."""
+    _rdkit()
 
 
 def _rdkit() -> Any:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GvoysError, MissingDependencyError
+from gvoys.errors import GvoysError
 from gvoys.estimators import RandomWalkFeatures
+from gvoys.files import appearing, locked, remove_partial
 from gvoys.pipeline.arrow import pyarrow
-from gvoys.pipeline.files import appearing, locked, remove_partial
 from gvoys.pipeline.inputs import Chunk, Input, Records, open_input
 from gvoys.pipeline.job import Parameters, claim_folder, describe, fit_model
 from gvoys.pipeline.parts import part_path, read_summary, write_part
@@ -66,8 +66,6 @@ class Task:
         records = self.source.read(chunk)
         try:
             return chunk, records, records.build(range(len(records.lines)))
-        except MissingDependencyError:  # which is no fault of the graphs
-            raise
         except GvoysError:
             return chunk, records, None
 
@@ -186,8 +184,6 @@ def _one_by_one(model: RandomWalkFeatures, records: Records) -> tuple[list[int],
                 continue
             rows.append(model.transform(batch))
             kept.append(place)
-        except MissingDependencyError:
-            raise
         except GvoysError as error:
             rejected.append((line, str(error).removeprefix("graph 0: ")))
     kind = np.float64 if model.method_ == "moments" else np.float32

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
+from gvoys.files import appearing
 from gvoys.pipeline.embed import REJECTED, Progress, Summary, Worker, embed_file
-from gvoys.pipeline.files import appearing
 from gvoys.pipeline.job import Parameters
 from gvoys.pipeline.parts import part_path, read_features, read_ids, read_summary
 

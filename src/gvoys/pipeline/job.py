@@ -8,10 +8,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import GvoysError, MissingDependencyError, ParameterError
+from gvoys.errors import GvoysError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
+from gvoys.files import appearing
 from gvoys.graphs.batch import GraphBatch
-from gvoys.pipeline.files import appearing
 from gvoys.pipeline.inputs import Input, Records
 from gvoys.series import Exponential, Geometric, Series
 
@@ -69,16 +69,18 @@ def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:
 
 
 def _fitted(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
-    walks: dict[str, Any] = {
-        "max_length": parameters.max_length,
-        "n_components": parameters.n_components,
-        "labels": parameters.labels,
-    }
-    walks |= {"refine": parameters.refine, "backtrack": parameters.backtrack, "random_state": parameters.seed}
-    lengths = "stacked" if parameters.lengths == "auto" else parameters.lengths
-    walks |= {"method": parameters.method, "device": parameters.device}
-    model = RandomWalkFeatures(parameters.series_of_walks(), lengths=lengths, **walks)
-    model.fit(graphs)
+    model = RandomWalkFeatures(
+        parameters.series_of_walks(),
+        max_length=parameters.max_length,
+        method=parameters.method,
+        n_components=parameters.n_components,
+        lengths="stacked" if parameters.lengths == "auto" else parameters.lengths,
+        labels=parameters.labels,
+        refine=parameters.refine,
+        backtrack=parameters.backtrack,
+        random_state=parameters.seed,
+        device=parameters.device,
+    ).fit(graphs)
     if parameters.lengths == "auto" and model.method_ == "sketch":
         model.set_params(lengths="summed").fit(graphs)
     return model
@@ -90,8 +92,6 @@ def _graphs_of(records: Records) -> GraphBatch | None:
     try:
         batch, _ = records.build(places)
         return batch if len(batch) else None
-    except MissingDependencyError:
-        raise
     except GvoysError:
         pass
     found: GraphBatch | None = None
@@ -125,14 +125,14 @@ def describe(source: Input, parameters: Parameters, model: RandomWalkFeatures) -
 def claim_folder(folder: Path, job: dict[str, Any]) -> None:
     """Begin the job in a new folder, or go on with it in its own; refuse the folder of another."""
     folder.mkdir(parents=True, exist_ok=True)
-    before = read_job(folder)
+    before, job = read_job(folder), json.loads(json.dumps(job))  # as it comes back from the file
     if before is None:
         if any(not file.name.startswith(".") for file in folder.iterdir()):
             raise ParameterError(f"{folder} is not empty and holds no run of gvoys; choose another folder")
         with appearing(folder / JOB) as partial:
             partial.write_text(json.dumps(job, indent=1))
-    elif before != json.loads(json.dumps(job)):
-        differs = next((key for key in job if before.get(key) != json.loads(json.dumps(job[key]))), "version")
+    elif before != job:
+        differs = next((key for key in job if before.get(key) != job[key]), "version")
         what = "other parameters" if differs == "parameters" else f"another {differs}"
         raise ParameterError(f"{folder} holds a run with {what}; choose another folder, or remove it")
 

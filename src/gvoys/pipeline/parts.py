@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError
+from gvoys.files import appearing
 from gvoys.pipeline.arrow import ARROW_ERRORS, pyarrow
-from gvoys.pipeline.files import appearing
 
 __all__ = ["part_path", "read_features", "read_ids", "read_summary", "write_part"]
 

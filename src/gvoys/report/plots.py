@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import MissingDependencyError
+from gvoys.files import appearing
 
 __all__ = ["check", "save_bars", "save_confusion", "save_contributions", "save_curve", "save_curves", "save_scatter"]
 
@@ -31,9 +32,8 @@ def _figure(width: float = 5.0, height: float = 4.0) -> tuple[Any, Any]:
 
 
 def _save(figure: Any, path: Path) -> None:
-    partial = path.with_name(path.name + ".part")
-    figure.savefig(partial, format=path.suffix[1:], dpi=150)
-    partial.replace(path)
+    with appearing(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=150)
 
 
 def save_confusion(path: Path, truth: Sequence[Any], predicted: Sequence[Any]) -> None:

@@ -6,6 +6,7 @@ import base64
 from html import escape
 from pathlib import Path
 
+from gvoys.files import appearing
 from gvoys.reproduce.result import Plan, Result
 
 __all__ = ["write_page"]
@@ -27,9 +28,9 @@ def write_page(results: list[Result], plan: Plan, folder: Path) -> Path:
         f"<title>gvoys: the paper, reproduced</title><style>{_STYLE}</style><h1>The paper, reproduced</h1>"
         f"<p>Choromanski, Reid, Sehanobish and Dubey, AISTATS 2025. A {size} run, seed {plan.seed}.</p>{body}</html>"
     )
-    partial, path = folder / "report.html.part", folder / "report.html"
-    partial.write_text(page, encoding="utf-8")
-    partial.replace(path)
+    path = folder / "report.html"
+    with appearing(path) as partial:
+        partial.write_text(page, encoding="utf-8")
     return path
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gvoys.files import appearing
 from gvoys.report import plots
 
 __all__ = ["Curve", "Figure", "Plan", "Result", "Row", "slope", "write_result"]
@@ -77,9 +78,8 @@ def slope(x: Any, y: Any) -> float:
 
 def write_result(result: Result, folder: Path) -> None:
     """NAME.json, and a PNG and an SVG of every figure; a file appears when it is whole."""
-    partial = folder / f"{result.name}.json.part"
-    partial.write_text(json.dumps(asdict(result), indent=1))
-    partial.replace(folder / f"{result.name}.json")
+    with appearing(folder / f"{result.name}.json") as partial:
+        partial.write_text(json.dumps(asdict(result), indent=1))
     for figure in result.figures:
         curves = [(curve.name, curve.x, curve.y, curve.error) for curve in figure.curves]
         for suffix in ("png", "svg"):

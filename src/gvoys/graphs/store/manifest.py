@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gvoys.errors import StoreError
+from gvoys.files import appearing
 
 __all__ = ["FORMAT", "MANIFEST", "VERSION", "checksum_file", "read_manifest", "write_manifest"]
 
@@ -32,9 +33,8 @@ def checksum_file(path: Path, skip: int = 0) -> int:
 def write_manifest(folder: Path, content: dict[str, Any]) -> None:
     """The manifest, complete with format, version and checksum."""
     body = {"format": FORMAT, "version": VERSION, **content}
-    partial = folder / f"{MANIFEST}.part"
-    partial.write_text(json.dumps({**body, "checksum": _checksum(body)}, indent=1))
-    partial.replace(folder / MANIFEST)
+    with appearing(folder / MANIFEST) as partial:
+        partial.write_text(json.dumps({**body, "checksum": _checksum(body)}, indent=1))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.smiles import check_rdkit, read_smiles
 
-__all__ = ["Chunk", "Input", "Records", "digest_file"]
+__all__ = ["Builder", "Chunk", "Input", "Records", "Rejection", "digest_file", "smiles_builder"]
 
 Rejection = tuple[int, str]  # a line or row, from 1, and the reason
 
@@ -27,14 +28,23 @@ class Chunk:
     where: int = 0  # a row group of a Parquet file
 
 
+Builder = Callable[[Sequence[int]], tuple[GraphBatch, list[Rejection]]]  # rejections by place in what was asked for
+
+
 @dataclass(frozen=True)
 class Records:
     """What stands in a chunk: where each graph stands, its id, and how to build some of them."""
 
     lines: list[int]
     ids: list[str]
-    build: Callable[[Sequence[int]], tuple[GraphBatch, list[Rejection]]]  # rejections by place in what was asked for
+    build: Builder
     rejected: list[Rejection] = field(default_factory=list)
+
+
+def smiles_builder(texts: list[str]) -> Builder:
+    """Molecules of some of the texts; without RDKit it is refused here and now, since no row is at fault."""
+    check_rdkit()
+    return lambda places: read_smiles([texts[place] for place in places])
 
 
 class Input(ABC):

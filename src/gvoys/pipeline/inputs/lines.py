@@ -12,8 +12,7 @@ from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch, build_batch
 from gvoys.graphs.graph6 import read_graph6
-from gvoys.graphs.smiles import read_smiles
-from gvoys.pipeline.inputs.base import Chunk, Input, Records, Rejection
+from gvoys.pipeline.inputs.base import Builder, Chunk, Input, Records, Rejection, smiles_builder
 
 __all__ = ["GRAPH6", "JSON", "SMILES", "LinesInput", "decode_line"]
 
@@ -68,9 +67,11 @@ class LinesInput(Input):
             texts.append(words[0])
         return Records(kept, ids, self._builder(texts), rejected)
 
-    def _builder(self, texts: list[str]) -> Callable[[Sequence[int]], tuple[GraphBatch, list[Rejection]]]:
+    def _builder(self, texts: list[str]) -> Builder:
         suffix = self.path.suffix.lower()
-        build = _graph6 if suffix in GRAPH6 else _node_link if suffix in JSON else read_smiles
+        if suffix in SMILES:
+            return smiles_builder(texts)
+        build = _graph6 if suffix in GRAPH6 else _node_link
         return lambda places: build([texts[place] for place in places])
 
 

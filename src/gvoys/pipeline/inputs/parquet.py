@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gvoys.errors import DatasetError, GraphError
-from gvoys.graphs.smiles import read_smiles
 from gvoys.pipeline.arrow import ARROW_ERRORS, pyarrow
-from gvoys.pipeline.inputs.base import Chunk, Input, Records
+from gvoys.pipeline.inputs.base import Chunk, Input, Records, smiles_builder
 from gvoys.pipeline.inputs.table import find_column
 
 __all__ = ["ParquetInput"]
@@ -82,7 +81,7 @@ class ParquetInput(Input):
                 continue
             kept.append(row)
             texts.append(text)
-        return Records(kept, names, lambda places: read_smiles([texts[place] for place in places]), rejected)
+        return Records(kept, names, smiles_builder(texts), rejected)
 
 
 @lru_cache(maxsize=2)

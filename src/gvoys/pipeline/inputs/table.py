@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gvoys.errors import DatasetError, GraphError
-from gvoys.graphs.smiles import read_smiles
-from gvoys.pipeline.inputs.base import Records
+from gvoys.pipeline.inputs.base import Records, smiles_builder
 from gvoys.pipeline.inputs.lines import LinesInput, decode_line
 
 __all__ = ["TABLES", "TableInput", "find_column"]
@@ -62,7 +61,7 @@ class TableInput(LinesInput):
             except GraphError as error:
                 del texts[len(kept) :]
                 rejected.append((number, str(error)))
-        return Records(kept, ids, lambda places: read_smiles([texts[place] for place in places]), rejected)
+        return Records(kept, ids, smiles_builder(texts), rejected)
 
 
 def _field(row: list[str], place: int, what: str) -> str:
