@@ -21,7 +21,8 @@ test: .venv/test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone"
+	$(BIN)/python -m pytest -m alone
 
 bench: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[bench]"

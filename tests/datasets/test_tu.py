@@ -247,12 +247,14 @@ def test_published_statistics(name, tu_root):
     assert int((batch.degrees() == 0).sum()) == isolated
 
 
+@pytest.mark.alone
 def test_nci1_loads_in_a_second(tu_root):
     begin = time.perf_counter()
     gv.datasets.load_tu("NCI1", tu_root)
     assert time.perf_counter() - begin < 1.0
 
 
+@pytest.mark.alone
 def test_a_dataset_of_that_size_loads_in_a_second(tmp_path):
     """The same without the data: as many lines as NCI1 has."""
     batch = gv.datasets.molecules(4110)

@@ -275,7 +275,6 @@ GOOD = nx.path_graph(3)
         ),
         ([({0: []}, {0: "C"}), GOOD], "graph 1 has no node labels and graph 0 has; give node labels to all graphs or"),
     ],
-    ids=str,
 )
 def test_wrong_input_is_refused_with_the_graphs_index(graphs, message):
     with pytest.raises(GraphError, match=message):
@@ -408,6 +407,7 @@ def test_missing_networkx_is_one_sentence(monkeypatch):
 # -- speed, with room for a busy machine: the benchmark reports the figures themselves
 
 
+@pytest.mark.alone
 def test_4110_networkx_molecules_convert_in_two_seconds():
     graphs = gv.datasets.molecules(4110).to_networkx()
     begin = time.perf_counter()
@@ -416,6 +416,7 @@ def test_4110_networkx_molecules_convert_in_two_seconds():
     assert len(batch) == 4110
 
 
+@pytest.mark.alone
 def test_ten_million_nonzeros_convert_in_one_second():
     rng = np.random.default_rng(0)
     ends = rng.integers(0, 10**6, (2, 5_100_000))

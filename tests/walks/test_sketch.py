@@ -225,6 +225,7 @@ def test_tables_of_words_are_cut_without_a_trace(monkeypatch):
     np.testing.assert_array_equal(gv.profiles(batch, "sketch", 4, WIDTH, refine=2), expected)
 
 
+@pytest.mark.alone
 def test_a_new_process_agrees_and_is_quick():
     code = (
         "import time; begin = time.time(); import gvoys as gv, hashlib;"

@@ -201,6 +201,32 @@ def kernel(
 
 
 @app.command()
+def explore(
+    data: Annotated[str, typer.Argument(help="A TU name, zip or folder, or a table of SMILES.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page, an .html file.")],
+    root: _ROOT = None,
+    smiles: _SMILES = "smiles",
+    series: Annotated[
+        str | None, typer.Option(help="geometric or exponential; by default all lengths have the same share.")
+    ] = None,
+    decay: Annotated[float | None, typer.Option(help="Of the series; by default 1 / d_max².")] = None,
+    max_length: _LENGTH = 6,
+    labels: _LABELS = "auto",
+    graphs: Annotated[int, typer.Option(help="The most graphs on the page; of more, some are drawn at random.")] = 5000,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+) -> None:
+    """Write a page to look at graphs: a map, drawings, nearest graphs, and a slider for the weight of each walk length.
+
+    The page needs no network and no other file. Molecules are drawn as molecules where RDKit is installed, and UMAP
+    gives a second map where umap-learn is.
+    """
+    from gvoys.cli.explore import Options, run_explore
+
+    chosen = None if labels == "none" else labels
+    run_explore(Console(), data, Options(out, root, smiles, series, decay, max_length, chosen, graphs, seed))
+
+
+@app.command()
 def reproduce(
     experiments: Annotated[
         list[str] | None, typer.Argument(help="fig3, fig4, rademacher, bound, or all, which is the default.")

@@ -34,14 +34,22 @@ class Archive(ABC):
         """The name of one of the dataset's files."""
         return f"{self.name}_{part}.txt"
 
-    @abstractmethod
     def read(self, part: str) -> bytes | None:
-        """The bytes of one file, or None where there is none."""
+        """The bytes of one of the dataset's files, or None where there is none."""
+        return self._read(self.file_name(part))
+
+    def read_notes(self) -> bytes | None:
+        """What the collection says about the dataset, or None."""
+        return self.read("label_readme") or self._read("README.txt")
+
+    @abstractmethod
+    def _read(self, name: str) -> bytes | None:
+        """The bytes of a file of this name."""
 
 
 class _Folder(Archive):
-    def read(self, part: str) -> bytes | None:
-        file = self.path / self.file_name(part)
+    def _read(self, name: str) -> bytes | None:
+        file = self.path / name
         if not file.is_file():
             return None
         _check_size(file.stat().st_size, self.path)
@@ -55,8 +63,8 @@ class _Zip(Archive):
         self.entries = {PurePosixPath(entry.filename).name: entry for entry in content.infolist()}
         _check_entries(content, path)
 
-    def read(self, part: str) -> bytes | None:
-        entry = self.entries.get(self.file_name(part))
+    def _read(self, name: str) -> bytes | None:
+        entry = self.entries.get(name)
         if entry is None:
             return None
         try:

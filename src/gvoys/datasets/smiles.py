@@ -13,7 +13,7 @@ from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.smiles import from_smiles
 
-__all__ = ["load_smiles"]
+__all__ = ["SUFFIXES", "find_column", "load_smiles", "read_rows"]
 
 SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".smi": None}
 
@@ -33,11 +33,14 @@ def load_smiles(path: Any, target: str | None = None, column: str = "smiles") ->
             raise DatasetError(f"{file.name} has no columns; a target needs a .csv or .tsv with a header")
         lines = [line.split()[0] for line in file.read_text().splitlines() if line.strip()]
         return from_smiles(lines), None
-    rows = _rows(file)
-    return from_smiles(_column(file, rows, column)), None if target is None else _values(_column(file, rows, target))
+    rows = read_rows(file)
+    return from_smiles(find_column(file, rows, column)), None if target is None else _values(
+        find_column(file, rows, target)
+    )
 
 
-def _rows(file: Path) -> list[dict[str, str]]:
+def read_rows(file: Path) -> list[dict[str, str]]:
+    """The rows of a table as dictionaries."""
     with file.open(newline="", encoding="utf-8-sig") as lines:
         rows = list(csv.DictReader(lines, delimiter=SUFFIXES[file.suffix.lower()] or ","))
     if not rows:
@@ -45,7 +48,8 @@ def _rows(file: Path) -> list[dict[str, str]]:
     return rows
 
 
-def _column(file: Path, rows: list[dict[str, str]], name: str) -> list[str]:
+def find_column(file: Path, rows: list[dict[str, str]], name: str) -> list[str]:
+    """A column by its name, whatever its case, without gaps."""
     found = next((key for key in rows[0] if key and key.lower() == name.lower()), None)
     if found is None:
         raise DatasetError(f"{file.name} has no column {name!r}; it has {', '.join(map(repr, rows[0]))}")

@@ -13,7 +13,7 @@ from gvoys.estimators import RandomWalkFeatures
 from gvoys.files import appearing
 from gvoys.graphs.batch import GraphBatch
 from gvoys.pipeline.inputs import Input, Records
-from gvoys.series import Exponential, Geometric, Series
+from gvoys.series import Series, series_named
 
 __all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
 
@@ -41,8 +41,6 @@ class Parameters:
 
     def check(self) -> None:
         """Refuse what no run can use; the estimator checks the rest."""
-        if self.series not in ("geometric", "exponential"):
-            raise ParameterError(f"series must be 'geometric' or 'exponential', not {self.series!r}")
         if self.lengths not in ("auto", "stacked", "summed"):
             raise ParameterError(f"lengths must be 'auto', 'stacked' or 'summed', not {self.lengths!r}")
         if not 1 <= self.rows_per_part <= 1_000_000:
@@ -51,8 +49,7 @@ class Parameters:
 
     def series_of_walks(self) -> Series:
         """The series mu."""
-        kind = Geometric if self.series == "geometric" else Exponential
-        return kind("auto" if self.decay is None else self.decay)
+        return series_named(self.series, self.decay)
 
 
 def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:

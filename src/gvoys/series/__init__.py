@@ -2,6 +2,6 @@
 
 from gvoys.series.base import Series, check_series
 from gvoys.series.coefficients import Coefficients
-from gvoys.series.decaying import Exponential, Geometric
+from gvoys.series.decaying import Exponential, Geometric, series_named
 
-__all__ = ["Coefficients", "Exponential", "Geometric", "Series", "check_series"]
+__all__ = ["Coefficients", "Exponential", "Geometric", "Series", "check_series", "series_named"]

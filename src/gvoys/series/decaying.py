@@ -114,3 +114,15 @@ class Exponential(_Decaying):
 
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
         return Exponential(self.rate / 2).truncation_length(growth, rtol)
+
+
+def series_named(name: str, decay: float | None = None) -> Series:
+    """A series as the command line spells it; without a decay it is "auto".
+
+    >>> series_named("exponential", 0.1)
+    Exponential(decay=0.1)
+    """
+    kinds = {"geometric": Geometric, "exponential": Exponential}
+    if name not in kinds:
+        raise ParameterError(f"series must be 'geometric' or 'exponential', not {name!r}")
+    return kinds[name]("auto" if decay is None else decay)

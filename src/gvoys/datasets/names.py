@@ -1,0 +1,55 @@
+"""What the numbers of a TU dataset's labels stand for, where its notes tell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+from gvoys.datasets.archive import open_archive
+from gvoys.datasets.fetch import find_dataset
+
+__all__ = ["LabelNames", "load_names", "parse_names"]
+
+_SECTION = re.compile(r"(node|edge|class) labels\b", re.IGNORECASE)
+_ENTRY = re.compile(r"\s*(\d+)\s+(\S+)\s*$")
+
+
+@dataclass(frozen=True)
+class LabelNames:
+    """Names of node and edge labels."""
+
+    nodes: dict[int, str] = field(default_factory=dict)
+    edges: dict[int, str] = field(default_factory=dict)
+
+
+# GraKeL's copy of the dataset comes without its notes.
+_MUTAG = LabelNames(
+    dict(enumerate(("C", "N", "O", "F", "I", "Cl", "Br"))), dict(enumerate(("aromatic", "single", "double", "triple")))
+)
+
+
+def load_names(name: str, root: str | PathLike[str] | None = None) -> LabelNames:
+    """The names that the dataset's notes give; arguments as in `load_tu`."""
+    path = Path(find_dataset(name, root))
+    with open_archive(path, name) as archive:
+        notes = archive.read_notes()
+    found = parse_names(notes.decode("utf-8", "replace")) if notes else LabelNames()
+    return _MUTAG if name == "MUTAG" and not found.nodes else found
+
+
+def parse_names(notes: str) -> LabelNames:
+    """Lines of a number and a name below a line that begins with "Node labels" or "Edge labels".
+
+    >>> parse_names("Node labels:\\n\\n  0  C\\n  1  N\\n\\nEdge labels:\\n  0  single\\n")
+    LabelNames(nodes={0: 'C', 1: 'N'}, edges={0: 'single'})
+    """
+    sections: dict[str, dict[int, str]] = {"node": {}, "edge": {}, "class": {}}
+    section = "class"
+    for line in notes.splitlines():
+        if head := _SECTION.match(line):
+            section = head[1].lower()
+        elif entry := _ENTRY.match(line):
+            sections[section][int(entry[1])] = entry[2]
+    return LabelNames(sections["node"], sections["edge"])

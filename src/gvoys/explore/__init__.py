@@ -1,0 +1,68 @@
+"""A page to look at a collection of graphs: a map, drawings, nearest graphs, and mu under sliders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError
+from gvoys.explore.blocks import Blocks, compute_blocks
+from gvoys.explore.collection import Collection, as_property, load_collection
+from gvoys.explore.drawing import draw
+from gvoys.explore.page import check_plotly, write_page
+from gvoys.series import Series
+
+__all__ = ["Collection", "as_property", "check_plotly", "explore", "load_collection"]
+
+_FEW = 50  # graphs under which UMAP's neighbourhoods would be everything
+
+
+def explore(
+    collection: Collection,
+    path: str | Path,
+    series: Series | None = None,
+    *,
+    max_length: int = 6,
+    labels: str | None = "auto",
+    n_graphs: int = 5000,
+    random_state: int = 0,
+    tell: Callable[[str], None] = lambda stage: None,
+) -> Blocks:
+    """Write a page on a collection to a file that opens in any browser, without a network.
+
+    Parameters
+    ----------
+    collection : what `load_collection` returns, or ``Collection(name, batch, captions, properties)``.
+    path : the .html file.
+    series, max_length, labels : the kernel that the sliders begin with, as in `RandomWalkKernel`; without a series
+        every length has the same share of it.
+    n_graphs : the most graphs on the page; of more, so many are drawn at random, and the page says so.
+    random_state : of that draw, of a sketch and of UMAP.
+    tell : called with what is being done.
+    """
+    check_plotly()
+    n_whole = len(collection.batch)
+    shown = collection.with_sizes().sampled(n_graphs, random_state)
+    if len(shown.batch) < 3:
+        raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}")
+    tell(f"walks of {len(shown.batch):,} graphs")
+    blocks = compute_blocks(shown.batch, series, max_length, labels, random_state)
+    drawings = draw(shown, tell)
+    tell("map by UMAP")
+    write_page(shown, blocks, drawings, _umap(blocks, random_state), n_whole, Path(path))
+    return blocks
+
+
+def _umap(blocks: Blocks, seed: int) -> NDArray[np.float64] | None:
+    """Places by UMAP, or None where it is not installed or graphs are too few for it."""
+    if len(blocks.diagonal) < _FEW:
+        return None
+    try:
+        from umap import UMAP
+    except ImportError:
+        return None
+    model = UMAP(metric="cosine", random_state=seed, n_jobs=1)
+    return np.asarray(model.fit_transform(blocks.features()), np.float64)

@@ -1,0 +1,173 @@
+/* Kernels from stored profiles: K(G, H) = sum_i mu_i K_i(G, H), for any mu, with a 95 % interval.
+
+   A length is { values: (graphs, width), groups, widening, rest }. Several groups are the independent parts of a sketch;
+   their spread is its error. One group is exact but for the rest, which is there as random projections. `diagonal` is
+   (graphs, lengths). */
+class Walks {
+  constructor({ n, lengths, diagonal }) {
+    Object.assign(this, { n, lengths, diagonal });
+    this.rests = lengths.map((length, i) => this.#restSquared(length, i));
+    this.groups = Math.max(...lengths.map((length) => length.groups));
+    this.widening = Math.max(...lengths.map((length) => length.widening));
+    this.axes = null;
+  }
+
+  /* |rest|² = K_i(G, G) - |values|². */
+  #restSquared({ values, width, rest }, i) {
+    const out = new Float64Array(this.n);
+    for (let g = 0; rest && g < this.n; g++) {
+      let norm = 0;
+      for (let j = g * width; j < (g + 1) * width; j++) norm += values[j] ** 2;
+      out[g] = Math.max(this.diagonal[g * this.lengths.length + i] - norm, 0);
+    }
+    return out;
+  }
+
+  /* The weights to use from now on, and whether to divide by sqrt(K(G, G) K(H, H)). */
+  weigh(mu, cosine) {
+    this.mu = mu;
+    this.scale = new Float64Array(this.n).fill(1);
+    for (let g = 0; cosine && g < this.n; g++) {
+      const own = mu.reduce((sum, weight, i) => sum + weight * this.diagonal[g * mu.length + i], 0);
+      this.scale[g] = own > 0 ? 1 / Math.sqrt(own) : 0;
+    }
+  }
+
+  /* Kernel values of one graph with all, and half the width of their 95 % intervals. */
+  compare(g) {
+    const { n, groups, scale } = this, values = new Float64Array(n), variances = new Float64Array(n);
+    const parts = new Float64Array(n * groups); // of sketches, group by group
+    this.lengths.forEach((length, i) => {
+      const mu = this.mu[i], part = length.width / length.groups;
+      for (let h = 0; mu > 0 && h < n; h++) {
+        for (let k = 0; k < length.groups; k++) {
+          const sum = mu * this.#product(length, g, h, k * part, (k + 1) * part);
+          values[h] += sum;
+          if (length.groups > 1) parts[h * groups + k] += sum;
+        }
+        if (!length.rest) continue;
+        const rest = this.#product(length.rest, g, h, 0, length.rest.width);
+        values[h] += mu * rest;
+        variances[h] += mu ** 2 * (this.rests[i][g] * this.rests[i][h] + rest ** 2) / length.rest.width;
+      }
+    });
+    const bars = variances.map((variance, h) =>
+      1.96 * Math.sqrt(variance + this.#variance(parts.subarray(h * groups, (h + 1) * groups))));
+    const size = (x, h) => x * scale[g] * scale[h];
+    return { values: values.map(size), bars: bars.map(size) };
+  }
+
+  #product({ values, width }, g, h, begin, end) {
+    let sum = 0;
+    for (let j = begin; j < end; j++) sum += values[g * width + j] * values[h * width + j];
+    return sum;
+  }
+
+  /* The variance of a sum of groups, from their spread, widened for their small number. */
+  #variance(parts) {
+    const n = parts.length;
+    if (n < 2) return 0;
+    const total = parts.reduce((a, b) => a + b, 0);
+    const squares = parts.reduce((sum, part) => sum + (part * n - total) ** 2, 0);
+    return this.widening ** 2 * squares / n / (n - 1);
+  }
+
+  /* The graphs with the largest values, the graph itself left out. */
+  nearest(g, count) {
+    const { values, bars } = this.compare(g);
+    const order = Array.from(values.keys()).filter((h) => h !== g).sort((a, b) => values[b] - values[a] || a - b);
+    return order.slice(0, count).map((h) => ({ graph: h, value: values[h], bar: bars[h] }));
+  }
+
+  /* The two leading principal components: places, and their shares of the variance. Axes go on from the last ones, so
+     that points move smoothly while mu changes. */
+  project() {
+    const { n } = this, mean = this.#pull([new Float64Array(n).fill(1 / n)])[0];
+    const variance = this.#meanSquare() - mean.reduce((sum, x) => sum + x * x, 0);
+    let axes = this.axes ?? this.#beginnings(mean.length), before = -1, places, spread;
+    for (let turn = 0; turn < 60; turn++) {
+      places = this.#places(axes, mean);
+      spread = places.map((xs) => xs.reduce((sum, x) => sum + x * x / n, 0));
+      const both = spread[0] + spread[1];
+      if (Math.abs(both - before) <= 1e-5 * both || both === 0) break;
+      before = both;
+      axes = this.#orthonormal(this.#pull(places, mean));
+    }
+    this.axes = this.#turned(axes, places);
+    places = this.#turned(places, places);
+    spread = places.map((xs) => xs.reduce((sum, x) => sum + x * x / n, 0));
+    return { x: places[0], y: places[1], shares: spread.map((s) => (variance > 0 ? s / variance : 0)) };
+  }
+
+  /* Turn a pair within its plane, such that the two places are uncorrelated and the first has the larger spread. */
+  #turned([first, second], [x, y]) {
+    let [xx, xy, yy] = [0, 0, 0];
+    for (let g = 0; g < this.n; g++) {
+      xx += x[g] ** 2;
+      xy += x[g] * y[g];
+      yy += y[g] ** 2;
+    }
+    const angle = Math.atan2(2 * xy, xx - yy) / 2, [c, s] = [Math.cos(angle), Math.sin(angle)];
+    return [first.map((a, j) => c * a + s * second[j]), first.map((a, j) => c * second[j] - s * a)];
+  }
+
+  #beginnings(width) {
+    let state = 1;
+    const next = () => (state = (state * 48271) % 2147483647) / 2147483647 - 0.5;
+    return this.#orthonormal([0, 1].map(() => Float64Array.from({ length: width }, next)));
+  }
+
+  #meanSquare() {
+    let sum = 0;
+    for (let k = 0; k < this.diagonal.length; k++) {
+      const g = Math.floor(k / this.mu.length);
+      sum += this.mu[k % this.mu.length] * this.diagonal[k] * this.scale[g] ** 2 / this.n;
+    }
+    return sum;
+  }
+
+  /* Each graph's place on each axis, from the mean. */
+  #places(axes, mean) {
+    return axes.map((axis) => {
+      const out = new Float64Array(this.n);
+      let first = 0;
+      this.lengths.forEach(({ values, width }, i) => {
+        const part = axis.subarray(first, first + width).map((x) => x * Math.sqrt(this.mu[i]));
+        for (let h = 0, k = 0; this.mu[i] > 0 && h < this.n; h++) {
+          let sum = 0;
+          for (let j = 0; j < width; j++) sum += values[k++] * part[j];
+          out[h] += sum;
+        }
+        first += width;
+      });
+      const centre = axis.reduce((sum, x, j) => sum + x * mean[j], 0);
+      return out.map((x, h) => x * this.scale[h] - centre);
+    });
+  }
+
+  /* Sums of all graphs' features, each graph weighted by its place; about the mean where there is one. */
+  #pull(places, mean = null) {
+    const total = this.lengths.reduce((sum, length) => sum + length.width, 0);
+    return places.map((xs) => {
+      const out = new Float64Array(total);
+      let first = 0;
+      this.lengths.forEach(({ values, width }, i) => {
+        const root = Math.sqrt(this.mu[i]);
+        for (let h = 0, k = 0; root > 0 && h < this.n; h++) {
+          const x = xs[h] * this.scale[h] * root;
+          for (let j = first; j < first + width; j++) out[j] += x * values[k++];
+        }
+        first += width;
+      });
+      const weight = mean === null ? 0 : xs.reduce((sum, x) => sum + x, 0);
+      return weight === 0 ? out : out.map((x, j) => x - weight * mean[j]);
+    });
+  }
+
+  #orthonormal([first, second]) {
+    const dot = (a, b) => a.reduce((sum, x, j) => sum + x * b[j], 0);
+    const unit = (a) => { const size = Math.sqrt(dot(a, a)) || 1; return a.map((x) => x / size); };
+    const one = unit(first), along = dot(one, second);
+    return [one, unit(second.map((x, j) => x - along * one[j]))];
+  }
+}

@@ -1,0 +1,163 @@
+"""Profiles small enough for a page, length by length, with an error bar on every kernel value.
+
+Walks whose label sequences can be counted have exact profiles, which lie near a space of few dimensions. `values` are
+their coordinates there; the rest, orthogonal to it, is projected on random signs, a byte each:
+
+    K_i(G, H) = <values_i(G), values_i(H)> + <rest_i(G), rest_i(H)>,
+
+where the last term is unbiased, with a variance of (|rest(G)|^2 |rest(H)|^2 + <rest(G), rest(H)>^2) / width.
+Longer walks have a sketch, of which all components are kept, a byte each; the spread between its groups is its error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.random_projection import SparseRandomProjection
+
+from gvoys.errors import UnsupportedError
+from gvoys.estimators import RandomWalkKernel
+from gvoys.estimators.spread import widened
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.spectrum import max_degree
+from gvoys.series import Coefficients, Series
+from gvoys.walks.sequences import STATE_BUDGET, estimate_states
+from gvoys.walks.settings import check_length, choose_labels
+from gvoys.walks.sketch import WIDTH
+
+__all__ = ["Blocks", "Length", "compute_blocks"]
+
+_BYTES = 8_000_000  # of all values on a page, and of all sketches
+_RANKS = (32, 256)  # directions of an exact length, at least and at most
+_REST = 64  # random signs
+_MORE, _TURNS = 10, 2  # of subspace iteration: directions beyond those that are kept, and how often
+_NEGLIGIBLE = 1e-12  # of the leading direction's size, squared
+_COMPONENTS = (512, 2048)  # of a sketch, at least and at most
+
+
+@dataclass(frozen=True)
+class Length:
+    """Profiles of one walk length, (n_graphs, width): exact with a rest, or a sketch in several groups."""
+
+    values: NDArray[np.float32]
+    rest: NDArray[np.float32] | None = None
+    n_groups: int = 1
+
+    @property
+    def widening(self) -> float:
+        """Of the spread between groups, for their small number; 0 where nothing is random."""
+        return float(widened(np.array(1.0), self.n_groups)) if self.n_groups > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What the page computes kernels from."""
+
+    mu: NDArray[np.float64]  # (n_lengths,)
+    lengths: list[Length]
+    diagonal: NDArray[np.float64]  # (n_graphs, n_lengths): K_i(G, G)
+    method: str  # in words
+
+    def features(self) -> NDArray[np.float64]:
+        """Rows of length one, whose products are the cosines of the kernel with this mu."""
+        flat = np.hstack([np.sqrt(mu) * each.values for mu, each in zip(self.mu, self.lengths, strict=True)])
+        norms = np.linalg.norm(flat.astype(np.float64), axis=1, keepdims=True)
+        return flat / np.where(norms > 0, norms, 1.0)
+
+
+def compute_blocks(batch: GraphBatch, series: Series | None, max_length: int, labels: str | None, seed: int) -> Blocks:
+    """Profile the graphs, exactly as far as that is possible; without a series all lengths have the same share."""
+    check_length(max_length)
+    last = _last_exact(batch, max_length, labels)
+    profiles = _profiles(_kernel(last, labels).fit(batch)) if last >= 0 else []
+    rank = _within(_RANKS, _BYTES // (4 * len(batch) * (max_length + 1)))
+    lengths = [_compress(each, rank, seed + i) for i, each in enumerate(profiles)]
+    method = "exact, without labels" if choose_labels(batch, labels) == (False, False) else "exact label sequences"
+    if last < max_length:
+        width = _within(_COMPONENTS, _BYTES // (len(batch) * (max_length - last)) // WIDTH * WIDTH)
+        sketch = _kernel(max_length, labels, method="sketch", n_components=width, random_state=seed).fit(batch)
+        profiles += _profiles(sketch)[last + 1 :]
+        lengths += [Length(each.astype(np.float32), n_groups=width // WIDTH) for each in profiles[last + 1 :]]
+        method = f"label sequences, exact up to length {last}, then a sketch of {width} components"
+    diagonal = np.column_stack([_squared_norms(each) for each in profiles])
+    return Blocks(_weights(batch, series, diagonal), lengths, diagonal, method)
+
+
+def _within(limits: tuple[int, int], wanted: int) -> int:
+    return min(max(wanted, limits[0]), limits[1])
+
+
+def _last_exact(batch: GraphBatch, max_length: int, labels: str | None) -> int:
+    """The longest walks whose profiles fit exactly; -1 where not even single nodes do."""
+    nodes, edges = choose_labels(batch, labels)
+    if not (nodes or edges):
+        return max_length
+    fits = (
+        estimate_states(batch, length, node_labels=nodes, edge_labels=edges, backtrack=True) <= STATE_BUDGET / 2
+        for length in range(max_length + 1)
+    )
+    return next((length - 1 for length, good in enumerate(fits) if not good), max_length)
+
+
+def _kernel(max_length: int, labels: str | None, **how: Any) -> RandomWalkKernel:
+    """With every mu one: its features are plain profiles."""
+    return RandomWalkKernel(Coefficients([1.0] * (max_length + 1)), max_length=max_length, labels=labels, **how)
+
+
+def _profiles(kernel: RandomWalkKernel) -> list[Any]:
+    """The profiles of each length, (n_graphs, width), sparse for sequences."""
+    if kernel.method_ != "sequences":
+        return list(np.moveaxis(kernel.fitted_, 1, 0))
+    ends = np.cumsum([0, *(len(keys) for keys in kernel.vocabulary_.keys[0])])
+    columns = sp.csc_array(kernel.fitted_)
+    return [sp.csr_array(columns[:, a:b]) for a, b in pairwise(ends)]
+
+
+def _compress(profiles: Any, rank: int, seed: int) -> Length:
+    """Exact profiles in their leading directions, and random projections of what is orthogonal to them."""
+    if profiles.shape[1] <= rank + _REST:
+        return Length(np.asarray(profiles.toarray() if sp.issparse(profiles) else profiles, np.float32))
+    directions = _leading_directions(profiles, rank, seed)
+    values = np.asarray(profiles @ directions, np.float64)
+    if directions.shape[1] < rank:  # nothing is left over
+        return Length(values.astype(np.float32))
+    signs = SparseRandomProjection(_REST, density=1 / 8, random_state=seed).fit(profiles).components_
+    rest = (profiles @ signs.T).toarray() - values @ (signs @ directions).T
+    return Length(values.astype(np.float32), rest.astype(np.float32))
+
+
+def _leading_directions(profiles: Any, rank: int, seed: int) -> NDArray[np.float64]:
+    """Orthonormal columns, (width, at most rank), by subspace iteration.
+
+    There are many more label sequences than graphs, so that all but products happens on the side of the graphs.
+    """
+    found = np.random.default_rng(seed).normal(size=(profiles.shape[0], min(rank + _MORE, profiles.shape[0])))
+    for _ in range(_TURNS):
+        found = np.linalg.qr(profiles @ (profiles.T @ found))[0]
+    spanned = profiles.T @ found
+    sizes, mixture = np.linalg.eigh(spanned.T @ spanned)
+    kept = np.argsort(-sizes)[:rank]
+    kept = kept[sizes[kept] > _NEGLIGIBLE * sizes.max()]
+    return spanned @ (mixture[:, kept] / np.sqrt(sizes[kept]))
+
+
+def _squared_norms(profiles: Any) -> NDArray[np.float64]:
+    if sp.issparse(profiles):
+        return np.asarray(profiles.multiply(profiles).sum(axis=1), np.float64).ravel()
+    return np.einsum("nj,nj->n", profiles, profiles, dtype=np.float64)
+
+
+def _weights(batch: GraphBatch, series: Series | None, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """mu of the series, or such that every length has the same share of the mean K(G, G), which is one."""
+    if series is None:
+        means = diagonal.mean(axis=0)
+        return np.where(means > 0, 1.0 / np.where(means > 0, means * len(means), 1.0), 0.0)
+    mu = np.asarray(series.resolved(max_degree(batch)).coefficients(diagonal.shape[1] - 1), np.float64)
+    if (mu < 0).any():
+        raise UnsupportedError("an explorer's sliders start at mu, which must not be negative")
+    return mu

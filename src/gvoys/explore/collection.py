@@ -1,0 +1,138 @@
+"""What an explorer shows: graphs with their ids and properties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.datasets import load_tu
+from gvoys.datasets.names import LabelNames, load_names
+from gvoys.datasets.smiles import SUFFIXES, find_column, read_rows
+from gvoys.errors import DatasetError, ParameterError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.smiles import from_smiles
+
+__all__ = ["Collection", "Property", "as_property", "load_collection"]
+
+_FEW = 12  # different values up to which whole numbers are classes
+_NAMES = ("id", "name")  # columns that name a molecule rather than describe it
+_MANY = 40  # classes beyond which colours tell nothing
+
+
+@dataclass(frozen=True)
+class Property:
+    """One value per graph: a number (nan where there is none), or a code into the names of classes."""
+
+    values: NDArray[np.float64]
+    classes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Graphs to be looked at."""
+
+    name: str
+    batch: GraphBatch
+    captions: list[str]  # what is searched for beside the graph's number
+    properties: dict[str, Property] = field(default_factory=dict)
+    label_names: LabelNames = field(default_factory=LabelNames)
+    smiles: list[str] | None = None
+    places: NDArray[np.int64] | None = None  # in the whole collection, where this is a sample of it
+
+    def with_sizes(self) -> Collection:
+        """With the properties that every graph has, after its own."""
+        return replace(self, properties=self.properties | _sizes(self.batch))
+
+    def sampled(self, n_graphs: int, seed: int) -> Collection:
+        """So many graphs at random, in their order; all of them where there are no more."""
+        if n_graphs < 3:
+            raise ParameterError(f"a map needs at least 3 graphs, not {n_graphs}")
+        if len(self.batch) <= n_graphs:
+            return self
+        kept = np.sort(np.random.default_rng(seed).permutation(len(self.batch))[:n_graphs])
+        return replace(
+            self,
+            batch=self.batch[kept],
+            captions=[self.captions[i] for i in kept],
+            properties={name: replace(p, values=p.values[kept]) for name, p in self.properties.items()},
+            smiles=None if self.smiles is None else [self.smiles[i] for i in kept],
+            places=kept,
+        )
+
+
+def load_collection(data: str, root: Path | None, smiles_column: str = "smiles") -> Collection:
+    """A TU dataset by name, zip or folder, or a table of SMILES with all its columns."""
+    path = Path(data)
+    if path.suffix.lower() in SUFFIXES:
+        return _from_table(path, smiles_column)
+    here = path.suffix == ".zip" or path.is_dir()
+    name, folder = (path.stem, path.parent) if here else (data, root)
+    batch, y = load_tu(name, folder)
+    properties = {} if y is None else _targets(y)
+    return Collection(name, batch, [""] * len(batch), properties, load_names(name, folder))
+
+
+def as_property(values: Sequence[Any] | NDArray[Any]) -> Property | None:
+    """Numbers, or classes where values are few or no numbers; None where they are too many to be told apart."""
+    texts = [str(value).strip() for value in values]
+    try:
+        numbers = np.array([float(text) if text else np.nan for text in texts])
+    except ValueError:
+        numbers = None
+    if numbers is not None and not np.isfinite(numbers).any():
+        return None
+    if numbers is not None and not _like_classes(numbers):
+        return Property(np.where(np.isfinite(numbers), numbers, np.nan))
+    names = np.array(texts) if numbers is None else numbers
+    distinct, codes = np.unique(names, return_inverse=True)
+    if len(distinct) > _MANY:
+        return None
+    shown = tuple(f"{name:g}" if numbers is not None else str(name) or "none" for name in distinct)
+    return Property(codes.astype(np.float64), shown)
+
+
+def _like_classes(numbers: NDArray[np.float64]) -> bool:
+    return bool(np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()) and len(np.unique(numbers)) <= _FEW
+
+
+def _targets(y: NDArray[Any]) -> dict[str, Property]:
+    columns = y.reshape(len(y), -1).T
+    name = "class" if y.dtype.kind in "iu" else "target"
+    found = {name if len(columns) == 1 else f"{name} {k + 1}": as_property(column) for k, column in enumerate(columns)}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _sizes(batch: GraphBatch) -> dict[str, Property]:
+    """What every graph has."""
+    nodes = batch.graph_sizes.astype(np.float64)
+    entries = np.diff(batch.entry_offsets)
+    loops = np.bincount(batch.node_graphs()[batch.rows()[batch.rows() == batch.columns()]], minlength=len(batch))
+    edges = entries if batch.directed else (entries + loops) / 2.0
+    degree = np.where(nodes > 0, entries / np.maximum(nodes, 1.0), 0.0)
+    return {"nodes": Property(nodes), "edges": Property(edges.astype(np.float64)), "mean degree": Property(degree)}
+
+
+def _from_table(path: Path, smiles_column: str) -> Collection:
+    if not path.is_file():
+        raise DatasetError(f"there is no file {path}")
+    columns: dict[str, Property | None] = {}
+    if path.suffix.lower() == ".smi":
+        captions = [line.strip() for line in path.read_text().splitlines() if line.strip()]
+        smiles = [line.split()[0] for line in captions]
+    else:
+        rows = read_rows(path)
+        smiles = find_column(path, rows, smiles_column)
+        others = [key for key in rows[0] if key and key.lower() != smiles_column.lower()]
+        names = [key for key in others if key.lower() in _NAMES]
+        captions = [
+            " ".join([*(row[key] or "" for key in names), text]) for row, text in zip(rows, smiles, strict=True)
+        ]
+        columns = {key: as_property([row[key] or "" for row in rows]) for key in others if key not in names}
+    batch = from_smiles(smiles)
+    properties = {key: value for key, value in columns.items() if value is not None}
+    return Collection(path.stem, batch, captions, properties, smiles=smiles)

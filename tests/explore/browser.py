@@ -1,0 +1,33 @@
+"""A real browser for page tests: Chromium or Chrome where one is installed."""
+
+import os
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find_browser():
+    """The browser's path; tests that need one are skipped, and say so, where there is none."""
+    found = os.environ.get("GVOYS_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium or Chrome is installed (apt-get install chromium), so that no page can be opened")
+    return found
+
+
+@contextmanager
+def opened(path, width=1400, height=900, **how):
+    """A tab that shows a file, with the network cut off; errors of its scripts fail the test."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **how)
+        tab, errors = context.new_page(), []
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(f"file://{path}")
+        tab.wait_for_selector("body[data-ready=yes]", timeout=60_000)
+        yield tab
+        browser.close()
+    assert errors == []

@@ -1,0 +1,219 @@
+"""The explorer's page in a real browser: what it shows is what Python computes."""
+
+import numpy as np
+import pytest
+from browser import find_browser, opened
+from sklearn.decomposition import PCA
+
+import gvoys as gv
+from gvoys.explore import Collection, as_property, explore
+from gvoys.explore import blocks as blocks_module
+
+N, LENGTH = 120, 4
+
+
+@pytest.fixture(scope="module")
+def batch():
+    return gv.datasets.molecules(N)
+
+
+@pytest.fixture(scope="module")
+def page(batch, tmp_path_factory):
+    find_browser()
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    kind = as_property(["large" if size > 25 else "small" for size in batch.graph_sizes])
+    captions = [f"molecule-{g:03d}" for g in range(N)]
+    explore(Collection("molecules", batch, captions, {"kind": kind, "nodes": as_property(batch.graph_sizes)}), path,
+            max_length=LENGTH)  # fmt: skip
+    return path
+
+
+@pytest.fixture
+def tab(page):
+    with opened(page) as tab:
+        yield tab
+
+
+def place_of(tab, g):
+    """Where a graph's point is in the window."""
+    return tab.evaluate(
+        """g => { const map = document.getElementById("map"), layout = map._fullLayout;
+        const box = map.getBoundingClientRect();
+        return [box.left + layout.xaxis._offset + layout.xaxis.l2p(state.places.x[g]),
+                box.top + layout.yaxis._offset + layout.yaxis.l2p(state.places.y[g])]; }""",
+        g,
+    )
+
+
+def outermost(tab):
+    """A graph that no other lies upon."""
+    x = np.array(tab.evaluate("Array.from(state.places.x)"))
+    return int(np.argmax(x))
+
+
+def ranking(tab):
+    return [int(each.get_attribute("data-graph")) for each in tab.locator("#nearest button").all()]
+
+
+def kernel_by_python(batch, mu, normalize=True):
+    return gv.RandomWalkKernel(gv.Coefficients(mu), max_length=LENGTH, normalize=normalize).fit_transform(batch)
+
+
+def assert_ranked(found, row, g, tol=1e-5):
+    """The ten with the largest values, in order, but for graphs whose values are the same."""
+    others = np.delete(np.arange(N), g)
+    best = np.sort(row[others])[::-1][:10]
+    assert len(found) == 10
+    assert g not in found
+    np.testing.assert_allclose(row[found], best, atol=tol)
+
+
+def test_the_map_is_the_principal_components_of_the_profiles(tab, batch):
+    mu = tab.evaluate("state.mu")
+    K = kernel_by_python(batch, mu)
+    values, vectors = np.linalg.eigh(K)
+    X = vectors * np.sqrt(np.maximum(values, 0))
+    wanted = PCA(2).fit(X)
+    found = np.array(tab.evaluate("[Array.from(state.places.x), Array.from(state.places.y)]")).T
+    shares = tab.evaluate("state.places.shares")
+    np.testing.assert_allclose(shares, wanted.explained_variance_ratio_, rtol=1e-3)
+    rotation, rest, *_ = np.linalg.lstsq(wanted.transform(X), found, rcond=None)
+    assert rest.sum() < 1e-3 * (found**2).sum()  # the same plane
+    np.testing.assert_allclose(rotation @ rotation.T, np.eye(2), atol=0.01)
+
+
+def test_hovering_draws_the_graph_and_names_it(tab, batch):
+    g = outermost(tab)
+    x, y = place_of(tab, g)
+    tab.mouse.move(x - 4, y)
+    tab.mouse.move(x, y)
+    tip = tab.locator("#tip")
+    tip.wait_for(state="visible")
+    assert f"Graph {g}" in tip.inner_text()
+    assert f"molecule-{g:03d}" in tip.inner_text()
+    assert tip.locator("svg line, svg circle").count() >= batch.graph_sizes[g] - 1
+    tab.mouse.move(5, 5)
+    tip.wait_for(state="hidden")
+
+
+def test_a_click_fixes_a_graph_and_lists_its_neighbours(tab, batch):
+    g = outermost(tab)
+    tab.mouse.move(*place_of(tab, g))
+    tab.mouse.click(*place_of(tab, g))
+    tab.wait_for_function("state.fixed !== null")
+    assert tab.locator("#chosen").inner_text() == f"Graph {g}"
+    assert f"molecule-{g:03d}" in tab.locator("#facts").inner_text()
+    row = kernel_by_python(batch, tab.evaluate("state.mu"))[g]
+    found = ranking(tab)
+    assert_ranked(found, row, g)
+    shown = [float(each.inner_text().split()[0]) for each in tab.locator("#nearest .value").all()]
+    np.testing.assert_allclose(shown, row[found], atol=6e-5)
+    tab.locator("#nearest button").first.click()
+    assert tab.locator("#chosen").inner_text() == f"Graph {found[0]}"
+
+
+def test_sliders_change_the_ranking_as_python_says(tab, batch):
+    tab.evaluate("fix(3)")
+    before, places = ranking(tab), tab.evaluate("Array.from(state.places.x)")
+    for length, value in ((0, 0.0), (1, 0.05), (4, 0.9)):
+        tab.evaluate(
+            """([i, value]) => { const slider = document.getElementById(`mu${i}`); slider.value = value;
+            slider.dispatchEvent(new Event("input")); }""",
+            [length, value],
+        )
+    mu = tab.evaluate("state.mu")
+    assert mu[0] == 0
+    row = kernel_by_python(batch, mu)[3]
+    after = ranking(tab)
+    assert_ranked(after, row, 3)
+    assert after != before
+    tab.wait_for_function("x => state.places.x[5] !== x", arg=places[5])  # the map follows
+    written = tab.locator("#series").inner_text()
+    np.testing.assert_allclose(eval(written, {"gv": gv}).mu, mu, rtol=1e-5)
+    tab.locator("#given").click()
+    assert ranking(tab) == before
+    tab.locator("#cosine").uncheck()
+    plain = kernel_by_python(batch, tab.evaluate("state.mu"), normalize=False)[3]
+    assert_ranked(ranking(tab), plain, 3, tol=1e-5 * plain.max())
+
+
+def test_the_keyboard_is_enough(tab):
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("ArrowRight")
+    assert tab.evaluate("state.fixed") == 1
+    tab.keyboard.press("ArrowLeft")
+    assert tab.evaluate("state.fixed") == 0
+    third = ranking(tab)[2]
+    tab.keyboard.press("3")
+    assert tab.evaluate("state.fixed") == third
+    tab.keyboard.press("/")
+    tab.keyboard.type("17")
+    assert "Graph 17" in tab.locator("#matches").inner_text()
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("state.fixed") == 17
+    tab.keyboard.press("Escape")
+    assert tab.evaluate("state.fixed") is None
+    tab.locator("#mu2").focus()
+    before = tab.evaluate("state.mu[2]")
+    tab.keyboard.press("ArrowRight")
+    assert tab.evaluate("state.mu[2]") > before
+    assert tab.evaluate("state.fixed") is None  # the arrow was the slider's
+    for _ in range(40):  # every control can be reached
+        tab.keyboard.press("Tab")
+        if tab.evaluate("document.activeElement.id") == "equal":
+            break
+    else:
+        pytest.fail("Tab does not reach the buttons")
+
+
+def test_search_by_text_and_colours(tab):
+    tab.locator("#search").fill("LECULE-042")
+    tab.locator("#matches button").first.click()
+    assert tab.evaluate("state.fixed") == 42
+    tab.locator("#search").fill("nothing like it")
+    assert tab.locator("#matches").inner_text() == "no graph has this"
+    names = tab.evaluate("document.getElementById('map').data.map(trace => trace.name).filter(Boolean)")
+    assert sorted(names) == ["kind large", "kind small"]
+    tab.locator("#colour").select_option(label="nodes")
+    assert tab.evaluate("document.getElementById('map').data[0].marker.colorbar.title.text") == "nodes"
+
+
+def test_a_phone_has_all_of_it_without_scrolling_sideways(page):
+    with opened(f"{page}#7", 390, 800, has_touch=True, is_mobile=True) as tab:
+        assert tab.locator("#chosen").inner_text() == "Graph 7"
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        tab.touchscreen.tap(*place_of(tab, outermost(tab)))
+        tab.wait_for_function("state.fixed !== 7")
+
+
+def test_sketches_have_bars_that_hold_the_truth(batch, tmp_path, monkeypatch):
+    find_browser()
+    monkeypatch.setattr(blocks_module, "STATE_BUDGET", 10_000)
+    explore(Collection("sketched", batch, [""] * N), tmp_path / "page.html", max_length=LENGTH)
+    with opened(tmp_path / "page.html") as tab:
+        assert "then a sketch of 2048 components" in tab.locator("#about").inner_text()
+        found = [tab.evaluate("g => { const c = walks.compare(g); return [[...c.values], [...c.bars]]; }", g)
+                 for g in range(0, N, 4)]  # fmt: skip
+        mu = tab.evaluate("state.mu")
+    values, bars = np.moveaxis(np.array(found), 1, 0)
+    truth = kernel_by_python(batch, mu)[::4]
+    off = ~np.eye(N, dtype=bool)[::4]
+    assert (
+        0.9 < np.mean(np.abs(values - truth)[off] <= bars[off]) <= 1
+    )  # the divisor's error goes along with the value's
+    assert np.median(bars[off]) < 0.1
+
+
+@pytest.mark.alone
+def test_five_thousand_graphs_are_quick(tmp_path):
+    find_browser()
+    batch = gv.datasets.molecules(5000, mean_nodes=12)
+    explore(Collection("many", batch, [""] * 5000), tmp_path / "page.html")
+    with opened(tmp_path / "page.html") as tab:
+        seconds = tab.evaluate(
+            """() => { const best = work => Math.min(...[1, 2, 3].map(() => { const begin = performance.now(); work();
+            return (performance.now() - begin) / 1000; }));
+            return { fix: best(() => fix(7)), map: best(() => { place(); paint(); }) }; }"""
+        )
+    assert seconds["fix"] < 0.5
+    assert seconds["map"] < 0.5

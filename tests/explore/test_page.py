@@ -1,0 +1,173 @@
+"""What is written into an explorer's page, and what is refused."""
+
+import builtins
+import json
+import re
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import gvoys as gv
+from gvoys.cli import app
+from gvoys.datasets.names import load_names, parse_names
+from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
+from gvoys.explore import Collection, as_property, explore, load_collection
+from gvoys.explore.drawing import LARGEST, draw
+
+TABLE = "id,SMILES,group,weight,note\n" + "".join(
+    f"m{i},{smiles},{'ab'[i % 2]},{i + 0.5 if i else ''},n{i}\n"
+    for i, smiles in enumerate(["CCO", "c1ccccc1", "CC(=O)N", "C#N", "CCCl"])
+)
+
+
+def quiet(stage):
+    pass
+
+
+def data_of(path):
+    text = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "molecules.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_a_table_of_molecules(table, tmp_path):
+    explore(load_collection(str(table), None), tmp_path / "page.html", max_length=2)
+    data = data_of(tmp_path / "page.html")
+    assert data["captions"][0] == "m0 CCO"
+    assert {each["name"] for each in data["properties"]} == {"group", "weight", "note", "nodes", "edges", "mean degree"}
+    by_name = {each["name"]: each for each in data["properties"]}
+    assert by_name["group"] == {"name": "group", "values": [0, 1, 0, 1, 0], "classes": ["a", "b"]}
+    assert by_name["weight"]["values"] == [None, 1.5, 2.5, 3.5, 4.5]
+    assert data["drawings"]["molecules"]
+    assert "OH" in data["drawings"]["texts"]
+
+
+def test_the_page_needs_nothing_else_and_what_is_written_cannot_end_it(tmp_path):
+    captions = ["</script><script>alert(1)</script>", "<!--", "é"]
+    path = tmp_path / "page.html"
+    explore(Collection("<b>name</b>", gv.datasets.molecules(3), captions), path, max_length=1)
+    assert data_of(path)["captions"] == captions
+    text = path.read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    assert "<title>&lt;b&gt;name" in text
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=", text.split('id="data"')[0])
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_samples_say_so(tmp_path):
+    batch = gv.datasets.molecules(30)
+    collection = Collection("some", batch, [str(i) for i in range(30)], {"nodes": as_property(batch.graph_sizes)})
+    explore(collection, tmp_path / "page.html", max_length=1, n_graphs=10)
+    data = data_of(tmp_path / "page.html")
+    assert data["about"].startswith("10 of 30 graphs, drawn at random")
+    assert data["captions"] == [str(place) for place in data["numbers"]]
+    assert data["properties"][0]["values"] == batch.graph_sizes[data["numbers"]].tolist()
+    explore(collection, tmp_path / "again.html", max_length=1, n_graphs=10)
+    assert (tmp_path / "again.html").read_bytes() == (tmp_path / "page.html").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "2", "1"], ("1", "2")),
+        ([0.5, 1.5, 1.0], None),
+        (["x", "y", ""], ("none", "x", "y")),
+        (list(range(100)), None),
+    ],
+)
+def test_what_is_a_class(values, kind):
+    assert as_property(values).classes == kind
+
+
+def test_what_cannot_be_coloured():
+    assert as_property([f"name {i}" for i in range(100)]) is None
+    assert as_property(["", "", ""]) is None
+
+
+def test_edges_are_drawn_once_and_large_graphs_not_at_all():
+    graphs = [nx.path_graph(3), nx.path_graph(LARGEST + 1), nx.Graph([(0, 0), (0, 1)]), nx.empty_graph(2)]
+    drawings = draw(Collection("four", gv.as_batch(graphs), [""] * 4), quiet)
+    assert np.diff(drawings.node_offsets).tolist() == [3, 0, 2, 2]
+    assert np.diff(drawings.edge_offsets).tolist() == [2, 0, 2, 0]
+    assert drawings.ends.tolist() == [[0, 1], [1, 2], [0, 0], [0, 1]]
+    assert np.isfinite(drawings.xy).all()
+    lengths = np.linalg.norm(drawings.xy[[0, 1]] - drawings.xy[[1, 2]], axis=1)
+    assert lengths.min() > 0.3 * lengths.max()
+
+
+def test_bonds_and_hydrogens_are_those_of_the_molecule(table):
+    pytest.importorskip("rdkit")
+    drawings = draw(load_collection(str(table), None), quiet)
+    parts = [drawings.orders[a:b].tolist() for a, b in pairwise(drawings.edge_offsets)]
+    assert parts[1] == [1.5] * 6
+    assert parts[3] == [3.0]
+    ring = drawings.xy[drawings.node_offsets[1] : drawings.node_offsets[2]]
+    radii = np.linalg.norm(ring - ring.mean(axis=0), axis=1)
+    np.testing.assert_allclose(radii, radii.mean(), rtol=0.01)  # a regular hexagon
+
+
+def test_names_of_labels():
+    notes = (
+        "(4) DS_node_labels.txt\n\nNode labels:\t[symbol]\n\nComponent 0:\n\t0\tC \n\t1\tO \n\n"
+        "Edge labels were …:\n\t0\t1\n"
+    )
+    assert parse_names(notes + "Class labels:\n 0 a\n").nodes == {0: "C", 1: "O"}
+    assert parse_names(notes).edges == {0: "1"}
+    pytest.importorskip("grakel")
+    assert load_names("MUTAG").nodes[6] == "Br"
+
+
+def test_mutag_is_drawn_as_molecules(tmp_path):
+    pytest.importorskip("rdkit")
+    try:
+        collection = load_collection("MUTAG", None)
+    except DatasetError:
+        pytest.skip("MUTAG is neither in the cache nor in an installed package")
+    drawings = draw(collection.sampled(5, 0), quiet)
+    assert drawings.molecules
+    assert set(drawings.texts) == {"C", "N", "O", "F", "I", "Cl", "Br"}
+    assert 1.5 in drawings.orders
+
+
+def test_refusals(tmp_path, table, monkeypatch):
+    with pytest.raises(ParameterError, match="a map needs at least 3 graphs, and two has 2"):
+        explore(Collection("two", gv.datasets.molecules(2), ["", ""]), tmp_path / "page.html")
+    with pytest.raises(ParameterError, match="at least 3 graphs, not 1"):
+        explore(Collection("few", gv.datasets.molecules(9), [""] * 9), tmp_path / "page.html", n_graphs=1)
+    with pytest.raises(DatasetError, match=r"there is no file .*gone\.csv"):
+        load_collection(str(tmp_path / "gone.csv"), None)
+    real = builtins.__import__
+
+    def without_plotly(name, *rest, **more):
+        if name.startswith("plotly"):
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without_plotly)
+    with pytest.raises(MissingDependencyError, match=r"gvoys\[explore\]"):
+        explore(Collection("few", gv.datasets.molecules(9), [""] * 9), tmp_path / "page.html")
+
+
+def test_the_command(tmp_path, table):
+    done = CliRunner().invoke(app, ["explore", str(table), "-o", str(tmp_path / "page.html"), "--max-length", "2"])
+    assert done.exit_code == 0, done.output
+    assert "5 graphs, exact label sequences" in done.output
+    assert data_of(tmp_path / "page.html")["name"] == "molecules"
+    for wrong, why in (
+        (["-o", str(tmp_path / "no" / "page.html")], "there is no folder"),
+        (["-o", str(tmp_path / "page.html"), "--decay", "0.1"], "--decay needs --series"),
+        (["-o", str(tmp_path / "page.html"), "--series", "linear"], "series must be 'geometric' or 'exponential'"),
+        (["-o", str(tmp_path / "page.html"), "--smiles", "text"], "has no column 'text'"),
+    ):
+        refused = CliRunner().invoke(app, ["explore", str(table), *wrong])
+        assert isinstance(refused.exception, GvoysError)
+        assert why in str(refused.exception)
