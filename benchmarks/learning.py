@@ -5,12 +5,12 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, WhiteKernel
-from sklearn.model_selection import StratifiedKFold
 
 import gvoys as gv
 from benchmarks.memory import peak_memory
 from benchmarks.timing import measure, show
 from gvoys.errors import DatasetError
+from gvoys.learning.comparison import compare_layers
 from gvoys.learning.gaussian import BlockGrams, maximise_likelihood
 
 N_SPLITS = 10
@@ -118,22 +118,10 @@ def _layer_on_enzymes(console: Console) -> None:
     except DatasetError as error:
         console.print(f"ENZYMES is left out: {error}\n")
         return
-    scores: dict[str, list[float]] = {"learned": [], "geometric": []}
-    for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(np.zeros(len(y)), y):
-        learned = gv.learn_series(batch[train], y[train], "layer", labels=None)
-        for name, series in (("learned", learned), ("geometric", gv.Geometric("auto"))):
-            scores[name].append(_layer_accuracy(series, batch, y, train, test))
+    found = compare_layers(batch, y)
+    scores = {"learned": found.learned, "geometric": found.geometric}
     console.print(
         "ENZYMES, a linear layer on eight walk lengths without labels, ten folds: "
         + ", ".join(f"{name} {100 * np.mean(each):.1f} ± {100 * np.std(each):.1f} %" for name, each in scores.items())
         + " (the paper: learned 20.7 ± 4.2, geometric 18.1 ± 3.4)\n"
     )
-
-
-def _layer_accuracy(series: gv.Coefficients, batch: gv.GraphBatch, y: np.ndarray, train: np.ndarray, test: np.ndarray):
-    from sklearn.linear_model import LogisticRegression
-
-    features = gv.RandomWalkFeatures(series, max_length=7, labels=None, start="ones", stop="ones").fit(batch[train])
-    X, new = features.transform(batch[train]), features.transform(batch[test])
-    size = np.sqrt((X**2).sum(axis=1).mean())
-    return LogisticRegression(max_iter=200).fit(X / size, y[train]).score(new / size, y[test])

@@ -12,20 +12,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.svm import SVC
 
 from gvoys.cli.data import is_real, load_data
 from gvoys.errors import ParameterError
-from gvoys.estimators import RandomWalkKernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.learning import LearnedSeries, learn_series
-from gvoys.series import Geometric, Series
+from gvoys.learning.comparison import compare_machines
 
 __all__ = ["Options", "run_learn"]
-
-_GRID = {"C": 10.0 ** np.arange(-2, 5)}
-_EFFORT = 1_000_000  # iterations of one support vector machine
 
 
 @dataclass(frozen=True)
@@ -81,41 +75,28 @@ def _show(console: Console, name: str, series: LearnedSeries, seconds: float) ->
 
 
 def _compare(console: Console, name: str, batch: GraphBatch, y: NDArray[Any], objective: str, options: Options) -> None:
-    honest: dict[str, list[float]] = {"geometric, decay 1/d_max²": [], "learned in the training folds": []}
-    chosen_on_test: list[float] = []
-    splits = [
-        split
-        for seed in options.seeds
-        for split in StratifiedKFold(options.folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
-    ]
-    for train, test in track(splits, name, console=console, transient=True):
-        learned = learn_series(batch[train], y[train], objective, **options.walks)
-        for row, series in zip(honest, (Geometric("auto"), learned), strict=True):
-            nested, best = _score(series, batch, y, train, test, options)
-            honest[row].append(nested)
-        chosen_on_test.append(best)
-    title = f"{name}: {options.folds} folds, C chosen in the training folds"
-    table = Table("series", "accuracy", "± over folds", title=title)
-    for row, scores in honest.items():
+    found = compare_machines(
+        batch,
+        y,
+        objective,
+        options.folds,
+        options.seeds,
+        lambda splits: track(splits, name, console=console, transient=True),
+        **options.walks,
+    )
+    table = Table(
+        "series", "accuracy", "± over folds", title=f"{name}: {options.folds} folds, C chosen in the training folds"
+    )
+    for row, scores in (
+        ("geometric, decay 1/d_max²", found.geometric),
+        ("learned in the training folds", found.learned),
+    ):
         table.add_row(row, f"{100 * np.mean(scores):.1f} %", f"{100 * np.std(scores):.1f}")
     console.print(table)
     console.print(
-        f"With C chosen on the test folds, which is not honest: {100 * np.mean(chosen_on_test):.1f} ± "
-        f"{100 * np.std(chosen_on_test):.1f} %\n"
+        f"With C chosen on the test folds, which is not honest: {100 * np.mean(found.learned_on_test):.1f} ± "
+        f"{100 * np.std(found.learned_on_test):.1f} %\n"
     )
-
-
-def _score(
-    series: Series, batch: GraphBatch, y: NDArray[Any], train: Any, test: Any, options: Options
-) -> tuple[float, float]:
-    """Accuracy on the test fold with C by inner cross-validation, and with the C that is best on the test fold."""
-    kernel = RandomWalkKernel(series, **options.walks, start="ones", stop="ones")
-    K = kernel.fit_transform(batch[train])
-    size = float(K.diagonal().mean()) or 1.0
-    K, new = K / size, kernel.transform(batch[test]) / size
-    search = GridSearchCV(SVC(kernel="precomputed", max_iter=_EFFORT), _GRID, cv=5).fit(K, y[train])
-    each = [SVC(kernel="precomputed", C=C, max_iter=_EFFORT).fit(K, y[train]).score(new, y[test]) for C in _GRID["C"]]
-    return float(search.score(new, y[test])), float(max(each))
 
 
 def _write(folder: Path, name: str, series: LearnedSeries) -> None:

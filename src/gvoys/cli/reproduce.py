@@ -18,9 +18,9 @@ def run_reproduce(console: Console, names: list[str], quick: bool, root: Path | 
     """Run, print the rows, and say where the page is."""
     plots.check()
     begin = time.perf_counter()
-    plan = Plan(quick, None if root is None else str(root), seed)
     with console.status("…") as status:
-        report = reproduce(names, plan, out, lambda name: status.update(f"{name} …"))
+        plan = Plan(quick, None if root is None else str(root), seed, lambda stage: status.update(f"{stage} …"))
+        report = reproduce(names, plan, out)
     for result in report.results:
         table = Table("", "the paper", "the paper's way", "the best way", title=result.title)
         for row in result.rows:

@@ -91,15 +91,21 @@ def save_scatter(path: Path, truth: Sequence[float], predicted: Sequence[float])
     _save(figure, path)
 
 
-def save_curves(path: Path, curves: Sequence[tuple[str, Any, Any, Any]], title: str, x_axis: str, y_axis: str) -> None:
-    """Several curves on logarithmic axes, (name, x, y, error or None) each; what is None in y is left out."""
+def save_curves(
+    path: Path, curves: Sequence[tuple[str, Any, Any, Any, str]], title: str, x_axis: str, y_axis: str
+) -> None:
+    """Several curves on logarithmic axes, (name, x, y, error or None, why it ends) each; None in y is left out."""
     figure, axes = _figure(6.5, 4.5)
-    for name, x, y, error in curves:
+    for name, x, y, error, ended in curves:
         kept = [i for i, value in enumerate(y) if value is not None]
         values = [[column[i] for i in kept] for column in (x, y)]
-        axes.errorbar(
+        line = axes.errorbar(
             *values, yerr=None if error is None else [error[i] for i in kept], label=name, marker="o", capsize=2
         )
+        if ended and kept:
+            end = (values[0][-1], values[1][-1])
+            axes.annotate(ended, end, (4, 4), textcoords="offset points", fontsize="small", color=line[0].get_color())
+            axes.plot(*end, marker="x", markersize=10, color=line[0].get_color())
     axes.set(title=title, xlabel=x_axis, ylabel=y_axis, xscale="log", yscale="log")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3)

@@ -1,7 +1,6 @@
 """The paper's figures as experiments: each with its numbers, a picture, and the paper's number beside ours.
 
-One module per figure or theorem; `EXPERIMENTS` lists them. The accuracies of Table 1 and the learned kernels are the
-business of `gvoys classify` and `gvoys learn`.
+One module per figure, table or theorem; `EXPERIMENTS` lists them.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gvoys.errors import ParameterError
-from gvoys.reproduce import bound, fig3, fig4, rademacher
+from gvoys.reproduce import bound, fig3, fig4, fig5, learn, rademacher, table1
 from gvoys.reproduce.page import write_page
 from gvoys.reproduce.result import Plan, Result, write_result
 
@@ -20,6 +19,9 @@ __all__ = ["EXPERIMENTS", "Plan", "Result", "reproduce"]
 EXPERIMENTS: dict[str, Callable[[Plan], Result]] = {
     "fig3": fig3.run,
     "fig4": fig4.run,
+    "fig5": fig5.run,
+    "table1": table1.run,
+    "learn": learn.run,
     "rademacher": rademacher.run,
     "bound": bound.run,
 }
@@ -33,7 +35,7 @@ class Report:
     page: Path
 
 
-def reproduce(names: list[str], plan: Plan, out: Path, tell: Callable[[str], None] = lambda name: None) -> Report:
+def reproduce(names: list[str], plan: Plan, out: Path) -> Report:
     """Run experiments and write a JSON file and pictures for each, and one page on all of them."""
     wanted = list(EXPERIMENTS) if "all" in names or not names else list(dict.fromkeys(names))
     unknown = next((name for name in wanted if name not in EXPERIMENTS), None)
@@ -42,7 +44,7 @@ def reproduce(names: list[str], plan: Plan, out: Path, tell: Callable[[str], Non
     out.mkdir(parents=True, exist_ok=True)
     results = []
     for name in wanted:
-        tell(name)
+        plan.tell(name)
         results.append(EXPERIMENTS[name](plan))
         write_result(results[-1], out)
     return Report(results, write_page(results, plan, out))

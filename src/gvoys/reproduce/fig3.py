@@ -23,6 +23,7 @@ def run(plan: Plan) -> Result:
     walks = 2 ** np.arange(3, 9 if plan.quick else 13)
     rows, figures, notes = [], [], []
     for name in ("MUTAG", "PTC_MR") if plan.quick else _DATASETS:
+        plan.tell(f"fig3, {name}")
         title, pair = pair_from(name, plan)
         curves = [
             _curve(f"voyagers, {what}", pair, walks, labels, plan, "voyagers")

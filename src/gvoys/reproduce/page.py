@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from gvoys.files import appearing
+from gvoys.report.machine import describe_machine
 from gvoys.reproduce.result import Plan, Result
 
 __all__ = ["write_page"]
@@ -26,7 +27,8 @@ def write_page(results: list[Result], plan: Plan, folder: Path) -> Path:
     page = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>gvoys: the paper, reproduced</title><style>{_STYLE}</style><h1>The paper, reproduced</h1>"
-        f"<p>Choromanski, Reid, Sehanobish and Dubey, AISTATS 2025. A {size} run, seed {plan.seed}.</p>{body}</html>"
+        f"<p>Choromanski, Reid, Sehanobish and Dubey, AISTATS 2025. A {size} run, seed {plan.seed}.</p>"
+        f"<p>{escape(', '.join(f'{key} {value}' for key, value in describe_machine().items()))}</p>{body}</html>"
     )
     path = folder / "report.html"
     with appearing(path) as partial:

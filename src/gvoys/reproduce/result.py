@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from gvoys.files import appearing
 from gvoys.report import plots
 
-__all__ = ["Curve", "Figure", "Plan", "Result", "Row", "slope", "write_result"]
+__all__ = ["Curve", "Figure", "Plan", "Result", "Row", "shown_scores", "slope", "write_result"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Plan:
     quick: bool = False
     root: str | None = None  # a folder of TU datasets
     seed: int = 0
+    tell: Callable[[str], None] = lambda stage: None  # called with what is being done
 
     def command(self, name: str) -> str:
         """What to type to have this experiment again."""
@@ -46,6 +48,7 @@ class Curve:
     x: list[float]
     y: list[float | None]
     error: list[float] | None = None
+    ended: str = ""  # why there is nothing after the last point
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,11 @@ class Result:
     notes: list[str] = field(default_factory=list)
 
 
+def shown_scores(scores: list[float]) -> str:
+    """Mean and deviation of accuracies, in per cent."""
+    return f"{100 * np.mean(scores):.1f} ± {100 * np.std(scores):.1f}"
+
+
 def slope(x: Any, y: Any) -> float:
     """Of log y over log x."""
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
@@ -81,7 +89,7 @@ def write_result(result: Result, folder: Path) -> None:
     with appearing(folder / f"{result.name}.json") as partial:
         partial.write_text(json.dumps(asdict(result), indent=1))
     for figure in result.figures:
-        curves = [(curve.name, curve.x, curve.y, curve.error) for curve in figure.curves]
+        curves = [(curve.name, curve.x, curve.y, curve.error, curve.ended) for curve in figure.curves]
         for suffix in ("png", "svg"):
             path = folder / f"{figure.name}.{suffix}"
             plots.save_curves(path, curves, figure.title, figure.x_axis, figure.y_axis)

@@ -1,0 +1,74 @@
+"""Table 1: accuracies on seven datasets, the paper's way and by the classifier of this library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from gvoys.datasets import load_tu
+from gvoys.errors import DatasetError
+from gvoys.estimators import GraphVoyagers
+from gvoys.graphs.batch import GraphBatch
+from gvoys.learning import RandomWalkClassifier
+from gvoys.learning.comparison import nested_score
+from gvoys.learning.evaluation import evaluate_folds
+from gvoys.reproduce.paper import ACCURACIES
+from gvoys.reproduce.result import Plan, Result, Row, shown_scores
+from gvoys.series import Geometric
+
+__all__ = ["run"]
+
+_WALKS = 1000
+_EFFORT = 100_000  # iterations of one support vector machine
+
+
+def run(plan: Plan) -> Result:
+    """Ten folds each; nothing is chosen on a test fold."""
+    n_folds = 3 if plan.quick else 10
+    rows, notes = [], []
+    for name in list(ACCURACIES)[:1] if plan.quick else ACCURACIES:
+        try:
+            batch, y = load_tu(name, plan.root)
+        except DatasetError as error:
+            notes.append(f"{name} is left out: {error}.")
+            continue
+        assert y is not None
+        rows.append(_row(name, batch, y, n_folds, plan))
+    notes.append(
+        f"Accuracies in per cent, mean and deviation over {n_folds} folds. The paper's way: features of {_WALKS} "
+        "walks, p_halt 0.2, geometric series with decay 1 / d_max^2, a support vector machine whose C is chosen inside "
+        "the training folds. The paper does not give its folds or its grid of C; where figures differ by less than the "
+        "deviation over folds that is reason enough. With labels ENZYMES and PROTEINS come out better here than in the "
+        "paper, whose two rows agree to the digit on three datasets. The best way: RandomWalkClassifier, with "
+        "refined labels and a non-linear kernel on top of walks, everything chosen inside the training folds."
+    )
+    return Result("table1", "Table 1: classification", plan.command("table1"), rows, [], notes)
+
+
+def _row(name: str, batch: GraphBatch, y: NDArray[Any], n_folds: int, plan: Plan) -> Row:
+    exact, plain, labelled = ("none" if each is None else f"{each[0]} ± {each[1]}" for each in ACCURACIES[name])
+    plan.tell(f"table1, {name}, walks")
+    faithful = [_voyagers(batch, y, labels, n_folds, plan.seed) for labels in (None, "node")]
+    plan.tell(f"table1, {name}, classifier")
+    best = evaluate_folds(RandomWalkClassifier(), batch, y, n_folds, (plan.seed,))
+    return Row(
+        name,
+        f"exact {exact}; walks {plain}, with labels {labelled}",
+        f"walks {shown_scores(faithful[0])}, with labels {shown_scores(faithful[1])}",
+        shown_scores(best.scores[0]),
+    )
+
+
+def _voyagers(batch: GraphBatch, y: NDArray[Any], labels: str | None, n_folds: int, seed: int) -> list[float]:
+    """Features need no fit but the largest degree, so that they are made once for all folds."""
+    model = GraphVoyagers(Geometric("auto"), n_components=_WALKS, p_halt=0.2, labels=labels, random_state=seed)
+    X = model.fit_transform(batch).astype(np.float64)
+    scores = []
+    for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(X, y):
+        size = np.sqrt((X[train] ** 2).sum(axis=1).mean())
+        known, new = X[train] / size, X[test] / size
+        scores.append(nested_score(known @ known.T, new @ known.T, y[train], y[test], _EFFORT))
+    return scores
