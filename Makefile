@@ -26,6 +26,7 @@ test: .venv/test-installed
 
 bench: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[bench]"
+	$(BIN)/gvoys bench --install --out benchmarks/results/peers-$(shell date -u +%F).json
 	$(BIN)/python -m benchmarks
 
 bench-large: .venv/test-installed

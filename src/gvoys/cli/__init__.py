@@ -249,6 +249,28 @@ def reproduce(
     run_reproduce(Console(), experiments or ["all"], quick, root, out, seed)
 
 
+@app.command()
+def bench(
+    quick: Annotated[bool, typer.Option("--quick", help="Twenty graphs: half a minute rather than many.")] = False,
+    root: _ROOT = None,
+    peer: Annotated[list[str] | None, typer.Option(help="GraKeL or graphkit-learn; both by default.")] = None,
+    install: Annotated[
+        bool, typer.Option("--install", help="Install each peer into an environment of its own, kept in the cache.")
+    ] = False,
+    limit: Annotated[float, typer.Option(help="Seconds that a peer may take for one Gram matrix.")] = 180.0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A .json file for the results.")] = None,
+) -> None:
+    """Compare with other packages on the same graphs: seconds, the error that each reached, and the ratios.
+
+    Errors are relative to the exact kernel, computed pair by pair from its definition.
+    """
+    from gvoys.bench import Settings
+    from gvoys.cli.bench import run_bench_command
+
+    settings = Settings(quick, None if root is None else str(root), tuple(peer or ()), install, limit)
+    run_bench_command(Console(), settings, out, "gvoys " + " ".join(sys.argv[1:]))
+
+
 def main() -> None:
     """Run the command line; what gvoys refuses ends in one sentence and exit status 2."""
     try:

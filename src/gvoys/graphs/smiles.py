@@ -32,7 +32,7 @@ def from_smiles(smiles: Iterable[str]) -> GraphBatch:
     An atom's label is (symbol, aromatic, number of hydrogens), a bond's its order: 1.0, 2.0, 3.0 or 1.5 for aromatic.
     A string that RDKit cannot read is refused with its place.
 
-    >>> from_smiles(["CCO", "c1ccccc1"])  # doctest: +SKIP
+    >>> from_smiles(["CCO", "c1ccccc1"])
     GraphBatch(2 graphs, 9 nodes, 8 edges, 4 node labels, 2 edge labels)
     """
     if isinstance(smiles, str):

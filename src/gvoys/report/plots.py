@@ -95,7 +95,7 @@ def save_curves(
     path: Path, curves: Sequence[tuple[str, Any, Any, Any, str]], title: str, x_axis: str, y_axis: str
 ) -> None:
     """Several curves on logarithmic axes, (name, x, y, error or None, why it ends) each; None in y is left out."""
-    figure, axes = _figure(6.5, 4.5)
+    figure, axes = _figure(8.0, 4.5)
     for name, x, y, error, ended in curves:
         kept = [i for i, value in enumerate(y) if value is not None]
         values = [[column[i] for i in kept] for column in (x, y)]
@@ -107,6 +107,6 @@ def save_curves(
             axes.annotate(ended, end, (4, 4), textcoords="offset points", fontsize="small", color=line[0].get_color())
             axes.plot(*end, marker="x", markersize=10, color=line[0].get_color())
     axes.set(title=title, xlabel=x_axis, ylabel=y_axis, xscale="log", yscale="log")
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside right upper", fontsize="small")
     axes.grid(alpha=0.3)
     _save(figure, path)

@@ -1,0 +1,106 @@
+"""Peers side by side: the same graphs in the same run, with the error that each reached beside its time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.bench.peers import Peer, PeerFailure, find_python, peer_version, peers_named, run_peer
+from gvoys.bench.tasks import Task, make_tasks, our_ways, seconds_of, true_gram
+from gvoys.errors import MissingDependencyError
+from gvoys.files import appearing
+from gvoys.report.machine import describe_machine
+
+__all__ = ["Measurement", "Settings", "run_bench", "write_results"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to compare, and how long to wait."""
+
+    quick: bool = False
+    root: str | None = None
+    peers: tuple[str, ...] = ()
+    install: bool = False
+    limit: float = 180.0  # seconds for one Gram matrix of a peer
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One line: seconds and errors, or why there are none."""
+
+    task: str
+    way: str
+    seconds: float | None
+    error: float | None = None  # |K - truth| / |truth|, Frobenius
+    largest: float | None = None  # of a single value, relative
+    ratio: float | None = None  # to the first way of ours
+    remark: str = ""
+
+
+def run_bench(
+    settings: Settings, tell: Callable[[str], None] = lambda stage: None
+) -> tuple[list[Measurement], dict[str, str]]:
+    """Everything measured, and on what."""
+    machine: dict[str, str] = describe_machine()
+    pythons: dict[Peer, Path | str] = {}
+    for peer in peers_named(list(settings.peers)):
+        tell(f"looking for {peer.name}")
+        try:
+            python = find_python(peer, settings.install)
+            pythons[peer], machine[peer.name] = python, peer_version(peer, python)
+        except MissingDependencyError as error:
+            pythons[peer] = str(error)
+    found = []
+    for task in make_tasks(settings.quick, settings.root):
+        found += _measure(task, pythons, settings.limit, tell)
+    return found, machine
+
+
+def _measure(
+    task: Task, pythons: dict[Peer, Path | str], limit: float, tell: Callable[[str], None]
+) -> list[Measurement]:
+    tell(f"{task.name}: the truth, pair by pair")
+    truth = true_gram(task)
+    rows: list[Measurement] = []
+    for way in our_ways(task):
+        tell(f"{task.name}: {way.name}")
+        seconds, K = seconds_of(partial(way.run, task))
+        rows.append(_measured(task, way.name, seconds, K, truth, rows[0].seconds if rows else seconds))
+    for peer, python in pythons.items():
+        tell(f"{task.name}: {peer.name}")
+        if isinstance(python, str):
+            rows.append(Measurement(task.name, peer.name, None, remark=python))
+            continue
+        try:
+            seconds, K = run_peer(peer, python, task, limit)
+            rows.append(_measured(task, peer.name, seconds, K, truth, rows[0].seconds))
+        except TimeoutError:
+            rows.append(Measurement(task.name, peer.name, None, remark=f"over {limit:g} s"))
+        except PeerFailure as failure:
+            rows.append(Measurement(task.name, peer.name, None, remark=f"failed: {failure}"))
+    return rows
+
+
+def _measured(
+    task: Task, way: str, seconds: float, K: NDArray[np.float64], truth: NDArray[np.float64], first: float | None
+) -> Measurement:
+    error = float(np.linalg.norm(K - truth) / np.linalg.norm(truth))
+    largest = float(np.max(np.abs(K - truth)[truth > 0] / truth[truth > 0]))
+    return Measurement(task.name, way, seconds, error, largest, None if first is None else seconds / first)
+
+
+def write_results(path: Path, found: list[Measurement], machine: dict[str, Any], command: str) -> None:
+    """As JSON, with the machine, the versions, the day and the command."""
+    text = json.dumps(
+        {"command": command, "machine": machine, "measurements": [asdict(row) for row in found]}, indent=1
+    )
+    with appearing(path) as partial:
+        partial.write_text(text + "\n")

@@ -1,0 +1,38 @@
+"""gvoys bench: other packages on the same graphs, with the error each reached beside its time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from gvoys.bench import Measurement, Settings, run_bench, write_results
+from gvoys.errors import ParameterError
+
+__all__ = ["run_bench_command"]
+
+
+def run_bench_command(console: Console, settings: Settings, out: Path | None, command: str) -> None:
+    """Measure, print a table for each task, and write."""
+    if out is not None and not out.parent.is_dir():
+        raise ParameterError(f"there is no folder {out.parent} for {out.name}")
+    with console.status("…") as status:
+        found, machine = run_bench(settings, lambda stage: status.update(f"{stage} …"))
+    for task in dict.fromkeys(row.task for row in found):
+        table = Table("", "seconds", "error reached", "largest", "times as long", title=task)
+        for row in found:
+            if row.task == task:
+                table.add_row(*_cells(row))
+        console.print(table)
+    console.print(", ".join(f"{key} {value}" for key, value in machine.items()), style="dim", highlight=False)
+    if out is not None:
+        write_results(out, found, machine, command)
+        console.print(f"Written to {out}.", highlight=False, soft_wrap=True, markup=False)
+
+
+def _cells(row: Measurement) -> list[str]:
+    if row.seconds is None or row.error is None or row.largest is None:
+        return [row.way, row.remark, "", "", ""]
+    ratio = "" if row.ratio is None else f"{row.ratio:,.0f}" if row.ratio >= 10 else f"{row.ratio:.2g}"
+    return [row.way, f"{row.seconds:.4g}", f"{row.error:.1e}", f"{row.largest:.1e}", ratio]

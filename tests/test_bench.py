@@ -1,0 +1,85 @@
+"""Peers side by side: true errors beside times, and failures that say what they are."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.bench import Measurement, Settings, run_bench, write_results
+from gvoys.bench.peers import PEERS, Peer, PeerFailure, find_python, peers_named, run_peer
+from gvoys.bench.tasks import Task, make_tasks, our_ways, true_gram
+from gvoys.cli.bench import _cells
+from gvoys.errors import MissingDependencyError, ParameterError
+
+HERE = Path(sys.executable)
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    return make_tasks(True, None)
+
+
+def test_the_truth_is_the_definition(tasks):
+    task = Task("two", tasks[2].batch[:2], "geometric", True)
+    g, h = task.batch
+    wanted = gv.exact_kernel(g, h, task.series, solver="product", start="ones", stop="ones")
+    assert true_gram(task)[0, 1] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_our_exact_ways_are_exact_and_the_others_near(tasks):
+    for task in tasks:
+        truth = true_gram(task)
+        for way in our_ways(task):
+            error = np.linalg.norm(way.run(task) - truth) / np.linalg.norm(truth)
+            limit = {"gvoys, moments": 1e-9, "gvoys, sequences up to length 8": 0.04}.get(way.name, 0.2)
+            assert error < limit, (task.name, way.name)
+
+
+def test_grakel_beside_ours(tmp_path):
+    pytest.importorskip("grakel")
+    found, machine = run_bench(Settings(quick=True, peers=("grakel",)))
+    theirs = {row.task.split(", ", 2)[2]: row for row in found if row.way == "GraKeL"}
+    assert theirs["geometric"].error < 1e-4
+    assert theirs["geometric"].ratio > 20
+    assert theirs["geometric, labels"].error > 0.01  # its labels are not right, and the column says so
+    assert machine["GraKeL"].startswith("0.")
+    write_results(tmp_path / "results.json", found, machine, "gvoys bench --quick")
+    kept = json.loads((tmp_path / "results.json").read_text())
+    assert kept["command"] == "gvoys bench --quick"
+    assert {"date", "processor", "cores", "numpy", "gvoys"} <= set(kept["machine"])
+    assert len(kept["measurements"]) == len(found)
+
+
+def worker(tmp_path, monkeypatch, text):
+    """A peer whose script is this text."""
+    (tmp_path / "workers").mkdir()
+    (tmp_path / "workers" / "worker.py").write_text(text)
+    monkeypatch.setattr("gvoys.bench.peers.files", lambda package: tmp_path)
+    return Peer("other", "other", ("other>=1",), "worker.py")
+
+
+def test_peers_that_fail_or_take_too_long(tmp_path, monkeypatch, tasks):
+    peer = worker(tmp_path, monkeypatch, "raise ValueError('no walks today')")
+    with pytest.raises(PeerFailure, match="ValueError: no walks today"):
+        run_peer(peer, HERE, tasks[0], 60)
+    (tmp_path / "workers" / "worker.py").write_text("import time; time.sleep(60)")
+    with pytest.raises(TimeoutError):
+        run_peer(peer, HERE, tasks[0], 0.5)
+
+
+def test_peers_that_are_not_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("GVOYS_DATA", str(tmp_path))
+    missing = Peer("other", "no_such_module", ("other>=1",), "worker.py")
+    with pytest.raises(MissingDependencyError, match="other is not installed; --install makes an environment"):
+        find_python(missing, install=False)
+    with pytest.raises(ParameterError, match="there is no peer 'networkx'; choose among GraKeL, graphkit-learn"):
+        peers_named(["networkx"])
+    assert peers_named(["GRAKEL"]) == [PEERS[0]]
+
+
+def test_rows_say_why_there_is_no_time():
+    assert _cells(Measurement("task", "peer", None, remark="over 180 s")) == ["peer", "over 180 s", "", "", ""]
+    assert _cells(Measurement("task", "peer", 1.5, 1e-3, 2e-3, 1234.0))[4] == "1,234"

@@ -1,0 +1,46 @@
+"""Commands in the pages are commands that there are: every option they give is known."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from gvoys.cli import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def commands():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+        found = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ gvoys")]
+        found += [span for span in re.findall(r"`(gvoys [^`]*)`", text) if "…" not in span]
+        yield from (pytest.param(line, id=f"{page.name}: {line}") for line in dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("line", list(commands()))
+def test_commands_are_understood(line):
+    words = shlex.split(line, comments=True)[1:]
+    group = typer.main.get_command(app)
+    if "|" in words:  # a list of commands
+        words = [word for word in words if word != "|"]
+        assert all(word in group.commands for word in words if not word.startswith("["))
+        return
+    name, arguments = words[0], ["1" if re.fullmatch("[A-Z]", word) else word for word in words[1:]]
+    assert name in group.commands
+    try:
+        group.commands[name].make_context(name, arguments)
+    except Exception as error:
+        if type(error).__name__ != "MissingParameter":  # else a mention rather than a call; options are checked first
+            raise
+
+
+def test_make_commands_are_there():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in PAGES:
+        for target in re.findall(r"(?:^\$ |`)make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE):
+            assert target in targets, f"{page.name}: make {target}"
