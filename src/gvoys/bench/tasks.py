@@ -29,12 +29,9 @@ class Task:
 
     name: str
     batch: GraphBatch
-    kind: str  # geometric or exponential
+    decay: float
+    kind: str = "geometric"  # or exponential
     labelled: bool = False
-
-    @property
-    def decay(self) -> float:
-        return float(1.0 / max_degree(self.batch) ** 2)
 
     @property
     def series(self) -> Series:
@@ -59,20 +56,19 @@ def make_tasks(quick: bool, root: str | None) -> list[Task]:
         whole, name = load_tu("MUTAG", root)[0], "MUTAG"
     except DatasetError:
         whole, name = molecules(188, mean_nodes=18, n_labels=7), "synthetic molecules"
-    few = whole[: _QUICK if quick else _FEW]
+    few, decay = whole[: _QUICK if quick else _FEW], 1.0 / max_degree(whole) ** 2
     tasks = [
-        Task(f"{name}, {len(few)} graphs, geometric", few, "geometric"),
-        Task(f"{name}, {len(few)} graphs, exponential", few, "exponential"),
-        Task(f"{name}, {len(few)} graphs, geometric, labels", few, "geometric", True),
+        Task(f"{name}, {len(few)} graphs, geometric", few, decay),
+        Task(f"{name}, {len(few)} graphs, exponential", few, decay, "exponential"),
+        Task(f"{name}, {len(few)} graphs, geometric, labels", few, decay, labelled=True),
     ]
     if quick:
         return tasks
-    random = regular(10, 100, 4, random_state=0)
     return [
         *tasks,
-        Task(f"{name}, {len(whole)} graphs, geometric", whole, "geometric"),
-        Task(f"{name}, {len(whole)} graphs, geometric, labels", whole, "geometric", True),
-        Task("10 random graphs of 100 nodes and degree 4, geometric", random, "geometric"),
+        Task(f"{name}, {len(whole)} graphs, geometric", whole, decay),
+        Task(f"{name}, {len(whole)} graphs, geometric, labels", whole, decay, labelled=True),
+        Task("10 random graphs of 100 nodes and degree 4, geometric", regular(10, 100, 4), 1.0 / 20),
     ]
 
 

@@ -5,7 +5,7 @@ import time
 
 import networkx as nx
 import numpy as np
-from gklearn.kernels import ConjugateGradient, SpectralDecomposition, SylvesterEquation
+from gklearn.kernels import ConjugateGradient, SpectralDecomposition
 from gklearn.utils.kernels import deltakernel
 
 
@@ -17,7 +17,7 @@ def main(source: str, target: str) -> None:
     if task["labelled"]:
         model = ConjugateGradient(node_labels=["label"], node_kernels={"symb": deltakernel}, **how)
     elif str(task["kind"]) == "geometric":
-        model = SylvesterEquation(**how)
+        model = ConjugateGradient(**how)
     else:
         model = SpectralDecomposition(sub_kernel="exp", **how)
     begin = time.perf_counter()
