@@ -4,11 +4,10 @@ import sys
 
 from rich.console import Console
 
-from benchmarks import conversion, gpu, huge, learning, mutag, scale, scaling, sketch, voyagers
+from benchmarks import conversion, gpu, huge, learning, scale, scaling, sketch, voyagers
 
 SECTIONS = {
     "conversion": conversion.run,
-    "mutag": mutag.run,
     "sketch": sketch.run,
     "scaling": scaling.run,
     "voyagers": voyagers.run,

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ pytest.importorskip("matplotlib")
 import gvoys as gv
 from gvoys.errors import DatasetError, ParameterError
 from gvoys.reproduce import EXPERIMENTS, Plan, reproduce
-from gvoys.reproduce.result import slope
+from gvoys.reproduce.result import read_result, slope
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,15 @@ def test_signs_have_the_least_variance_and_the_bound_holds(report):
     assert "infinite" in bounds[1].paper
     for row in (bounds[0], bounds[2]):
         assert int(row.faithful.split()[0]) < int(row.paper.replace(",", ""))
+
+
+def test_experiments_of_one_folder_share_a_page(report, tmp_path):
+    for file in report.page.parent.glob("fig5*"):
+        shutil.copy(file, tmp_path)
+    again = reproduce(["rademacher"], Plan(quick=True), tmp_path)
+    assert [each.name for each in again.results] == ["rademacher"]
+    assert again.page.read_text().count("<h2>") == 2
+    assert read_result(tmp_path / "fig5.json") == result(report, "fig5")
 
 
 def test_what_there_is_not(tmp_path):

@@ -5,14 +5,16 @@ One module per figure, table or theorem; `EXPERIMENTS` lists them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gvoys.errors import ParameterError
+from gvoys.report.machine import describe_machine
 from gvoys.reproduce import bound, fig3, fig4, fig5, learn, rademacher, table1
 from gvoys.reproduce.page import write_page
-from gvoys.reproduce.result import Plan, Result, write_result
+from gvoys.reproduce.result import Plan, Result, read_result, write_result
 
 __all__ = ["EXPERIMENTS", "Plan", "Result", "reproduce"]
 
@@ -29,14 +31,14 @@ EXPERIMENTS: dict[str, Callable[[Plan], Result]] = {
 
 @dataclass(frozen=True)
 class Report:
-    """What was written."""
+    """What was run now, and the page on that and on what had been run into the same folder before."""
 
     results: list[Result]
     page: Path
 
 
 def reproduce(names: list[str], plan: Plan, out: Path) -> Report:
-    """Run experiments and write a JSON file and pictures for each, and one page on all of them."""
+    """Run experiments and write a JSON file and pictures for each, and one page on all that the folder has."""
     wanted = list(EXPERIMENTS) if "all" in names or not names else list(dict.fromkeys(names))
     unknown = next((name for name in wanted if name not in EXPERIMENTS), None)
     if unknown is not None:
@@ -45,6 +47,9 @@ def reproduce(names: list[str], plan: Plan, out: Path) -> Report:
     results = []
     for name in wanted:
         plan.tell(name)
-        results.append(EXPERIMENTS[name](plan))
+        begin = time.perf_counter()
+        result = EXPERIMENTS[name](plan)
+        results.append(replace(result, seconds=round(time.perf_counter() - begin, 1), machine=describe_machine()))
         write_result(results[-1], out)
-    return Report(results, write_page(results, plan, out))
+    everything = [read_result(path) for name in EXPERIMENTS if (path := out / f"{name}.json").is_file()]
+    return Report(results, write_page(everything, out))

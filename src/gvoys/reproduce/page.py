@@ -7,8 +7,7 @@ from html import escape
 from pathlib import Path
 
 from gvoys.files import appearing
-from gvoys.report.machine import describe_machine
-from gvoys.reproduce.result import Plan, Result
+from gvoys.reproduce.result import Result
 
 __all__ = ["write_page"]
 
@@ -17,18 +16,18 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto
 table { border-collapse: collapse; margin: 1rem 0; }
 th, td { border-bottom: 1px solid #ccc; padding: .3rem .8rem; text-align: left; }
 img { max-width: 100%; } code { background: #f2f2f2; padding: .1rem .3rem; }
+.machine { color: #666; font-size: .85rem; }
 """
 
 
-def write_page(results: list[Result], plan: Plan, folder: Path) -> Path:
+def write_page(results: list[Result], folder: Path) -> Path:
     """report.html, which needs no other file."""
     body = "".join(_section(result, folder) for result in results)
-    size = "quick" if plan.quick else "full"
     page = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>gvoys: the paper, reproduced</title><style>{_STYLE}</style><h1>The paper, reproduced</h1>"
-        f"<p>Choromanski, Reid, Sehanobish and Dubey, AISTATS 2025. A {size} run, seed {plan.seed}.</p>"
-        f"<p>{escape(', '.join(f'{key} {value}' for key, value in describe_machine().items()))}</p>{body}</html>"
+        f"<p>Choromanski, Reid, Sehanobish and Dubey: Optimal Time Complexity Algorithms for Computing General Random "
+        f"Walk Graph Kernels on Sparse Graphs, AISTATS 2025.</p>{body}</html>"
     )
     path = folder / "report.html"
     with appearing(path) as partial:
@@ -44,8 +43,10 @@ def _section(result: Result, folder: Path) -> str:
     )
     pictures = "".join(_picture(folder / f"{figure.name}.png", figure.title) for figure in result.figures)
     notes = "".join(f"<p>{escape(note)}</p>" for note in result.notes)
+    machine = ", ".join(f"{key} {value}" for key, value in result.machine.items())
     return (
         f"<h2>{escape(result.title)}</h2><p><code>{escape(result.command)}</code></p>"
+        f'<p class="machine">{result.seconds:,.0f} s; {escape(machine)}</p>'
         f"<table><tr>{head}</tr>{rows}</table>{pictures}{notes}"
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from gvoys.files import appearing
 from gvoys.report import plots
 
-__all__ = ["Curve", "Figure", "Plan", "Result", "Row", "shown_scores", "slope", "write_result"]
+__all__ = ["Curve", "Figure", "Plan", "Result", "Row", "read_result", "shown_scores", "slope", "write_result"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ class Result:
     rows: list[Row]
     figures: list[Figure]
     notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    machine: dict[str, str] = field(default_factory=dict)
 
 
 def shown_scores(scores: list[float]) -> str:
@@ -86,10 +88,17 @@ def slope(x: Any, y: Any) -> float:
 
 def write_result(result: Result, folder: Path) -> None:
     """NAME.json, and a PNG and an SVG of every figure; a file appears when it is whole."""
-    with appearing(folder / f"{result.name}.json") as partial:
-        partial.write_text(json.dumps(asdict(result), indent=1))
     for figure in result.figures:
         curves = [(curve.name, curve.x, curve.y, curve.error, curve.ended) for curve in figure.curves]
         for suffix in ("png", "svg"):
             path = folder / f"{figure.name}.{suffix}"
             plots.save_curves(path, curves, figure.title, figure.x_axis, figure.y_axis)
+    with appearing(folder / f"{result.name}.json") as partial:
+        partial.write_text(json.dumps(asdict(result), indent=1) + "\n")
+
+
+def read_result(path: Path) -> Result:
+    """What `write_result` wrote."""
+    data = json.loads(path.read_text())
+    figures = [Figure(**figure | {"curves": [Curve(**c) for c in figure["curves"]]}) for figure in data["figures"]]
+    return Result(**data | {"rows": [Row(**row) for row in data["rows"]], "figures": figures})
