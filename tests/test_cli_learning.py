@@ -1,6 +1,7 @@
 """gvoys classify and gvoys learn, as a user meets them."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -58,6 +59,16 @@ def test_tables_of_molecules(table, tmp_path):
     found = json.loads((tmp_path / "plots" / "chains" / "results.json").read_text())
     assert found["mean"] < 1.0
     assert found["seeds"] == [0, 1, 2]  # few graphs, so that one split says little
+
+
+def test_rows_that_cannot_be_read_are_named_and_left_out(table):
+    with table.open("a") as file:
+        file.write("".join(f"C({i},1,long\n" for i in range(5)))
+    result = run("learn", table, "--target", "size", "--max-length", 1)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert re.search(r"5 of \d+ rows are left out: row \d+: RDKit cannot read the SMILES 'C\(0';", said)
+    assert "; and 2 more." in said
 
 
 def test_learn_shows_mu_and_what_it_is_worth(mutag, tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
+from gvoys.datasets.smiles import read_molecules
 from gvoys.errors import DatasetError, GraphError, MissingDependencyError
 
 MOLECULES = ["CCO", "c1ccccc1", "C#N", "[Na+].[Cl-]", "C"]
@@ -108,7 +109,15 @@ def test_tables(tmp_path):
         ("a.csv", "smiles,y\n", "y", "holds no rows"),
         ("a.csv", "smiles,y\nCC,1\n", "z", "no column 'z'; it has 'smiles', 'y'"),
         ("a.csv", "smiles,y\nCC,1\nC,\n", "y", "row 2: the column 'y' is empty"),
+        (
+            "a.csv",
+            "smiles,y\nCC,1\nC(,2\n",
+            "y",
+            r"a.csv, row 2: RDKit cannot read the SMILES 'C\('; correct it or leave",
+        ),
+        ("a.csv", "smiles,y\nC(,1\nC(,2\n", "y", "holds no row that can be read; row 1: RDKit"),
         ("a.smi", "CC\n", "y", "has no columns"),
+        ("a.smi", "\n", None, "holds no rows"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(tmp_path, file, text, target, message):
@@ -116,6 +125,19 @@ def test_tables_that_do_not_fit_are_refused(tmp_path, file, text, target, messag
         (tmp_path / file).write_text(text)
     with pytest.raises(DatasetError, match=message):
         gv.datasets.load_smiles(tmp_path / file, target)
+
+
+def test_rows_that_cannot_be_read_are_left_out_and_counted(tmp_path):
+    (tmp_path / "a.csv").write_text("name,smiles,y\na,CC,1\nb,C(,2\nc,,3\nd,CO,\ne,CCO,5\n")
+    table = read_molecules(tmp_path / "a.csv", target="Y")
+    assert table.column("name") == ["a", "e"]
+    assert table.smiles == ["CC", "CCO"]
+    assert table.batch.graph_sizes.tolist() == [2, 3]
+    reasons = ["RDKit cannot read the SMILES 'C('", "the column 'smiles' is empty", "the column 'y' is empty"]
+    assert table.left_out == list(zip([2, 3, 4], reasons, strict=True))
+    assert len(read_molecules(tmp_path / "a.csv").rows) == 3  # no target is needed
+    (tmp_path / "b.smi").write_text("CC\tethane gas\nC( what\nCO methanol\n")
+    assert read_molecules(tmp_path / "b.smi").column("name") == ["ethane gas", "methanol"]
 
 
 def test_without_rdkit_the_extra_is_named(monkeypatch):

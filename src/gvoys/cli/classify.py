@@ -63,7 +63,7 @@ def run_classify(console: Console, data: list[str], options: Options) -> None:
 
 
 def _one(console: Console, data: str, options: Options) -> list[str]:
-    name, batch, y = load_data(data, options.root, options.target, options.smiles)
+    name, batch, y = load_data(console, data, options.root, options.target, options.smiles)
     if options.attributes and batch.node_attributes is None:
         raise ParameterError(f"{name} has no node attributes; leave out --attributes")
     seeds = options.seeds or ((0, 1, 2) if len(batch) < _FEW else (0,))

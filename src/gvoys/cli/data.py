@@ -7,26 +7,30 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 
-from gvoys.datasets import load_smiles, load_tu
-from gvoys.datasets.smiles import SUFFIXES
+from gvoys.datasets import load_tu
+from gvoys.datasets.smiles import SUFFIXES, as_values, read_molecules
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["is_real", "load_data"]
+__all__ = ["is_real", "load_data", "say_left_out"]
 
+_SHOWN = 3  # rows that are left out, by name
 _CLASSES = 20  # different whole numbers from which a target is taken as real
 
 
-def load_data(data: str, root: Path | None, target: str | None, smiles: str) -> tuple[str, GraphBatch, NDArray[Any]]:
-    """The name, the graphs and the targets."""
+def load_data(
+    console: Console, data: str, root: Path | None, target: str | None, smiles: str
+) -> tuple[str, GraphBatch, NDArray[Any]]:
+    """The name, the graphs and the targets; says which rows of a table are left out."""
     path = Path(data)
     if path.suffix.lower() in SUFFIXES:
         if target is None:
             raise DatasetError(f"{path.name} is a table of molecules: name the column to predict with --target")
-        batch, y = load_smiles(path, target, smiles)
-        assert y is not None
-        return path.stem, batch, y
+        table = read_molecules(path, smiles, target)
+        say_left_out(console, table.left_out, len(table.rows))
+        return path.stem, table.batch, as_values(table.column(target))
     if path.suffix == ".zip" or path.is_dir():
         batch, y = load_tu(path.stem, path.parent)
     else:
@@ -34,6 +38,20 @@ def load_data(data: str, root: Path | None, target: str | None, smiles: str) -> 
     if y is None:
         raise DatasetError(f"{data} has no graph labels, so that there is nothing to learn")
     return path.stem, batch, y
+
+
+def say_left_out(console: Console, left_out: list[tuple[int, str]], n_kept: int) -> None:
+    """Name the first rows that are missing from what follows."""
+    if not left_out:
+        return
+    shown = "; ".join(f"row {row}: {reason}" for row, reason in left_out[:_SHOWN])
+    more = f"; and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
+    console.print(
+        f"{len(left_out)} of {len(left_out) + n_kept:,} rows are left out: {shown}{more}.",
+        style="yellow",
+        highlight=False,
+        markup=False,
+    )
 
 
 def is_real(y: NDArray[Any]) -> bool:

@@ -45,7 +45,7 @@ class Options:
 
 def run_learn(console: Console, data: str, options: Options) -> None:
     """Learn on all graphs and print; then once more inside every training fold, for an honest figure."""
-    name, batch, y = load_data(data, options.root, options.target, options.smiles)
+    name, batch, y = load_data(console, data, options.root, options.target, options.smiles)
     real = is_real(y)
     objective = options.objective or ("likelihood" if real else "svm")
     if real and objective != "likelihood":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,43 @@ from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.smiles import from_smiles
+from gvoys.graphs.smiles import read_smiles
 
-__all__ = ["SUFFIXES", "find_column", "load_smiles", "read_rows"]
+__all__ = ["SUFFIXES", "MoleculeTable", "as_values", "load_smiles", "read_molecules"]
 
 SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".smi": None}
+
+
+@dataclass(frozen=True)
+class MoleculeTable:
+    """The rows whose molecules can be read, and for the others their number, from 1 on, and the reason."""
+
+    name: str
+    batch: GraphBatch
+    rows: list[dict[str, str]]
+    smiles: list[str]
+    left_out: list[tuple[int, str]]
+
+    def column(self, name: str) -> list[str]:
+        """A column by its name, whatever its case."""
+        key = _find(self.name, self.rows, name)
+        return [row[key] for row in self.rows]
 
 
 def load_smiles(path: Any, target: str | None = None, column: str = "smiles") -> tuple[GraphBatch, NDArray[Any] | None]:
     """Molecules of a table, and the column `target`: numbers where all of it are, else strings.
 
-    A .smi file has no header: the SMILES comes first in every line, and there is no target.
+    A .smi file has no header: the SMILES comes first in every line, and there is no target. A row that cannot be read
+    is refused by its number.
     """
+    table = read_molecules(path, column, target)
+    for row, reason in table.left_out:
+        raise DatasetError(f"{table.name}, row {row}: {reason}; correct it or leave it out")
+    return table.batch, None if target is None else as_values(table.column(target))
+
+
+def read_molecules(path: Any, column: str = "smiles", target: str | None = None) -> MoleculeTable:
+    """A table of molecules without the rows that cannot be read or have no target."""
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
         raise DatasetError(f"{file.name} is not one of {', '.join(SUFFIXES)}")
@@ -31,36 +57,56 @@ def load_smiles(path: Any, target: str | None = None, column: str = "smiles") ->
     if file.suffix.lower() == ".smi":
         if target is not None:
             raise DatasetError(f"{file.name} has no columns; a target needs a .csv or .tsv with a header")
-        lines = [line.split()[0] for line in file.read_text().splitlines() if line.strip()]
-        return from_smiles(lines), None
-    rows = read_rows(file)
-    return from_smiles(find_column(file, rows, column)), None if target is None else _values(
-        find_column(file, rows, target)
-    )
-
-
-def read_rows(file: Path) -> list[dict[str, str]]:
-    """The rows of a table as dictionaries."""
-    with file.open(newline="", encoding="utf-8-sig") as lines:
-        rows = list(csv.DictReader(lines, delimiter=SUFFIXES[file.suffix.lower()] or ","))
+        rows = [_line(line) for line in file.read_text().splitlines() if line.strip()]
+        column = "smiles"
+    else:
+        rows = _rows(file)
     if not rows:
-        raise DatasetError(f"{file.name} holds no rows below its header")
-    return rows
+        raise DatasetError(f"{file.name} holds no rows")
+    return _readable(file.name, rows, column, target)
 
 
-def find_column(file: Path, rows: list[dict[str, str]], name: str) -> list[str]:
-    """A column by its name, whatever its case, without gaps."""
-    found = next((key for key in rows[0] if key and key.lower() == name.lower()), None)
-    if found is None:
-        raise DatasetError(f"{file.name} has no column {name!r}; it has {', '.join(map(repr, rows[0]))}")
-    missing = next((i for i, row in enumerate(rows) if not row[found]), None)
-    if missing is not None:
-        raise DatasetError(f"{file.name}, row {missing + 1}: the column {found!r} is empty")
-    return [row[found] for row in rows]
-
-
-def _values(column: list[str]) -> NDArray[Any]:
+def as_values(column: list[str]) -> NDArray[Any]:
+    """Numbers where all are, else strings."""
     try:
         return np.array(column, dtype=np.float64)
     except ValueError:
         return np.array(column)
+
+
+def _readable(name: str, rows: list[dict[str, str]], column: str, target: str | None) -> MoleculeTable:
+    needed = [_find(name, rows, each) for each in (column, target) if each is not None]
+    gaps = {i: key for key in reversed(needed) for i, row in enumerate(rows) if not (row[key] or "").strip()}
+    full = [i for i in range(len(rows)) if i not in gaps]
+    texts = [rows[i][needed[0]] for i in full]
+    batch, rejected = read_smiles(texts)
+    bad = {full[place]: reason for place, reason in rejected}
+    reasons = {i: f"the column {key!r} is empty" for i, key in gaps.items()} | bad
+    kept = [i for i in full if i not in bad]
+    if not kept:
+        raise DatasetError(f"{name} holds no row that can be read; row 1: {reasons[0]}")
+    return MoleculeTable(
+        name,
+        batch,
+        [rows[i] for i in kept],
+        [rows[i][needed[0]] for i in kept],
+        [(i + 1, reasons[i]) for i in sorted(reasons)],
+    )
+
+
+def _line(text: str) -> dict[str, str]:
+    smiles, _, name = text.strip().partition(" ") if "\t" not in text else text.strip().partition("\t")
+    return {"smiles": smiles, "name": name.strip()}
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="", encoding="utf-8-sig") as lines:
+        return list(csv.DictReader(lines, delimiter=SUFFIXES[file.suffix.lower()] or ","))
+
+
+def _find(table: str, rows: list[dict[str, str]], name: str) -> str:
+    """The column of this name, whatever its case."""
+    found = next((key for key in rows[0] if key and key.lower() == name.lower()), None)
+    if found is None:
+        raise DatasetError(f"{table} has no column {name!r}; it has {', '.join(map(repr, rows[0]))}")
+    return found

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from gvoys.datasets import load_tu
 from gvoys.datasets.names import LabelNames, load_names
-from gvoys.datasets.smiles import SUFFIXES, find_column, read_rows
-from gvoys.errors import DatasetError, ParameterError
+from gvoys.datasets.smiles import SUFFIXES, read_molecules
+from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.smiles import from_smiles
 
 __all__ = ["Collection", "Property", "as_property", "load_collection"]
 
@@ -43,6 +42,7 @@ class Collection:
     label_names: LabelNames = field(default_factory=LabelNames)
     smiles: list[str] | None = None
     places: NDArray[np.int64] | None = None  # in the whole collection, where this is a sample of it
+    left_out: list[tuple[int, str]] = field(default_factory=list)  # rows of a table, and why
 
     def with_sizes(self) -> Collection:
         """With the properties that every graph has, after its own."""
@@ -118,21 +118,13 @@ def _sizes(batch: GraphBatch) -> dict[str, Property]:
 
 
 def _from_table(path: Path, smiles_column: str) -> Collection:
-    if not path.is_file():
-        raise DatasetError(f"there is no file {path}")
-    columns: dict[str, Property | None] = {}
-    if path.suffix.lower() == ".smi":
-        captions = [line.strip() for line in path.read_text().splitlines() if line.strip()]
-        smiles = [line.split()[0] for line in captions]
-    else:
-        rows = read_rows(path)
-        smiles = find_column(path, rows, smiles_column)
-        others = [key for key in rows[0] if key and key.lower() != smiles_column.lower()]
-        names = [key for key in others if key.lower() in _NAMES]
-        captions = [
-            " ".join([*(row[key] or "" for key in names), text]) for row, text in zip(rows, smiles, strict=True)
-        ]
-        columns = {key: as_property([row[key] or "" for row in rows]) for key in others if key not in names}
-    batch = from_smiles(smiles)
+    table = read_molecules(path, smiles_column)
+    others = [key for key in table.rows[0] if key and key.lower() != smiles_column.lower()]
+    names = [key for key in others if key.lower() in _NAMES]
+    captions = [
+        " ".join([*filter(None, (row[key] for key in names)), text])
+        for row, text in zip(table.rows, table.smiles, strict=True)
+    ]
+    columns = {key: as_property([row[key] or "" for row in table.rows]) for key in others if key not in names}
     properties = {key: value for key, value in columns.items() if value is not None}
-    return Collection(path.stem, batch, captions, properties, smiles=smiles)
+    return Collection(path.stem, table.batch, captions, properties, smiles=table.smiles, left_out=table.left_out)

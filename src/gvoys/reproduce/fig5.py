@@ -28,8 +28,9 @@ def run(plan: Plan) -> Result:
     rows, figures = [row for rows, _ in parts for row in rows], [figure for _, figure in parts]
     notes = [
         "Brute force writes down the product graph and adds up its series. Here the product graph is sparse and takes "
-        "milliseconds, far less than in the paper, so that a thousand walks per node are no faster than it is on graphs "
-        "of this size; what is the same is the growth with the number of walks. Every walk has a component of its own. "
+        "milliseconds, far less than in the paper, so that a thousand walks per node are no faster than it is on "
+        "graphs of this size; what is the same is the growth with the number of walks. Every walk has a component of "
+        "its own. "
         "Times are the best of several runs; few walks take as long as calling the function does."
     ]
     return Result("fig5", "Time against walks (appendix)", plan.command("fig5"), rows, figures, notes)
