@@ -109,5 +109,10 @@ def test_experiments_of_one_folder_share_a_page(report, tmp_path):
 
 
 def test_what_there_is_not(tmp_path):
+    (tmp_path / "fig4.json").write_text("{}")
+    with pytest.raises(DatasetError, match=r"fig4.json is no result of this version"):
+        reproduce(["rademacher"], Plan(quick=True), tmp_path)
+    with pytest.raises(DatasetError, match=r"there is neither MUTAG.zip nor MUTAG/"):
+        reproduce(["learn"], Plan(quick=True, root=str(tmp_path)), tmp_path / "other")
     with pytest.raises(ParameterError, match="no experiment 'fig9'; choose among fig3"):
         reproduce(["fig9"], Plan(quick=True), tmp_path)

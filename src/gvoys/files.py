@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gvoys.errors import ParameterError
 
-__all__ = ["appearing", "locked", "remove_partial"]
+__all__ = ["appearing", "check_output", "locked", "remove_partial"]
 
 _PARTIAL = ".partial"
 
@@ -23,6 +23,14 @@ def appearing(path: Path) -> Iterator[Path]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def check_output(path: Path) -> None:
+    """Refuse before the work what could not be written after it."""
+    if not path.name or path.is_dir():
+        raise ParameterError(f"{path} is a folder; name the file to write")
+    if not path.parent.is_dir():
+        raise ParameterError(f"there is no folder {path.parent} for {path.name}")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ def kernel_of(blocks):
     """K and the rests' share of it, as the page adds them up."""
     K = np.zeros((len(blocks.diagonal),) * 2)
     variance = np.zeros_like(K)
-    for i, (mu, length) in enumerate(zip(blocks.mu, blocks.lengths, strict=True)):
+    for i, (mu, length) in enumerate(zip(blocks.mu * blocks.means, blocks.lengths, strict=True)):
         values = length.values.astype(float)
         K += mu * values @ values.T
         if length.rest is not None:
@@ -41,7 +41,7 @@ def test_small_collections_are_exact(labels):
 
 def test_without_a_series_every_length_has_the_same_share():
     blocks = compute_blocks(gv.datasets.molecules(40), None, 4, "node", 0)
-    np.testing.assert_allclose(blocks.mu * blocks.diagonal.mean(axis=0), 0.2)
+    np.testing.assert_allclose(blocks.mu * blocks.means, 0.2)
     np.testing.assert_allclose((blocks.features() ** 2).sum(axis=1), 1)
 
 
@@ -75,7 +75,7 @@ def test_long_walks_of_many_labels_are_sketched(monkeypatch):
     truth = gv.RandomWalkKernel(
         gv.Coefficients([0.0] * last + [1.0]), max_length=last, method="sequences"
     ).fit_transform(batch)
-    sketch = blocks.lengths[last].values.astype(float)
+    sketch = blocks.lengths[last].values.astype(float) * np.sqrt(blocks.means[last])
     size = np.sqrt(np.outer(truth.diagonal(), truth.diagonal()))
     assert np.abs((sketch @ sketch.T - truth) / size).max() < 6 * np.sqrt(3 / sketch.shape[1])
     assert blocks.lengths[last].widening == pytest.approx(1.09, abs=0.02)  # of sixteen groups

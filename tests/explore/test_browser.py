@@ -69,7 +69,7 @@ def assert_ranked(found, row, g, tol=1e-5):
 
 
 def test_the_map_is_the_principal_components_of_the_profiles(tab, batch):
-    mu = tab.evaluate("state.mu")
+    mu = tab.evaluate("currentMu()")
     K = kernel_by_python(batch, mu)
     values, vectors = np.linalg.eigh(K)
     X = vectors * np.sqrt(np.maximum(values, 0))
@@ -103,11 +103,11 @@ def test_a_click_fixes_a_graph_and_lists_its_neighbours(tab, batch):
     tab.wait_for_function("state.fixed !== null")
     assert tab.locator("#chosen").inner_text() == f"Graph {g}"
     assert f"molecule-{g:03d}" in tab.locator("#facts").inner_text()
-    row = kernel_by_python(batch, tab.evaluate("state.mu"))[g]
+    row = kernel_by_python(batch, tab.evaluate("currentMu()"))[g]
     found = ranking(tab)
     assert_ranked(found, row, g)
     shown = [float(each.inner_text().split()[0]) for each in tab.locator("#nearest .value").all()]
-    np.testing.assert_allclose(shown, row[found], atol=6e-5)
+    np.testing.assert_allclose(shown, row[found], atol=2e-6)
     tab.locator("#nearest button").first.click()
     assert tab.locator("#chosen").inner_text() == f"Graph {found[0]}"
 
@@ -121,7 +121,7 @@ def test_sliders_change_the_ranking_as_python_says(tab, batch):
             slider.dispatchEvent(new Event("input")); }""",
             [length, value],
         )
-    mu = tab.evaluate("state.mu")
+    mu = tab.evaluate("currentMu()")
     assert mu[0] == 0
     row = kernel_by_python(batch, mu)[3]
     after = ranking(tab)
@@ -133,8 +133,25 @@ def test_sliders_change_the_ranking_as_python_says(tab, batch):
     tab.locator("#given").click()
     assert ranking(tab) == before
     tab.locator("#cosine").uncheck()
-    plain = kernel_by_python(batch, tab.evaluate("state.mu"), normalize=False)[3]
+    plain = kernel_by_python(batch, tab.evaluate("currentMu()"), normalize=False)[3]
     assert_ranked(ranking(tab), plain, 3, tol=1e-5 * plain.max())
+
+
+def test_the_map_comes_back_after_all_weights_were_zero(tab):
+    shares = tab.evaluate("state.places.shares")
+    for weights in ([0, 0, 0, 0, 0], [0, 0, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]):
+        tab.evaluate("weights => { setWeights(weights); place(); paint(); }", weights)
+        assert "NaN" not in tab.locator("body").inner_text()
+    tab.locator("#given").click()
+    tab.wait_for_function("state.places.shares[0] > 0")
+    np.testing.assert_allclose(tab.evaluate("state.places.shares"), shares, rtol=1e-3)
+
+
+def test_what_the_legend_hides_is_there_under_another_colour(tab):
+    tab.locator(".legendtoggle").first.click()
+    tab.wait_for_function("document.getElementById('map').data[0].visible === 'legendonly'")
+    tab.locator("#colour").select_option(label="nodes")
+    assert tab.evaluate("document.getElementById('map').data[0].visible") in (None, True)
 
 
 def test_the_keyboard_is_enough(tab):
@@ -153,10 +170,14 @@ def test_the_keyboard_is_enough(tab):
     assert tab.evaluate("state.fixed") == 17
     tab.keyboard.press("Escape")
     assert tab.evaluate("state.fixed") is None
+    tab.locator("#cosine").focus()
+    tab.keyboard.press("/")
+    assert tab.evaluate("document.activeElement.id") == "search"
+    tab.keyboard.press("Escape")
     tab.locator("#mu2").focus()
-    before = tab.evaluate("state.mu[2]")
+    before = tab.evaluate("state.shares[2]")
     tab.keyboard.press("ArrowRight")
-    assert tab.evaluate("state.mu[2]") > before
+    assert tab.evaluate("state.shares[2]") > before
     assert tab.evaluate("state.fixed") is None  # the arrow was the slider's
     for _ in range(40):  # every control can be reached
         tab.keyboard.press("Tab")
@@ -194,7 +215,7 @@ def test_sketches_have_bars_that_hold_the_truth(batch, tmp_path, monkeypatch):
         assert "then a sketch of 2048 components" in tab.locator("#about").inner_text()
         found = [tab.evaluate("g => { const c = walks.compare(g); return [[...c.values], [...c.bars]]; }", g)
                  for g in range(0, N, 4)]  # fmt: skip
-        mu = tab.evaluate("state.mu")
+        mu = tab.evaluate("currentMu()")
     values, bars = np.moveaxis(np.array(found), 1, 0)
     truth = kernel_by_python(batch, mu)[::4]
     off = ~np.eye(N, dtype=bool)[::4]

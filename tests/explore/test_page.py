@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 import gvoys as gv
 from gvoys.cli import app
-from gvoys.datasets.names import load_names, parse_names
+from gvoys.datasets.names import parse_names, read_names
+from gvoys.datasets.tu import locate
 from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
 from gvoys.explore import Collection, as_property, explore, load_collection
 from gvoys.explore.drawing import LARGEST, draw
@@ -63,6 +64,49 @@ def test_the_page_needs_nothing_else_and_what_is_written_cannot_end_it(tmp_path)
     assert not list(tmp_path.glob(".*"))
 
 
+def test_a_collection_has_one_value_for_each_graph():
+    batch = gv.datasets.molecules(5)
+    with pytest.raises(ParameterError, match="captions must have one value for each of 5 graphs, not 2"):
+        Collection("short", batch, ["", ""])
+    with pytest.raises(ParameterError, match="'size' must have one value for each of 5 graphs, not 3"):
+        Collection("short", batch, [""] * 5, {"size": as_property([1, 2, 3])})
+
+
+@pytest.mark.parametrize("how", [{"labels": None, "max_length": 60}, {"labels": "node", "max_length": 12}])
+def test_long_walks_stay_within_a_pages_numbers(tmp_path, how):
+    graphs = gv.as_batch([nx.complete_graph(n) for n in range(30, 40)])
+    batch = gv.GraphBatch.from_arrays(
+        np.column_stack([graphs.rows(), graphs.columns()]), graphs.graph_sizes, node_labels=["C"] * graphs.n_nodes
+    )
+    shown = explore(Collection("complete", batch, [""] * 10), tmp_path / "page.html", **how)
+    assert np.isfinite(shown.mu).all()
+    for length in shown.lengths:
+        assert np.isfinite(length.values).all()
+        assert np.abs(length.values).max() > 0
+    np.testing.assert_allclose(shown.diagonal.mean(axis=0), 1)
+
+
+def test_rows_that_cannot_be_read_are_told_of(table, tmp_path):
+    table.write_text(TABLE + "m9,C(,a,1,n\n*,*CCO,b,2,n\n")
+    explore(load_collection(str(table), None), tmp_path / "page.html", max_length=1)
+    data = data_of(tmp_path / "page.html")
+    assert data["about"].endswith("; 1 rows could not be read")
+    assert "*" in data["drawings"]["texts"]
+    table.write_text("smiles,id\nC(,1\nCC,2\nC,3\n")
+    with pytest.raises(ParameterError, match=r"has 2 \(1 rows could not be read\)"):
+        explore(load_collection(str(table), None), tmp_path / "page.html")
+    table.write_bytes("smiles,name\nCC,\xe9t\xe9\n".encode("latin-1"))
+    with pytest.raises(DatasetError, match="is no table in UTF-8"):
+        load_collection(str(table), None)
+
+
+def test_directed_graphs_are_drawn_with_their_directions():
+    batch = gv.as_batch([nx.DiGraph([(0, 1), (1, 0), (1, 2)])] * 3)
+    drawings = draw(Collection("directed", batch, [""] * 3), quiet)
+    assert drawings.directed
+    assert np.diff(drawings.edge_offsets).tolist() == [3, 3, 3]
+
+
 def test_samples_say_so(tmp_path):
     batch = gv.datasets.molecules(30)
     collection = Collection("some", batch, [str(i) for i in range(30)], {"nodes": as_property(batch.graph_sizes)})
@@ -81,6 +125,9 @@ def test_samples_say_so(tmp_path):
         (["1", "2", "1"], ("1", "2")),
         ([0.5, 1.5, 1.0], None),
         (["x", "y", ""], ("none", "x", "y")),
+        (["0", "1", "", "NA"], ("0", "1", "none")),
+        ([1234567, 1234568], ("1234567", "1234568")),
+        (["0.5", "n/a", "1.5"], None),
         (list(range(100)), None),
     ],
 )
@@ -123,7 +170,8 @@ def test_names_of_labels():
     assert parse_names(notes + "Class labels:\n 0 a\n").nodes == {0: "C", 1: "O"}
     assert parse_names(notes).edges == {0: "1"}
     pytest.importorskip("grakel")
-    assert load_names("MUTAG").nodes[6] == "Br"
+    assert read_names(locate("MUTAG", None)).nodes[6] == "Br"
+    assert parse_names("Edge labels:\n 0 single\n=== References ===\n 2012 ICML\n").edges == {0: "single"}
 
 
 def test_mutag_is_drawn_as_molecules(tmp_path):
@@ -164,6 +212,8 @@ def test_the_command(tmp_path, table):
     assert data_of(tmp_path / "page.html")["name"] == "molecules"
     for wrong, why in (
         (["-o", str(tmp_path / "no" / "page.html")], "there is no folder"),
+        (["-o", str(tmp_path)], "is a folder; name the file to write"),
+        (["-o", str(tmp_path / "page.html"), "--seed", "-1"], "random_state"),
         (["-o", str(tmp_path / "page.html"), "--decay", "0.1"], "--decay needs --series"),
         (["-o", str(tmp_path / "page.html"), "--series", "linear"], "series must be 'geometric' or 'exponential'"),
         (["-o", str(tmp_path / "page.html"), "--smiles", "text"], "has no column 'text'"),

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.bench.peers import Peer, PeerFailure, find_python, peer_version, peers_named, run_peer
-from gvoys.bench.tasks import Task, make_tasks, our_ways, seconds_of, true_gram
-from gvoys.errors import MissingDependencyError
+from gvoys.bench.tasks import Task, make_tasks, our_ways, true_gram
+from gvoys.errors import MissingDependencyError, ParameterError
 from gvoys.files import appearing
 from gvoys.report.machine import describe_machine
+from gvoys.report.timing import best_of
 
 __all__ = ["Measurement", "Settings", "run_bench", "write_results"]
 
@@ -30,6 +31,10 @@ class Settings:
     peers: tuple[str, ...] = ()
     install: bool = False
     limit: float = 180.0  # seconds for one Gram matrix of a peer
+
+    def __post_init__(self) -> None:
+        if not self.limit > 0:
+            raise ParameterError(f"the limit must be a number of seconds above 0, not {self.limit:g}")
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ def _measure(
     rows: list[Measurement] = []
     for way in our_ways(task):
         tell(f"{task.name}: {way.name}")
-        seconds, K = seconds_of(partial(way.run, task))
+        seconds, K = best_of(partial(way.run, task), 5)
         rows.append(_measured(task, way.name, seconds, K, truth, rows[0].seconds if rows else seconds))
     for peer, python in pythons.items():
         tell(f"{task.name}: {peer.name}")

@@ -18,7 +18,7 @@ from gvoys.bench.tasks import Task
 from gvoys.datasets.fetch import cache_folder
 from gvoys.errors import MissingDependencyError, ParameterError
 
-__all__ = ["PEERS", "Peer", "PeerFailure", "find_python", "peers_named", "run_peer"]
+__all__ = ["PEERS", "Peer", "PeerFailure", "find_python", "peer_version", "peers_named", "run_peer"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def find_python(peer: Peer, install: bool) -> Path:
     """A Python that has the package; with `install` an environment is made where there is none."""
     folder = cache_folder() / "peers" / peer.module
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    if (folder / "ready").is_file():
+    if (folder / "ready").is_file() and python.is_file():
         return python
     if install:
         venv.create(folder, with_pip=True, clear=True)
@@ -74,7 +74,7 @@ def run_peer(peer: Peer, python: Path, task: Task, limit: float) -> tuple[float,
     """Seconds and the Gram matrix; TimeoutError past the limit, which includes starting Python."""
     batch = task.batch
     labels = np.zeros(batch.n_nodes, np.int64) if batch.node_labels is None else batch.node_labels.codes
-    with tempfile.TemporaryDirectory() as folder, as_file(files("gvoys.bench") / "workers" / peer.worker) as worker:
+    with tempfile.TemporaryDirectory() as folder, as_file(files("gvoys.bench") / "workers") as workers:
         source, target = Path(folder) / "task.npz", Path(folder) / "result.npz"
         np.savez(
             source,
@@ -87,7 +87,7 @@ def run_peer(peer: Peer, python: Path, task: Task, limit: float) -> tuple[float,
         )
         try:
             done = subprocess.run(
-                [str(python), "-W", "ignore", str(worker), str(source), str(target)],
+                [str(python), "-W", "ignore", str(workers / peer.worker), str(source), str(target)],
                 capture_output=True,
                 text=True,
                 timeout=limit,

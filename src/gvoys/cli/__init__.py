@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -268,7 +269,7 @@ def bench(
     from gvoys.cli.bench import run_bench_command
 
     settings = Settings(quick, None if root is None else str(root), tuple(peer or ()), install, limit)
-    run_bench_command(Console(), settings, out, "gvoys " + " ".join(sys.argv[1:]))
+    run_bench_command(Console(), settings, out, shlex.join(["gvoys", *sys.argv[1:]]))
 
 
 def main() -> None:

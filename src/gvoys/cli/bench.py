@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from gvoys.bench import Measurement, Settings, run_bench, write_results
-from gvoys.errors import ParameterError
+from gvoys.files import check_output
 
 __all__ = ["run_bench_command"]
 
 
 def run_bench_command(console: Console, settings: Settings, out: Path | None, command: str) -> None:
     """Measure, print a table for each task, and write."""
-    if out is not None and not out.parent.is_dir():
-        raise ParameterError(f"there is no folder {out.parent} for {out.name}")
+    if out is not None:
+        check_output(out)
     with console.status("…") as status:
         found, machine = run_bench(settings, lambda stage: status.update(f"{stage} …"))
     for task in dict.fromkeys(row.task for row in found):
@@ -33,6 +34,6 @@ def run_bench_command(console: Console, settings: Settings, out: Path | None, co
 
 def _cells(row: Measurement) -> list[str]:
     if row.seconds is None or row.error is None or row.largest is None:
-        return [row.way, row.remark, "", "", ""]
+        return [row.way, escape(row.remark), "", "", ""]
     ratio = "" if row.ratio is None else f"{row.ratio:,.0f}" if row.ratio >= 10 else f"{row.ratio:.2g}"
     return [row.way, f"{row.seconds:.4g}", f"{row.error:.1e}", f"{row.largest:.1e}", ratio]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from gvoys.datasets import load_tu
 from gvoys.datasets.smiles import SUFFIXES, as_values, read_molecules
+from gvoys.datasets.tu import dataset_name, locate, read_tu
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 
@@ -31,13 +31,11 @@ def load_data(
         table = read_molecules(path, smiles, target)
         say_left_out(console, table.left_out, len(table.rows))
         return path.stem, table.batch, as_values(table.column(target))
-    if path.suffix == ".zip" or path.is_dir():
-        batch, y = load_tu(path.stem, path.parent)
-    else:
-        batch, y = load_tu(data, root)
+    found = locate(data, root)
+    batch, y = read_tu(found)
     if y is None:
         raise DatasetError(f"{data} has no graph labels, so that there is nothing to learn")
-    return path.stem, batch, y
+    return dataset_name(found), batch, y
 
 
 def say_left_out(console: Console, left_out: list[tuple[int, str]], n_kept: int) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
 
 from gvoys.cli.data import say_left_out
 from gvoys.errors import ParameterError
-from gvoys.explore import check_plotly, explore, load_collection
+from gvoys.explore import check_plotly, explore, has_umap, load_collection
+from gvoys.files import check_output
 from gvoys.series import Series, series_named
 
 __all__ = ["Options", "run_explore"]
@@ -35,8 +35,7 @@ class Options:
 def run_explore(console: Console, data: str, options: Options) -> None:
     """Load, write, and say where the page is."""
     check_plotly()
-    if not options.out.parent.is_dir():
-        raise ParameterError(f"there is no folder {options.out.parent} for {options.out.name}")
+    check_output(options.out)
     series = _series(options)
     begin = time.perf_counter()
     with console.status("reading …") as status:
@@ -56,7 +55,7 @@ def run_explore(console: Console, data: str, options: Options) -> None:
     shown, whole = len(blocks.diagonal), len(collection.batch)
     count = f"{shown:,} graphs" if shown == whole else f"{shown:,} of {whole:,} graphs, drawn at random"
     console.print(f"{count}, {blocks.method}: {time.perf_counter() - begin:.1f} s, {size:.1f} MB", highlight=False)
-    if find_spec("umap") is None:
+    if not has_umap():
         console.print("With umap-learn installed the page would have a second map.", style="dim")
     console.print(f"Open {options.out} in a browser.", highlight=False, soft_wrap=True, markup=False)
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from gvoys.report import plots
@@ -24,6 +25,8 @@ def run_reproduce(console: Console, names: list[str], quick: bool, root: Path | 
     for result in report.results:
         table = Table("", "the paper", "the paper's way", "the best way", title=result.title)
         for row in result.rows:
-            table.add_row(row.what, row.paper, row.faithful, row.best)
+            table.add_row(*map(escape, (row.what, row.paper, row.faithful, row.best)))
         console.print(table)
+        for note in result.notes:
+            console.print(note, style="dim", highlight=False, markup=False)
     console.print(f"{time.perf_counter() - begin:.0f} s: {report.page}", highlight=False, soft_wrap=True, markup=False)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from os import PathLike
 from pathlib import Path
 
 from gvoys.datasets.archive import open_archive
-from gvoys.datasets.fetch import find_dataset
+from gvoys.datasets.tu import dataset_name
 
-__all__ = ["LabelNames", "load_names", "parse_names"]
+__all__ = ["LabelNames", "parse_names", "read_names"]
 
 _SECTION = re.compile(r"(node|edge|class) labels\b", re.IGNORECASE)
+_END = re.compile(r"===|component [1-9]", re.IGNORECASE)  # the first of several components names labels well enough
 _ENTRY = re.compile(r"\s*(\d+)\s+(\S+)\s*$")
 
 
@@ -30,9 +30,9 @@ _MUTAG = LabelNames(
 )
 
 
-def load_names(name: str, root: str | PathLike[str] | None = None) -> LabelNames:
-    """The names that the dataset's notes give; arguments as in `load_tu`."""
-    path = Path(find_dataset(name, root))
+def read_names(path: Path) -> LabelNames:
+    """The names that the notes in a dataset's zip or folder give."""
+    name = dataset_name(path)
     with open_archive(path, name) as archive:
         notes = archive.read_notes()
     found = parse_names(notes.decode("utf-8", "replace")) if notes else LabelNames()
@@ -50,6 +50,8 @@ def parse_names(notes: str) -> LabelNames:
     for line in notes.splitlines():
         if head := _SECTION.match(line):
             section = head[1].lower()
+        elif _END.match(line):
+            section = "class"
         elif entry := _ENTRY.match(line):
             sections[section][int(entry[1])] = entry[2]
     return LabelNames(sections["node"], sections["edge"])

@@ -27,6 +27,7 @@ class MoleculeTable:
     batch: GraphBatch
     rows: list[dict[str, str]]
     smiles: list[str]
+    smiles_column: str
     left_out: list[tuple[int, str]]
 
     def column(self, name: str) -> list[str]:
@@ -57,10 +58,11 @@ def read_molecules(path: Any, column: str = "smiles", target: str | None = None)
     if file.suffix.lower() == ".smi":
         if target is not None:
             raise DatasetError(f"{file.name} has no columns; a target needs a .csv or .tsv with a header")
-        rows = [_line(line) for line in file.read_text().splitlines() if line.strip()]
         column = "smiles"
-    else:
+    try:
         rows = _rows(file)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DatasetError(f"{file.name} is no table in UTF-8: {error}") from None
     if not rows:
         raise DatasetError(f"{file.name} holds no rows")
     return _readable(file.name, rows, column, target)
@@ -90,18 +92,22 @@ def _readable(name: str, rows: list[dict[str, str]], column: str, target: str | 
         batch,
         [rows[i] for i in kept],
         [rows[i][needed[0]] for i in kept],
+        needed[0],
         [(i + 1, reasons[i]) for i in sorted(reasons)],
     )
 
 
 def _line(text: str) -> dict[str, str]:
-    smiles, _, name = text.strip().partition(" ") if "\t" not in text else text.strip().partition("\t")
-    return {"smiles": smiles, "name": name.strip()}
+    smiles, *name = text.split(None, 1)
+    return {"smiles": smiles, "name": "".join(name).strip()}
 
 
 def _rows(file: Path) -> list[dict[str, str]]:
+    delimiter = SUFFIXES[file.suffix.lower()]
     with file.open(newline="", encoding="utf-8-sig") as lines:
-        return list(csv.DictReader(lines, delimiter=SUFFIXES[file.suffix.lower()] or ","))
+        if delimiter is None:
+            return [_line(line) for line in lines if line.strip()]
+        return list(csv.DictReader(lines, delimiter=delimiter))
 
 
 def _find(table: str, rows: list[dict[str, str]], name: str) -> str:

@@ -15,7 +15,7 @@ from gvoys.datasets.table import parse_table
 from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["load_tu", "read_tu"]
+__all__ = ["dataset_name", "load_tu", "locate", "read_tu"]
 
 
 def load_tu(
@@ -42,9 +42,21 @@ def load_tu(
         return _read(archive, weight_column)
 
 
+def locate(data: str, root: str | PathLike[str] | None) -> Path:
+    """The zip or folder that is meant: one of `root` by its name, a path, or a name that is looked for."""
+    path = Path(data)
+    here = root is None and (path.suffix == ".zip" or path.is_dir())
+    return path if here else find_dataset(data, root)
+
+
+def dataset_name(path: Path) -> str:
+    """What the dataset of a zip or folder is called."""
+    return path.resolve().name if path.is_dir() else path.stem
+
+
 def read_tu(path: Path, weight_column: int | None = None) -> tuple[GraphBatch, NDArray[Any] | None]:
     """The dataset of this zip or folder, and of no other that is called so; arguments and results as in `load_tu`."""
-    with open_archive(path, path.resolve().name if path.is_dir() else path.stem) as archive:
+    with open_archive(path, dataset_name(path)) as archive:
         return _read(archive, weight_column)
 
 

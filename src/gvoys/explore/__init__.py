@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
+from gvoys.estimators.base import as_seed
 from gvoys.explore.blocks import Blocks, compute_blocks
 from gvoys.explore.collection import Collection, as_property, load_collection
 from gvoys.explore.drawing import draw
 from gvoys.explore.page import check_plotly, write_page
 from gvoys.series import Series
 
-__all__ = ["Collection", "as_property", "check_plotly", "explore", "load_collection"]
+__all__ = ["Collection", "as_property", "check_plotly", "explore", "has_umap", "load_collection"]
 
 _FEW = 50  # graphs under which UMAP's neighbourhoods would be everything
 
@@ -44,25 +45,34 @@ def explore(
     tell : called with what is being done.
     """
     check_plotly()
+    seed = as_seed(random_state)
     n_whole = len(collection.batch)
-    shown = collection.with_sizes().sampled(n_graphs, random_state)
+    shown = collection.with_sizes().sampled(n_graphs, seed)
     if len(shown.batch) < 3:
-        raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}")
+        left_out = f" ({len(collection.left_out)} rows could not be read)" if collection.left_out else ""
+        raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}{left_out}")
     tell(f"walks of {len(shown.batch):,} graphs")
-    blocks = compute_blocks(shown.batch, series, max_length, labels, random_state)
+    blocks = compute_blocks(shown.batch, series, max_length, labels, seed)
     drawings = draw(shown, tell)
     tell("map by UMAP")
-    write_page(shown, blocks, drawings, _umap(blocks, random_state), n_whole, Path(path))
+    write_page(shown, blocks, drawings, _umap(blocks, seed), n_whole, Path(path))
     return blocks
+
+
+def has_umap() -> bool:
+    """Whether there can be a second map."""
+    try:
+        from umap import UMAP  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def _umap(blocks: Blocks, seed: int) -> NDArray[np.float64] | None:
     """Places by UMAP, or None where it is not installed or graphs are too few for it."""
-    if len(blocks.diagonal) < _FEW:
+    if len(blocks.diagonal) < _FEW or not has_umap():
         return None
-    try:
-        from umap import UMAP
-    except ImportError:
-        return None
+    from umap import UMAP
+
     model = UMAP(metric="cosine", random_state=seed, n_jobs=1)
     return np.asarray(model.fit_transform(blocks.features()), np.float64)

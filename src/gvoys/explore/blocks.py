@@ -7,6 +7,7 @@ their coordinates there; the rest, orthogonal to it, is projected on random sign
 
 where the last term is unbiased, with a variance of (|rest(G)|^2 |rest(H)|^2 + <rest(G), rest(H)>^2) / width.
 Longer walks have a sketch, of which all components are kept, a byte each; the spread between its groups is its error.
+Every length is divided by its mean K_i(G, G), so that long walks do not outgrow a page's numbers.
 """
 
 from __future__ import annotations
@@ -59,13 +60,15 @@ class Blocks:
     """What the page computes kernels from."""
 
     mu: NDArray[np.float64]  # (n_lengths,)
+    means: NDArray[np.float64]  # (n_lengths,): of K_i(G, G), by which lengths are divided
     lengths: list[Length]
-    diagonal: NDArray[np.float64]  # (n_graphs, n_lengths): K_i(G, G)
+    diagonal: NDArray[np.float64]  # (n_graphs, n_lengths): K_i(G, G) / mean
     method: str  # in words
 
     def features(self) -> NDArray[np.float64]:
         """Rows of length one, whose products are the cosines of the kernel with this mu."""
-        flat = np.hstack([np.sqrt(mu) * each.values for mu, each in zip(self.mu, self.lengths, strict=True)])
+        shares = np.sqrt(self.mu * self.means)
+        flat = np.hstack([share * each.values for share, each in zip(shares, self.lengths, strict=True)])
         norms = np.linalg.norm(flat.astype(np.float64), axis=1, keepdims=True)
         return flat / np.where(norms > 0, norms, 1.0)
 
@@ -75,17 +78,25 @@ def compute_blocks(batch: GraphBatch, series: Series | None, max_length: int, la
     check_length(max_length)
     last = _last_exact(batch, max_length, labels)
     profiles = _profiles(_kernel(last, labels).fit(batch)) if last >= 0 else []
-    rank = _within(_RANKS, _BYTES // (4 * len(batch) * (max_length + 1)))
-    lengths = [_compress(each, rank, seed + i) for i, each in enumerate(profiles)]
     method = "exact, without labels" if choose_labels(batch, labels) == (False, False) else "exact label sequences"
+    width = WIDTH
     if last < max_length:
         width = _within(_COMPONENTS, _BYTES // (len(batch) * (max_length - last)) // WIDTH * WIDTH)
         sketch = _kernel(max_length, labels, method="sketch", n_components=width, random_state=seed).fit(batch)
         profiles += _profiles(sketch)[last + 1 :]
-        lengths += [Length(each.astype(np.float32), n_groups=width // WIDTH) for each in profiles[last + 1 :]]
         method = f"label sequences, exact up to length {last}, then a sketch of {width} components"
     diagonal = np.column_stack([_squared_norms(each) for each in profiles])
-    return Blocks(_weights(batch, series, diagonal), lengths, diagonal, method)
+    means = diagonal.mean(axis=0)
+    if not np.isfinite(means).all():
+        raise UnsupportedError(f"walks of up to {max_length} steps are more than numbers hold; choose a smaller length")
+    sizes = np.where(means > 0, means, 1.0)
+    profiles = [each / np.sqrt(size) for each, size in zip(profiles, sizes, strict=True)]
+    rank = _within(_RANKS, _BYTES // (4 * len(batch) * (max_length + 1)))
+    lengths = [_compress(each, rank, seed + i) for i, each in enumerate(profiles[: last + 1])]
+    lengths += [Length(each.astype(np.float32), n_groups=width // WIDTH) for each in profiles[last + 1 :]]
+    if any(length.rest is not None for length in lengths):
+        method += ", the least part of them projected"
+    return Blocks(_weights(batch, series, means), means, lengths, diagonal / sizes, method)
 
 
 def _within(limits: tuple[int, int], wanted: int) -> int:
@@ -152,12 +163,8 @@ def _squared_norms(profiles: Any) -> NDArray[np.float64]:
     return np.einsum("nj,nj->n", profiles, profiles, dtype=np.float64)
 
 
-def _weights(batch: GraphBatch, series: Series | None, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weights(batch: GraphBatch, series: Series | None, means: NDArray[np.float64]) -> NDArray[np.float64]:
     """mu of the series, or such that every length has the same share of the mean K(G, G), which is one."""
     if series is None:
-        means = diagonal.mean(axis=0)
         return np.where(means > 0, 1.0 / np.where(means > 0, means * len(means), 1.0), 0.0)
-    mu = np.asarray(series.resolved(max_degree(batch)).coefficients(diagonal.shape[1] - 1), np.float64)
-    if (mu < 0).any():
-        raise UnsupportedError("an explorer's sliders start at mu, which must not be negative")
-    return mu
+    return np.asarray(series.resolved(max_degree(batch)).coefficients(len(means) - 1), np.float64)

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.datasets import load_tu
-from gvoys.datasets.names import LabelNames, load_names
+from gvoys.datasets.names import LabelNames, read_names
 from gvoys.datasets.smiles import SUFFIXES, read_molecules
+from gvoys.datasets.tu import dataset_name, locate, read_tu
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 
 __all__ = ["Collection", "Property", "as_property", "load_collection"]
 
 _FEW = 12  # different values up to which whole numbers are classes
+_MISSING = ("", "na", "n/a", "nan", "none", "null")
 _NAMES = ("id", "name")  # columns that name a molecule rather than describe it
 _MANY = 40  # classes beyond which colours tell nothing
 
@@ -44,9 +45,17 @@ class Collection:
     places: NDArray[np.int64] | None = None  # in the whole collection, where this is a sample of it
     left_out: list[tuple[int, str]] = field(default_factory=list)  # rows of a table, and why
 
+    def __post_init__(self) -> None:
+        given = {"captions": len(self.captions)} | {repr(name): len(p.values) for name, p in self.properties.items()}
+        for name, length in given.items():
+            if length != len(self.batch):
+                raise ParameterError(f"{name} must have one value for each of {len(self.batch)} graphs, not {length}")
+
     def with_sizes(self) -> Collection:
         """With the properties that every graph has, after its own."""
-        return replace(self, properties=self.properties | _sizes(self.batch))
+        return replace(
+            self, properties=self.properties | {k: v for k, v in _sizes(self.batch).items() if k not in self.properties}
+        )
 
     def sampled(self, n_graphs: int, seed: int) -> Collection:
         """So many graphs at random, in their order; all of them where there are no more."""
@@ -55,49 +64,50 @@ class Collection:
         if len(self.batch) <= n_graphs:
             return self
         kept = np.sort(np.random.default_rng(seed).permutation(len(self.batch))[:n_graphs])
+        properties = {name: replace(each, values=each.values[kept]) for name, each in self.properties.items()}
         return replace(
             self,
             batch=self.batch[kept],
             captions=[self.captions[i] for i in kept],
-            properties={name: replace(p, values=p.values[kept]) for name, p in self.properties.items()},
+            properties={name: each for name, each in properties.items() if np.isfinite(each.values).any()},
             smiles=None if self.smiles is None else [self.smiles[i] for i in kept],
             places=kept,
         )
 
 
 def load_collection(data: str, root: Path | None, smiles_column: str = "smiles") -> Collection:
-    """A TU dataset by name, zip or folder, or a table of SMILES with all its columns."""
+    """A TU dataset by name, zip or folder, or a table of SMILES with its columns."""
     path = Path(data)
     if path.suffix.lower() in SUFFIXES:
         return _from_table(path, smiles_column)
-    here = path.suffix == ".zip" or path.is_dir()
-    name, folder = (path.stem, path.parent) if here else (data, root)
-    batch, y = load_tu(name, folder)
-    properties = {} if y is None else _targets(y)
-    return Collection(name, batch, [""] * len(batch), properties, load_names(name, folder))
+    found = locate(data, root)
+    batch, y = read_tu(found)
+    return Collection(
+        dataset_name(found), batch, [""] * len(batch), {} if y is None else _targets(y), read_names(found)
+    )
 
 
 def as_property(values: Sequence[Any] | NDArray[Any]) -> Property | None:
-    """Numbers, or classes where values are few or no numbers; None where they are too many to be told apart."""
+    """Numbers, or classes where values are few or no numbers; None where there are none, or too many to tell apart."""
     texts = [str(value).strip() for value in values]
+    missing = np.array([text.lower() in _MISSING for text in texts])
     try:
-        numbers = np.array([float(text) if text else np.nan for text in texts])
+        numbers = np.array([np.nan if gone else float(text) for text, gone in zip(texts, missing, strict=True)])
     except ValueError:
-        numbers = None
-    if numbers is not None and not np.isfinite(numbers).any():
+        return _classes(["none" if gone else text for text, gone in zip(texts, missing, strict=True)])
+    numbers[~np.isfinite(numbers)] = np.nan
+    known = numbers[np.isfinite(numbers)]
+    if not len(known):
         return None
-    if numbers is not None and not _like_classes(numbers):
-        return Property(np.where(np.isfinite(numbers), numbers, np.nan))
-    names = np.array(texts) if numbers is None else numbers
-    distinct, codes = np.unique(names, return_inverse=True)
-    if len(distinct) > _MANY:
-        return None
-    shown = tuple(f"{name:g}" if numbers is not None else str(name) or "none" for name in distinct)
-    return Property(codes.astype(np.float64), shown)
+    if (known != np.round(known)).any() or len(np.unique(known)) > _FEW:
+        return Property(numbers)
+    distinct, codes = np.unique(numbers, return_inverse=True)  # nan comes last, and once
+    return Property(codes.astype(np.float64), tuple("none" if np.isnan(each) else f"{each:.0f}" for each in distinct))
 
 
-def _like_classes(numbers: NDArray[np.float64]) -> bool:
-    return bool(np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()) and len(np.unique(numbers)) <= _FEW
+def _classes(texts: list[str]) -> Property | None:
+    distinct, codes = np.unique(texts, return_inverse=True)
+    return None if len(distinct) > _MANY else Property(codes.astype(np.float64), tuple(map(str, distinct)))
 
 
 def _targets(y: NDArray[Any]) -> dict[str, Property]:
@@ -119,7 +129,7 @@ def _sizes(batch: GraphBatch) -> dict[str, Property]:
 
 def _from_table(path: Path, smiles_column: str) -> Collection:
     table = read_molecules(path, smiles_column)
-    others = [key for key in table.rows[0] if key and key.lower() != smiles_column.lower()]
+    others = [key for key in table.rows[0] if key and key != table.smiles_column]
     names = [key for key in others if key.lower() in _NAMES]
     captions = [
         " ".join([*filter(None, (row[key] for key in names)), text])

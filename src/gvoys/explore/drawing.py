@@ -37,6 +37,7 @@ class Drawings:
     orders: NDArray[np.float64]  # of bonds, in numbers of lines; 1.5 is an aromatic one
     texts: list[str]
     molecules: bool
+    directed: bool
 
 
 def draw(collection: Collection, tell: Callable[[str], None]) -> Drawings:
@@ -60,6 +61,7 @@ def draw(collection: Collection, tell: Callable[[str], None]) -> Drawings:
         _orders(collection, shown, entries),
         texts,
         chemist is not None,
+        shown.directed,
     )
     for g in np.flatnonzero(sizes).tolist():
         if g % _OFTEN == 0:
@@ -86,32 +88,31 @@ def _edges(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _texts(collection: Collection) -> tuple[list[str], list[str] | None]:
-    """What to write at a node of each label, and the chemical elements, where all labels are some."""
-    labels = collection.batch.node_labels
+    """What to write at a node of each label, and for molecules the chemical elements."""
+    labels, names = collection.batch.node_labels, collection.label_names
     if labels is None:
         return [""], None
     if collection.smiles is not None:
         return [_atom_text(*value) for value in labels.values], [symbol for symbol, _, _ in labels.values]
-    names = [str(collection.label_names.nodes.get(value, value)) for value in labels.values]
-    return names, names if all(map(_is_element, names)) else None
+    texts = [str(names.nodes.get(value, value)) for value in labels.values]
+    bonds = bool(names.edges) and not collection.batch.directed  # H, C and S alone may be helix, coil and sheet
+    return texts, texts if bonds and set(texts) <= _elements() else None
 
 
-def _atom_text(symbol: str, aromatic: bool, hydrogens: int) -> str:
+def _atom_text(symbol: str, _aromatic: bool, hydrogens: int) -> str:
     """OH, NH2; carbon is a corner without a name."""
     if symbol == "C" or not hydrogens:
         return symbol
     return f"{symbol}H{hydrogens if hydrogens > 1 else ''}"
 
 
-def _is_element(name: str) -> bool:
+def _elements() -> set[str]:
+    """Symbols of the chemical elements, or nothing where RDKit is not installed."""
     try:
         from rdkit import Chem
     except ImportError:
-        return False
-    try:
-        return bool(name[:1].isupper() and Chem.GetPeriodicTable().GetAtomicNumber(name) > 0)
-    except RuntimeError:
-        return False
+        return set()
+    return {Chem.GetPeriodicTable().GetElementSymbol(number) for number in range(1, 119)}
 
 
 def _orders(collection: Collection, batch: GraphBatch, entries: NDArray[np.int64]) -> NDArray[np.float64]:

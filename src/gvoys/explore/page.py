@@ -39,7 +39,9 @@ def write_page(
         "numbers": None if collection.places is None else collection.places.tolist(),
         "captions": collection.captions,
         "properties": [_property(name, each) for name, each in collection.properties.items()],
+        "sizes": collection.batch.graph_sizes.tolist(),
         "mu": blocks.mu.tolist(),
+        "means": blocks.means.tolist(),
         "lengths": [_length(each) for each in blocks.lengths],
         "diagonal": _array(blocks.diagonal.astype(np.float32)),
         "drawings": _drawings(drawings),
@@ -61,7 +63,8 @@ def write_page(
 def _about(collection: Collection, blocks: Blocks, n_whole: int) -> str:
     n = len(collection.batch)
     graphs = f"{n:,} graphs" if n == n_whole else f"{n:,} of {n_whole:,} graphs, drawn at random"
-    return f"{graphs}; walks of up to {len(blocks.mu) - 1} steps, {blocks.method}"
+    rows = f"; {len(collection.left_out):,} rows could not be read" if collection.left_out else ""
+    return f"{graphs}; walks of up to {len(blocks.mu) - 1} steps, {blocks.method}{rows}"
 
 
 def _property(name: str, each: Property) -> dict[str, Any]:
@@ -92,6 +95,7 @@ def _drawings(drawings: Drawings) -> dict[str, Any]:
     assert LARGEST < 2**16
     return {
         "molecules": drawings.molecules,
+        "directed": drawings.directed,
         "texts": drawings.texts,
         "nodeOffsets": _array(drawings.node_offsets.astype(np.uint32)),
         "xy": _array(drawings.xy.astype(np.float32)),

@@ -44,6 +44,8 @@ def reproduce(names: list[str], plan: Plan, out: Path) -> Report:
     if unknown is not None:
         raise ParameterError(f"there is no experiment {unknown!r}; choose among {', '.join(EXPERIMENTS)} and all")
     out.mkdir(parents=True, exist_ok=True)
+    before = [out / f"{name}.json" for name in EXPERIMENTS if name not in wanted]
+    kept = {path.stem: read_result(path) for path in before if path.is_file()}
     results = []
     for name in wanted:
         plan.tell(name)
@@ -51,5 +53,5 @@ def reproduce(names: list[str], plan: Plan, out: Path) -> Report:
         result = EXPERIMENTS[name](plan)
         results.append(replace(result, seconds=round(time.perf_counter() - begin, 1), machine=describe_machine()))
         write_result(results[-1], out)
-    everything = [read_result(path) for name in EXPERIMENTS if (path := out / f"{name}.json").is_file()]
-    return Report(results, write_page(everything, out))
+    everything = kept | {result.name: result for result in results}
+    return Report(results, write_page([everything[name] for name in EXPERIMENTS if name in everything], out))

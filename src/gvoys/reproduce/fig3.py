@@ -24,18 +24,18 @@ def run(plan: Plan) -> Result:
     rows, figures, notes = [], [], []
     for name in ("MUTAG", "PTC_MR") if plan.quick else _DATASETS:
         plan.tell(f"fig3, {name}")
-        title, pair = pair_from(name, plan)
+        pair = pair_from(name, plan)
         curves = [
-            _curve(f"voyagers, {what}", pair, walks, labels, plan, "voyagers")
+            _curve(f"voyagers, {what}", pair.graphs, walks, labels, plan, "voyagers")
             for what, labels in (("no labels", None), ("labels", "node"))
         ]
-        curves.append(_curve("sketch, labels", pair, _COMPONENTS, "node", plan, "sketch"))
-        figures.append(Figure(f"fig3-{name}", title, "walks per node, or components", "relative error", curves))
+        curves.append(_curve("sketch, labels", pair.graphs, _COMPONENTS, "node", plan, "sketch"))
+        figures.append(Figure(f"fig3-{name}", pair.title, "walks per node, or components", "relative error", curves))
         slopes = [slope(curve.x, curve.y) for curve in curves]
         last = [curve.y[-1] for curve in curves]
         rows.append(
             Row(
-                f"{name}: slope of log error over log walks",
+                f"{pair.name}: slope of log error over log walks",
                 "falls, about -0.5",
                 f"{slopes[0]:.2f}, with labels {slopes[1]:.2f}",
                 f"sketch {slopes[2]:.2f}; without labels moments are exact",
@@ -43,7 +43,7 @@ def run(plan: Plan) -> Result:
         )
         rows.append(
             Row(
-                f"{name}: error with {walks[-1]} walks, sketch with {_COMPONENTS[-1]} components",
+                f"{pair.name}: error with {walks[-1]} walks, sketch with {_COMPONENTS[-1]} components",
                 "",
                 f"{last[0]:.2g}, with labels {last[1]:.2g}",
                 f"{last[2]:.2g}",

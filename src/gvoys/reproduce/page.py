@@ -52,5 +52,7 @@ def _section(result: Result, folder: Path) -> str:
 
 
 def _picture(path: Path, title: str) -> str:
+    if not path.is_file():  # of an earlier run, and taken away since
+        return ""
     data = base64.b64encode(path.read_bytes()).decode()
     return f'<img alt="{escape(title)}" src="data:image/png;base64,{data}">'

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gvoys.errors import DatasetError
 from gvoys.files import appearing
 from gvoys.report import plots
 
@@ -27,7 +28,8 @@ class Plan:
 
     def command(self, name: str) -> str:
         """What to type to have this experiment again."""
-        return f"gvoys reproduce {name}{' --quick' if self.quick else ''} --seed {self.seed}"
+        quick, root = " --quick" if self.quick else "", "" if self.root is None else " --root FOLDER"
+        return f"gvoys reproduce {name}{quick}{root} --seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,10 @@ def write_result(result: Result, folder: Path) -> None:
 
 
 def read_result(path: Path) -> Result:
-    """What `write_result` wrote."""
-    data = json.loads(path.read_text())
-    figures = [Figure(**figure | {"curves": [Curve(**c) for c in figure["curves"]]}) for figure in data["figures"]]
-    return Result(**data | {"rows": [Row(**row) for row in data["rows"]], "figures": figures})
+    """What `write_result` wrote; a file that it did not is refused."""
+    try:
+        data = json.loads(path.read_text())
+        figures = [Figure(**figure | {"curves": [Curve(**c) for c in figure["curves"]]}) for figure in data["figures"]]
+        return Result(**data | {"rows": [Row(**row) for row in data["rows"]], "figures": figures})
+    except (KeyError, TypeError, ValueError):
+        raise DatasetError(f"{path} is no result of this version; remove it, or write into another folder") from None

@@ -15,9 +15,9 @@ function element(name, attributes) {
 class Drawings {
   constructor(data) { Object.assign(this, data); }
 
-  picture(g) {
+  picture(g, label) {
     const [first, last] = [this.nodeOffsets[g], this.nodeOffsets[g + 1]];
-    const svg = element("svg", { class: "graph", role: "img", "aria-label": `drawing of graph ${g}` });
+    const svg = element("svg", { class: "graph", role: "img", "aria-label": label });
     if (first === last) return svg;
     const points = Array.from({ length: last - first }, (_, i) => [this.xy[2 * (first + i)], -this.xy[2 * (first + i) + 1]]);
     const codes = Array.from({ length: last - first }, (_, i) => this.nodeCodes[first + i]);
@@ -25,9 +25,10 @@ class Drawings {
     for (let e = this.edgeOffsets[g]; e < this.edgeOffsets[g + 1]; e++)
       edges.push([this.ends[2 * e], this.ends[2 * e + 1], this.orders[e] / 2]);
     const unit = this.#frame(svg, points, edges);
-    const around = this.#neighbours(points, edges);
+    const around = points.map(() => []);
+    for (const [a, b] of edges) if (a !== b) { around[a].push(b); around[b].push(a); }
     for (const edge of edges) this.#edge(svg, points, edge, around, unit);
-    points.forEach((point, i) => this.#node(svg, point, codes[i], edges.length, points.length, unit));
+    points.forEach((point, i) => this.#node(svg, point, codes[i], around[i].length, points.length, unit));
     return svg;
   }
 
@@ -44,17 +45,6 @@ class Drawings {
     const [x, y] = [(left + right - wide) / 2 - margin, (top + bottom - high) / 2 - margin];
     svg.setAttribute("viewBox", `${x} ${y} ${wide + 2 * margin} ${high + 2 * margin}`);
     return unit;
-  }
-
-  #neighbours(points, edges) {
-    const sums = points.map(() => [0, 0, 0]);
-    for (const [a, b] of edges)
-      for (const [i, j] of [[a, b], [b, a]]) {
-        sums[i][0] += points[j][0];
-        sums[i][1] += points[j][1];
-        sums[i][2] += 1;
-      }
-    return sums;
   }
 
   #edge(svg, points, [a, b, order], around, unit) {
@@ -74,21 +64,48 @@ class Drawings {
       line(0);
       if (order === 3) [-0.15, 0.15].forEach((shift) => line(shift * unit));
     }
+    if (this.directed && a !== b) this.#arrow(svg, points[a], points[b], unit);
   }
 
-  /* On which side of a bond the neighbours lie: the inside of its ring. */
+  #arrow(svg, p, q, unit) {
+    const size = Math.hypot(q[0] - p[0], q[1] - p[1]) || 1, [x, y] = [(q[0] - p[0]) / size, (q[1] - p[1]) / size];
+    const at = (along, aside) => `${q[0] - along * unit * x - aside * unit * y},${q[1] - along * unit * y + aside * unit * x}`;
+    svg.append(element("polygon", { points: `${at(0.25, 0)} ${at(0.5, 0.12)} ${at(0.5, -0.12)}`, fill: "#6b7488" }));
+  }
+
+  /* On which side of a bond the second line goes: into its ring, or else where the neighbours are. */
   #inner(points, a, b, around) {
-    const [p, q] = [points[a], points[b]];
-    const count = around[a][2] + around[b][2] - 2 || 1;
-    const x = (around[a][0] - q[0] + around[b][0] - p[0]) / count, y = (around[a][1] - q[1] + around[b][1] - p[1]) / count;
-    return (q[1] - p[1]) * (x - p[0]) - (q[0] - p[0]) * (y - p[1]) >= 0 ? 1 : -1;
+    const near = this.#ring(a, b, around) ?? [...around[a], ...around[b]];
+    const [p, q] = [points[a], points[b]], mean = (k) => near.reduce((sum, i) => sum + points[i][k], 0) / near.length;
+    return (q[1] - p[1]) * (mean(0) - p[0]) - (q[0] - p[0]) * (mean(1) - p[1]) >= 0 ? 1 : -1;
   }
 
-  #node(svg, [x, y], code, n_edges, n_nodes, unit) {
-    const text = this.texts[code], symbol = text.match(/^[A-Z][a-z]?/)?.[0];
+  /* The nodes of the smallest ring through a bond, by breadth first search, or null. */
+  #ring(a, b, around) {
+    const from = new Map([[a, null]]);
+    for (let layer = [a], steps = 0; layer.length && steps < 8; steps++) {
+      const next = [];
+      for (const u of layer)
+        for (const v of around[u]) {
+          if (from.has(v) || (u === a && v === b)) continue;
+          from.set(v, u);
+          if (v === b) {
+            const ring = [];
+            for (let w = b; w !== null; w = from.get(w)) ring.push(w);
+            return ring;
+          }
+          next.push(v);
+        }
+      layer = next;
+    }
+    return null;
+  }
+
+  #node(svg, [x, y], code, degree, n_nodes, unit) {
+    const text = this.texts[code];
     if (this.molecules) {
-      if (text === "C" && n_edges) return;
-      this.#text(svg, x, y, text, 0.62 * unit, ELEMENTS[symbol.replace(/H$/, "")] ?? "#333");
+      if (text === "C" && degree) return;
+      this.#text(svg, x, y, text, 0.62 * unit, ELEMENTS[text.match(/^[A-Z][a-z]?/)?.[0]] ?? "#333");
       return;
     }
     svg.append(element("circle", { cx: x, cy: y, r: 0.24 * unit, fill: PALETTE[code % PALETTE.length], stroke: "#fff", "stroke-width": 0.04 * unit }));

@@ -23,12 +23,15 @@ const walks = new Walks({ n: data.captions.length, lengths: data.lengths.map(pro
 const drawings = new Drawings({ ...data.drawings, ...Object.fromEntries(
   ["nodeOffsets", "xy", "nodeCodes", "edgeOffsets", "ends", "orders"].map((key) => [key, decode(data.drawings[key])])) });
 const umap = data.umap ? decode(data.umap) : null;
-const state = { mu: [...data.mu], fixed: null, neighbours: [], places: null };
+const given = data.mu.map((mu, i) => mu * data.means[i]); // shares of lengths in the mean of K(G, G)
+const state = { shares: [...given], fixed: null, neighbours: [], places: null };
+const numbers = data.numbers ?? Array.from({ length: walks.n }, (_, g) => g);
 
 /* -- words */
 
 const words = (...parts) => parts.filter((part) => part !== "").join(" · ");
-const title = (g) => `Graph ${data.numbers ? data.numbers[g] : g}`;
+const title = (g) => `Graph ${numbers[g]}`;
+const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;"); // Plotly reads names as HTML
 
 function fact(property, g) {
   const value = property.values[g];
@@ -36,10 +39,12 @@ function fact(property, g) {
   return property.classes ? property.classes[value] : String(Number(value.toPrecision(6)));
 }
 
+/* As many digits as the bar allows; without one it is exact to the digits shown. */
 function shown(value, bar) {
-  const number = $("cosine").checked ? value.toFixed(4) : value.toPrecision(4);
-  if (bar < 5e-6 * Math.abs(value)) return number; // exact to the digits shown
-  return `${number} ± ${bar < 1e-3 ? bar.toExponential(0) : bar.toPrecision(2)}`;
+  const cosine = $("cosine").checked, exact = bar <= 1e-6 * Math.abs(value);
+  const digits = exact ? 6 : Math.min(Math.max(1 - Math.floor(Math.log10(bar / (cosine ? 1 : Math.abs(value)))), 2), 6);
+  const number = cosine ? Math.min(value, 1).toFixed(digits) : value.toPrecision(digits);
+  return exact ? number : `${number} ± ${bar < 1e-3 ? bar.toExponential(0) : bar.toPrecision(2)}`;
 }
 const brief = (x) => (x === 0 || (x >= 1e-3 && x < 1e4) ? x.toPrecision(3) : x.toExponential(1));
 const colouring = () => data.properties[Number($("colour").value)];
@@ -63,16 +68,18 @@ const KIND = drawable();
 
 function traces() {
   const property = colouring(), { x, y } = state.places;
-  const trace = (graphs, more) => ({ type: KIND, mode: "markers", hoverinfo: "none", customdata: graphs,
+  const trace = (graphs, more) => ({ type: KIND, uirevision: $("colour").value, mode: "markers", hoverinfo: "none", customdata: graphs,
     x: graphs.map((g) => x[g]), y: graphs.map((g) => y[g]), ...more });
   const all = Array.from({ length: walks.n }, (_, g) => g);
   const size = walks.n > 2000 ? 5 : 7;
   if (!property.classes) {
     return [trace(all, { showlegend: false, marker: { size, color: property.values, colorscale: "Viridis", opacity: 0.85,
-      colorbar: { title: { text: property.name }, thickness: 12 } } })];
+      colorbar: { title: { text: plain(property.name) }, thickness: 12 } } })];
   }
+  const count = property.classes.length, few = count <= PALETTE.length;
   return property.classes.map((name, code) => trace(all.filter((g) => property.values[g] === code),
-    { name: `${property.name} ${name}`, marker: { size, color: PALETTE[code % PALETTE.length], opacity: 0.85 } }));
+    { name: plain(`${property.name} ${name}`), showlegend: few,
+      marker: { size, opacity: 0.85, color: few ? PALETTE[code] : `hsl(${360 * code / count}, 65%, 45%)` } }));
 }
 
 function rings() {
@@ -88,8 +95,9 @@ function axis(k) {
 }
 
 function paint() {
-  const layout = { margin: { l: 50, r: 10, t: 10, b: 45 }, hovermode: "closest", legend: { orientation: "h", y: 1.08 },
-    xaxis: { ...axis(0), zeroline: false }, yaxis: { ...axis(1), zeroline: false }, uirevision: $("projection").value };
+  const layout = { margin: { l: 50, r: 10, t: 10, b: 45 }, hovermode: "closest", uirevision: $("projection").value,
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", uirevision: $("colour").value },
+    xaxis: { ...axis(0), zeroline: false }, yaxis: { ...axis(1), zeroline: false } };
   return Plotly.react("map", [...traces(), ...rings()], layout,
     { responsive: true, displaylogo: false, displayModeBar: innerWidth > 700 ? "hover" : false, scrollZoom: true, modeBarButtonsToRemove: ["select2d", "lasso2d"] });
 }
@@ -104,7 +112,7 @@ function place() {
 
 function fix(g) {
   state.fixed = g;
-  history.replaceState(null, "", g === null ? location.pathname + location.search : `#${g}`);
+  history.replaceState(null, "", g === null ? location.pathname + location.search : `#${numbers[g]}`);
   $("tip").hidden = true;
   rank();
   paint();
@@ -122,9 +130,9 @@ function rank() {
 }
 
 function picture(g) {
-  const drawn = drawings.picture(g);
+  const drawn = drawings.picture(g, `drawing of graph ${numbers[g]}`);
   if (drawn.childNodes.length) return drawn;
-  const nodes = data.properties.find((p) => p.name === "nodes").values[g];
+  const nodes = data.sizes[g];
   return make("p", { className: "soft", textContent: nodes ? `${nodes} nodes are too many to draw` : "a graph without nodes" });
 }
 
@@ -159,21 +167,16 @@ function hover(event) {
 
 /* -- weights: a slider stands for a length's share of the kernel, on a scale that has room for small ones */
 
-const meanDiagonal = data.mu.map((_, i) => {
-  let sum = 0;
-  for (let g = 0; g < walks.n; g++) sum += walks.diagonal[g * data.mu.length + i];
-  return sum / walks.n || 1;
-});
-const fullShare = Math.max(...data.mu.map((mu, i) => mu * meanDiagonal[i])) || 1;
 const MOST = 8; // times the largest share at the beginning
-const toSlider = (mu, i) => Math.cbrt(mu * meanDiagonal[i] / fullShare / MOST);
-const toWeight = (slider, i) => (MOST * slider ** 3 * fullShare) / meanDiagonal[i];
+const full = Math.max(...given) || 1;
+const toMu = (share, i) => (data.means[i] > 0 ? share / data.means[i] : 0);
+const currentMu = () => state.shares.map(toMu);
 
 function buildWeights() {
   $("weights").replaceChildren(...data.mu.map((_, i) => {
-    const slider = make("input", { type: "range", min: 0, max: 1, step: 0.001, id: `mu${i}` });
+    const slider = make("input", { type: "range", min: 0, max: 1, step: 0.001, id: `mu${i}`, disabled: !data.means[i] });
     slider.addEventListener("input", () => {
-      state.mu[i] = toWeight(slider.valueAsNumber, i);
+      state.shares[i] = MOST * slider.valueAsNumber ** 3 * full;
       reweigh();
     });
     return make("label", { htmlFor: `mu${i}` }, `length ${i}`, slider, make("output", { id: `share${i}` }));
@@ -181,17 +184,17 @@ function buildWeights() {
 }
 
 function showWeights(touched) {
-  const shares = state.mu.map((mu, i) => mu * meanDiagonal[i]), total = shares.reduce((a, b) => a + b, 0) || 1;
-  state.mu.forEach((mu, i) => {
-    if (document.activeElement?.id !== `mu${i}` || !touched) $(`mu${i}`).value = toSlider(mu, i);
-    $(`share${i}`).textContent = `${brief(mu)}, ${(100 * shares[i] / total).toFixed(0)} %`;
+  const total = state.shares.reduce((a, b) => a + b, 0) || 1;
+  state.shares.forEach((share, i) => {
+    if (document.activeElement?.id !== `mu${i}` || !touched) $(`mu${i}`).value = Math.cbrt(share / full / MOST);
+    $(`share${i}`).textContent = `${brief(toMu(share, i))}, ${(100 * share / total).toFixed(0)} %`;
   });
-  $("series").textContent = `gv.Coefficients([${state.mu.map((mu) => Number(mu.toPrecision(6))).join(", ")}])`;
+  $("series").textContent = `gv.Coefficients([${currentMu().map((mu) => Number(mu.toPrecision(6))).join(", ")}])`;
 }
 
 let waiting = false;
 function reweigh(touched = true) {
-  walks.weigh(state.mu, $("cosine").checked);
+  walks.weigh(state.shares, $("cosine").checked);
   showWeights(touched);
   rank();
   if (waiting) return;
@@ -203,8 +206,8 @@ function reweigh(touched = true) {
   });
 }
 
-function setWeights(mu) {
-  state.mu = mu;
+function setWeights(shares) {
+  state.shares = shares;
   reweigh(false);
 }
 
@@ -213,7 +216,6 @@ function setWeights(mu) {
 function find(text) {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return [];
-  const numbers = data.numbers ?? Array.from({ length: walks.n }, (_, g) => g);
   const found = numbers.flatMap((number, g) => (String(number) === wanted ? [g] : []));
   for (let g = 0; g < walks.n && found.length < 8; g++) {
     if (String(numbers[g]) !== wanted && (String(numbers[g]).startsWith(wanted) || data.captions[g].toLowerCase().includes(wanted))) found.push(g);
@@ -248,8 +250,9 @@ function press(event) {
     fix(null);
     return;
   }
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (event.target.matches('input[type="search"]')) return;
+  const taken = event.target.matches('input[type="range"], select'); // by the control itself
+  const step = taken ? 0 : { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (event.key === "/") $("search").focus();
   else if (step) fix(state.fixed === null ? 0 : (state.fixed + step + walks.n) % walks.n);
   else if (/^[1-9]$/.test(event.key) && state.neighbours[event.key - 1]) fix(state.neighbours[event.key - 1].graph);
@@ -259,6 +262,12 @@ function press(event) {
 
 /* -- begin */
 
+/* The address may name a graph: page.html#17. */
+function follow() {
+  const asked = numbers.indexOf(Number(location.hash.slice(1)));
+  if (location.hash && asked >= 0) fix(asked);
+}
+
 function begin() {
   $("name").textContent = data.name;
   $("about").textContent = data.about;
@@ -266,28 +275,28 @@ function begin() {
   $("projection").append(make("option", { value: "pca", textContent: "principal components, live" }),
     ...(umap ? [make("option", { value: "umap", textContent: "UMAP, weights as given" })] : []));
   buildWeights();
-  walks.weigh(state.mu, true);
+  walks.weigh(state.shares, true);
   showWeights(false);
   place();
   paint().then(() => {
     $("map").on("plotly_hover", hover);
     $("map").on("plotly_unhover", () => ($("tip").hidden = true));
     $("map").on("plotly_click", (event) => event.points[0].customdata !== undefined && fix(event.points[0].customdata));
-    const asked = /^#(\d+)$/.exec(location.hash);
-    if (asked && Number(asked[1]) < walks.n) fix(Number(asked[1]));
+    follow();
     document.body.dataset.ready = "yes";
   });
   $("colour").addEventListener("change", () => { rank(); paint(); });
   $("projection").addEventListener("change", () => { place(); paint(); });
   $("cosine").addEventListener("change", () => reweigh(false));
-  $("given").addEventListener("click", () => setWeights([...data.mu]));
-  $("equal").addEventListener("click", () => setWeights(data.mu.map((_, i) => fullShare / meanDiagonal[i])));
+  $("given").addEventListener("click", () => setWeights([...given]));
+  $("equal").addEventListener("click", () => setWeights(data.means.map((mean) => (mean > 0 ? full : 0))));
   $("search").addEventListener("input", showMatches);
   $("search").addEventListener("keydown", (event) => {
     const found = find($("search").value);
     if (event.key === "Enter" && found.length) choose(found[0]);
   });
   document.addEventListener("keydown", press);
+  addEventListener("hashchange", follow);
 }
 
 begin();

@@ -2,7 +2,7 @@
 
    A length is { values: (graphs, width), groups, widening, rest }. Several groups are the independent parts of a sketch;
    their spread is its error. One group is exact but for the rest, which is there as random projections. `diagonal` is
-   (graphs, lengths). */
+   (graphs, lengths), with a mean of one for every length; `mu` here are the shares that lengths have in the mean. */
 class Walks {
   constructor({ n, lengths, diagonal }) {
     Object.assign(this, { n, lengths, diagonal });
@@ -84,7 +84,7 @@ class Walks {
   project() {
     const { n } = this, mean = this.#pull([new Float64Array(n).fill(1 / n)])[0];
     const variance = this.#meanSquare() - mean.reduce((sum, x) => sum + x * x, 0);
-    let axes = this.axes ?? this.#beginnings(mean.length), before = -1, places, spread;
+    let axes = this.#restarted(mean.length), before = -1, places, spread;
     for (let turn = 0; turn < 60; turn++) {
       places = this.#places(axes, mean);
       spread = places.map((xs) => xs.reduce((sum, x) => sum + x * x / n, 0));
@@ -111,10 +111,12 @@ class Walks {
     return [first.map((a, j) => c * a + s * second[j]), first.map((a, j) => c * second[j] - s * a)];
   }
 
-  #beginnings(width) {
+  /* The last axes with a little of everything: they may lie in lengths that have no weight any more. */
+  #restarted(width) {
     let state = 1;
-    const next = () => (state = (state * 48271) % 2147483647) / 2147483647 - 0.5;
-    return this.#orthonormal([0, 1].map(() => Float64Array.from({ length: width }, next)));
+    const next = () => ((state = (state * 48271) % 2147483647) / 2147483647 - 0.5) / Math.sqrt(width);
+    const noise = [0, 1].map(() => Float64Array.from({ length: width }, next));
+    return this.#orthonormal(this.axes ? noise.map((axis, k) => axis.map((x, j) => 0.1 * x + this.axes[k][j])) : noise);
   }
 
   #meanSquare() {
