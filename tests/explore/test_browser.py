@@ -142,6 +142,7 @@ def test_the_map_comes_back_after_all_weights_were_zero(tab):
     for weights in ([0, 0, 0, 0, 0], [0, 0, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]):
         tab.evaluate("weights => { setWeights(weights); place(); paint(); }", weights)
         assert "NaN" not in tab.locator("body").inner_text()
+        assert (tab.evaluate("state.places.shares[0]") > 0) == any(weights)
     tab.locator("#given").click()
     tab.wait_for_function("state.places.shares[0] > 0")
     np.testing.assert_allclose(tab.evaluate("state.places.shares"), shares, rtol=1e-3)
