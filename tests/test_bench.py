@@ -46,9 +46,10 @@ def test_grakel_beside_ours(tmp_path):
     assert theirs["geometric"].ratio > 20
     assert 1e-4 < theirs["geometric, labels"].error < 0.01  # its labels are not quite right, and the column says so
     assert machine["GraKeL"].startswith("0.")
-    write_results(tmp_path / "results.json", found, machine, "gvoys bench --quick")
+    command = Settings(quick=True, peers=("grakel",), root=str(tmp_path)).command
+    write_results(tmp_path / "results.json", found, machine, command)
     kept = json.loads((tmp_path / "results.json").read_text())
-    assert kept["command"] == "gvoys bench --quick"
+    assert kept["command"] == "gvoys bench --peer grakel --quick --root FOLDER --limit 180"
     assert {"date", "processor", "cores", "numpy", "gvoys"} <= set(kept["machine"])
     assert len(kept["measurements"]) == len(found)
 

@@ -36,6 +36,14 @@ class Settings:
         if not self.limit > 0:
             raise ParameterError(f"the limit must be a number of seconds above 0, not {self.limit:g}")
 
+    @property
+    def command(self) -> str:
+        """What to type to have this again."""
+        given = [f"--peer {peer}" for peer in self.peers] + ["--quick"] * self.quick + ["--install"] * self.install
+        return " ".join(
+            ["gvoys bench", *given, *["--root FOLDER"] * (self.root is not None), f"--limit {self.limit:g}"]
+        )
+
 
 @dataclass(frozen=True)
 class Measurement:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -269,7 +268,7 @@ def bench(
     from gvoys.cli.bench import run_bench_command
 
     settings = Settings(quick, None if root is None else str(root), tuple(peer or ()), install, limit)
-    run_bench_command(Console(), settings, out, shlex.join(["gvoys", *sys.argv[1:]]))
+    run_bench_command(Console(), settings, out)
 
 
 def main() -> None:

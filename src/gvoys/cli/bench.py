@@ -14,7 +14,7 @@ from gvoys.files import check_output
 __all__ = ["run_bench_command"]
 
 
-def run_bench_command(console: Console, settings: Settings, out: Path | None, command: str) -> None:
+def run_bench_command(console: Console, settings: Settings, out: Path | None) -> None:
     """Measure, print a table for each task, and write."""
     if out is not None:
         check_output(out)
@@ -28,7 +28,7 @@ def run_bench_command(console: Console, settings: Settings, out: Path | None, co
         console.print(table)
     console.print(", ".join(f"{key} {value}" for key, value in machine.items()), style="dim", highlight=False)
     if out is not None:
-        write_results(out, found, machine, command)
+        write_results(out, found, machine, settings.command)
         console.print(f"Written to {out}.", highlight=False, soft_wrap=True, markup=False)
 
 
