@@ -115,5 +115,5 @@ def write_results(path: Path, found: list[Measurement], machine: dict[str, Any],
     text = json.dumps(
         {"command": command, "machine": machine, "measurements": [asdict(row) for row in found]}, indent=1
     )
-    with appearing(path) as partial:
-        partial.write_text(text + "\n")
+    with appearing(path) as file:
+        file.write_text(text + "\n")

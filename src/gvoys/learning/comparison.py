@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel
 from gvoys.graphs.batch import GraphBatch
+from gvoys.learning.evaluation import fold_splits
 from gvoys.learning.series import learn_series
 from gvoys.series import Geometric, Series
 
@@ -78,11 +79,7 @@ def nested_score(
 
 
 def _splits(y: NDArray[Any], n_folds: int, seeds: tuple[int, ...]) -> list[Any]:
-    return [
-        split
-        for seed in seeds
-        for split in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
-    ]
+    return [split for seed in seeds for split in fold_splits(True, y, n_folds, seed)]
 
 
 def _kernels(series: Series, batch: GraphBatch, train: Any, test: Any, walks: dict[str, Any]) -> tuple[Any, Any]:

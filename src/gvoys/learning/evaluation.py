@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["Evaluation", "evaluate_folds"]
+__all__ = ["Evaluation", "evaluate_folds", "fold_splits"]
 
 
 @dataclass
@@ -55,7 +55,7 @@ def evaluate_folds(
     if not 2 <= n_folds <= smallest:
         what = f"the smallest class has {smallest} graphs" if classify else f"there are {smallest} graphs"
         raise ParameterError(f"folds must lie between 2 and {max(smallest, 2)}, since {what}, not {n_folds}")
-    splits = [(seed, split) for seed in seeds for split in _splits(classify, y, n_folds, seed)]
+    splits = [(seed, split) for seed in seeds for split in fold_splits(classify, y, n_folds, seed)]
     for index, (seed, (train, test)) in enumerate(progress(iter(splits), len(splits)) if progress else splits):
         if index % n_folds == 0:
             result.scores.append([])
@@ -79,6 +79,7 @@ def _one_fold(model: Any, batch: GraphBatch, y: NDArray[Any], train: Any, test: 
     return model, predicted
 
 
-def _splits(classify: bool, y: NDArray[Any], n_folds: int, seed: int) -> list[Any]:
+def fold_splits(classify: bool, y: NDArray[Any], n_folds: int, seed: int) -> list[Any]:
+    """(train, test) of every fold; each has its share of every class."""
     folds = StratifiedKFold if classify else KFold
     return list(folds(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from gvoys.estimators import GraphVoyagers
 from gvoys.graphs.batch import GraphBatch
 from gvoys.learning import RandomWalkClassifier
 from gvoys.learning.comparison import nested_score
-from gvoys.learning.evaluation import evaluate_folds
+from gvoys.learning.evaluation import evaluate_folds, fold_splits
 from gvoys.reproduce.pairs import load_or_none
 from gvoys.reproduce.paper import ACCURACIES
 from gvoys.reproduce.result import Plan, Result, Row, shown_scores
@@ -64,7 +63,7 @@ def _voyagers(batch: GraphBatch, y: NDArray[Any], labels: str | None, n_folds: i
     model = GraphVoyagers(Geometric("auto"), n_components=_WALKS, p_halt=0.2, labels=labels, random_state=seed)
     X = model.fit_transform(batch).astype(np.float64)
     scores = []
-    for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(X, y):
+    for train, test in fold_splits(True, y, n_folds, seed):
         size = np.sqrt((X[train] ** 2).sum(axis=1).mean())
         known, new = X[train] / size, X[test] / size
         scores.append(nested_score(known @ known.T, new @ known.T, y[train], y[test], _EFFORT))

@@ -232,10 +232,14 @@ function showMatches() {
   }), ...(text.trim() && !found.length ? [make("span", { className: "soft", textContent: "no graph has this" })] : []));
 }
 
-function choose(g) {
+function endSearch() {
   $("search").value = "";
   $("matches").replaceChildren();
-  $("search").blur();
+  document.activeElement?.blur();
+}
+
+function choose(g) {
+  endSearch();
   fix(g);
 }
 
@@ -244,10 +248,7 @@ function choose(g) {
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") {
-    $("search").value = "";
-    $("matches").replaceChildren();
-    document.activeElement?.blur();
-    fix(null);
+    choose(null);
     return;
   }
   if (event.target.matches('input[type="search"]')) return;
