@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pairs import KINDS, Kind, random_graph, true_radius
 
 import gvoys as gv
-from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.spectrum import max_degree, spectral_radius, strong_components
 
 
 @given(st.integers(0, 10**6), st.sampled_from([*KINDS, Kind(weighted=True, signed=True)]))
@@ -79,3 +79,49 @@ def test_scaled_on_both_sides():
     expected = np.abs(np.linalg.eigvals(left[:, None] * np.abs(dense.A) * right)).max()
     batch = gv.as_batch([dense.A], directed=True)
     np.testing.assert_allclose(spectral_radius(batch, left=left, right=right), [expected], rtol=1e-6)
+
+
+# -- parallel edges with labels of their own: entries that stand in the matrix twice
+
+
+def multigraph(rng, n, n_edges):
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from(range(n))
+    for u, v in rng.integers(0, n, (n_edges, 2)).tolist():
+        graph.add_edge(u, v, label=int(rng.integers(0, 3)), weight=float(rng.choice([-1, 1])))
+    return graph
+
+
+def test_parallel_edges_do_not_hang():
+    graph = nx.MultiDiGraph([(0, 1, {"label": "a"}), (0, 1, {"label": "b"}), (1, 0, {"label": "a"})])
+    np.testing.assert_allclose(spectral_radius(gv.as_batch([graph])), [np.sqrt(2)], rtol=1e-9)
+    value = gv.exact_kernel(graph, graph, gv.Geometric(0.001), labels=None, start="ones", stop="ones")
+    moments = gv.profiles([graph], "moments", 60, start="ones", stop="ones")
+    assert value == pytest.approx(gv.compute_gram(moments, gv.Geometric(0.001))[0, 0], rel=1e-9)
+
+
+@given(st.integers(0, 10**6))
+def test_components_of_multigraphs(seed):
+    """As networkx finds them: a component wrongly split would hide cycles, and the bound fall below the radius."""
+    rng = np.random.default_rng(seed)
+    graph = multigraph(rng, int(rng.integers(1, 12)), int(rng.integers(0, 40)))
+    batch = gv.as_batch([graph])
+    found = strong_components(batch)
+    expected = {frozenset(part) for part in nx.strongly_connected_components(graph)}
+    assert {frozenset(np.flatnonzero(found == c).tolist()) for c in np.unique(found)} == expected
+    dense = np.zeros((len(graph), len(graph)))  # parallel edges stay apart, and so do their absolute weights
+    np.add.at(dense, (batch.rows(), batch.columns()), np.abs(batch.weights()))
+    assert spectral_radius(batch)[0] >= np.abs(np.linalg.eigvals(dense)).max() * (1 - 1e-12)
+
+
+def test_opposite_parallel_edges_do_not_cancel_in_bounds():
+    """Told apart by their labels, +1 and -1 both lead on: a bound on their sum, 0, would truncate every series."""
+    graph = nx.MultiDiGraph()
+    for u, v in ((0, 1), (1, 2), (2, 0)):
+        graph.add_edge(u, v, label="a", weight=1.0)
+        graph.add_edge(u, v, label="b", weight=-1.0)
+    series, expected = gv.Geometric(0.02), 9 / (1 - 0.04)  # 9 * 2^i pairs of walks agree in their labels
+    ends = {"labels": "edge", "start": "ones", "stop": "ones"}
+    assert gv.exact_kernel(graph, graph, series, **ends) == pytest.approx(expected, rel=1e-9)
+    kernel = gv.RandomWalkKernel(series, max_length=None, method="sequences", **ends)
+    assert kernel.fit_transform([graph])[0, 0] == pytest.approx(expected, rel=1e-8)

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import spsolve
 from gvoys.errors import ConvergenceError
 from gvoys.exact.problem import Problem
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.spectrum import absolute_adjacency
 
 Bound = Callable[[NDArray[np.float64]], float]
 
@@ -64,7 +65,7 @@ def _rates(problem: Problem) -> tuple[float, float]:
 
 def _majorant(graph: GraphBatch, rate: float) -> tuple[float, NDArray[np.float64]]:
     """A positive x with |A| x <= r x, and that r: at most `rate`, which lies above the spectral radius."""
-    A = abs(graph.adjacency())
+    A = absolute_adjacency(graph)
     x = np.ones(graph.n_nodes)
     if (A @ x).max(initial=0.0) > rate:
         x = np.atleast_1d(spsolve(sp.csc_array(sp.eye_array(graph.n_nodes) - A / rate), x))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numba import prange
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
@@ -13,7 +14,14 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.kernels import kernel
 from gvoys.threads import start_threads
 
-__all__ = ["AT_FIRST", "early_growth", "max_degree", "spectral_radius"]
+__all__ = [
+    "AT_FIRST",
+    "absolute_adjacency",
+    "early_growth",
+    "max_degree",
+    "spectral_radius",
+    "strong_components",
+]
 
 _ITERATIONS = 2000
 _STEPS = 64  # walks of this many steps tell how all longer ones multiply
@@ -44,7 +52,7 @@ def spectral_radius(
     """
     weights = np.empty(0) if batch.edge_weights is None else np.abs(batch.edge_weights)
     if batch.directed:  # a walk leaves a strongly connected component only once
-        _, component = connected_components(batch.adjacency(), connection="strong")
+        component = strong_components(batch)
         weights = np.abs(batch.weights()) * (component[batch.rows()] == component[batch.columns()])
     bounds, ones = np.zeros(len(batch)), np.ones(batch.n_nodes)
     start_threads()
@@ -66,6 +74,26 @@ def spectral_radius(
     return np.minimum(bounds * (1.0 + _MARGIN), caps)
 
 
+def strong_components(batch: GraphBatch) -> NDArray[Any]:
+    """The number of each node's strongly connected component, (n_nodes,).
+
+    SciPy looks at the pattern of a matrix, never ends where an entry stands in it twice, and takes a stored zero for
+    an edge: parallel edges are merged first, as ones, so that opposite weights do not cancel.
+    """
+    pattern = batch.adjacency()
+    pattern.data[:] = pattern.data != 0
+    pattern.eliminate_zeros()
+    pattern.sum_duplicates()
+    return np.asarray(connected_components(pattern, connection="strong")[1])
+
+
+def absolute_adjacency(batch: GraphBatch) -> sp.csr_array:
+    """|A| with the weights of parallel edges made positive one by one: ``abs`` would add them up first."""
+    A = batch.adjacency()
+    np.abs(A.data, out=A.data)
+    return A
+
+
 def early_growth(batch: GraphBatch) -> NDArray[np.float64]:
     """A rate r for each graph with |A|^k <= 10 r^k for every k, in the norm of row sums or of column sums.
 
@@ -73,7 +101,7 @@ def early_growth(batch: GraphBatch) -> NDArray[np.float64]:
     walks. s_k, the largest row sum of |A|^k, is submultiplicative, so that s_k <= 10 r^k for k < 64 and s_64 <= r^64
     are enough for all k. Cost: O(n_entries) per step.
     """
-    A = abs(batch.adjacency())
+    A = absolute_adjacency(batch)
     return np.minimum(*(_rate_of_sums(batch, M) for M in (A, A.T.tocsr())))
 
 
