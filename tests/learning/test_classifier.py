@@ -14,7 +14,7 @@ from gvoys.errors import GvoysError, ParameterError, UnsupportedError
 from gvoys.graphs.labels import Labels
 from gvoys.learning.profiler import Profiler
 from gvoys.learning.selection import choose, subsample
-from gvoys.learning.tops import Balance, Landmarks, Top
+from gvoys.learning.tops import Balance, Landmarks, Pairs, Top
 
 BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
 Y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), "large", "small")
@@ -59,15 +59,17 @@ def test_tops_are_what_they_say(name):
         "laplacian": np.exp(-D / median),
         "gaussian": np.exp(-(D**2) / (2 * median**2)),
     }[name]
-    np.testing.assert_allclose(Top.fitted(name, F).gram(F, F), expected, rtol=2e-3, atol=2e-3)
+    pairs = Pairs.between(F, F)
+    np.testing.assert_allclose(Top.fitted(name, pairs).gram(pairs), expected, rtol=2e-3, atol=2e-3)
 
 
 def test_landmarks_reproduce_the_kernel_on_themselves():
     P = profiler(BATCH).profile(BATCH)
     F = Balance.fitted(P, 2).features(P)
-    top = Top.fitted("laplacian", F)
-    Z = Landmarks.fitted(top, F).embed(F).astype(float)
-    np.testing.assert_allclose(Z @ Z.T, top.gram(F, F), atol=1e-3)
+    pairs = Pairs.between(F, F)
+    top = Top.fitted("laplacian", pairs)
+    Z = Landmarks.fitted(top, F).embed(F)
+    np.testing.assert_allclose(Z @ Z.T, top.gram(pairs), atol=1e-6)
 
 
 def test_the_series_is_the_weight_of_each_length():
@@ -150,6 +152,31 @@ def test_fitted_constants_do_not_know_the_test_graphs():
 
 
 # -- what it sees
+
+
+def labelled(graph):
+    nx.set_node_attributes(graph, BATCH.node_labels.values[0], "label")
+    nx.set_edge_attributes(graph, BATCH.edge_labels.values[0], "label")
+    return gv.as_batch([graph])
+
+
+COMPANY = [labelled(nx.complete_graph(60)), labelled(nx.star_graph(300))]
+
+
+@pytest.mark.parametrize("top", ["linear", "laplacian", "gaussian"])
+@pytest.mark.parametrize("max_exact", [20_000, 10], ids=["exact", "landmarks"])
+def test_predictions_do_not_depend_on_the_company(top, max_exact):
+    """One by one, in any order, and beside graphs far larger than all others: the same decisions."""
+    train, test = MANY[:150], MANY[150:220]
+    model = quick(rounds=(1,), tops=(top,), max_exact=max_exact, n_landmarks=100).fit(train, SIZES[:150])
+    expected = model.decision_function(test)
+    size = np.abs(expected).max()
+    alone = np.concatenate([model.decision_function(graph) for graph in test])
+    backwards = model.decision_function(test[np.arange(len(test))[::-1]])[::-1]
+    beside = model.decision_function(gv.GraphBatch.concatenate([*COMPANY, test]))[2:]
+    for other in (alone, backwards, beside):
+        np.testing.assert_allclose(other, expected, rtol=0, atol=1e-10 * size)
+    np.testing.assert_array_equal(model.predict(test)[:3], np.concatenate([model.predict(g) for g in test[:3]]))
 
 
 def test_it_learns():

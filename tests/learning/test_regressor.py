@@ -1,5 +1,6 @@
 """Gaussian processes on graphs: the same numbers as scikit-learn's, gradients, streams, intervals that cover."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -173,3 +174,18 @@ def test_features_that_repeat_do_not_break_it():
     value, gradient = moments(X, y, np.zeros(60, int)).evaluate(np.array([7.0]), -14.0)
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("max_exact", [100, 10], ids=["exact", "features"])
+def test_predictions_do_not_depend_on_the_company(max_exact):
+    y = BATCH.graph_sizes.astype(float)
+    model = gv.RandomWalkRegressor(2, max_exact=max_exact, n_components=90, learn=False).fit(BATCH[:50], y[:50])
+    test = BATCH[50:70]
+    expected = np.array(model.predict(test, return_std=True))
+    alone = np.concatenate([model.predict(graph, return_std=True) for graph in test], axis=1)
+    clique = nx.complete_graph(40)
+    nx.set_node_attributes(clique, test.node_labels.values[0], "label")
+    nx.set_edge_attributes(clique, test.edge_labels.values[0], "label")
+    beside = np.array(model.predict(gv.GraphBatch.concatenate([gv.as_batch([clique]), test]), return_std=True))[:, 1:]
+    for other in (alone, beside):
+        np.testing.assert_allclose(other, expected, rtol=1e-10)

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from itertools import combinations
 
+import networkx as nx
 import numpy as np
 import oracles
 import pytest
@@ -315,3 +316,39 @@ def test_empty_and_edgeless_graphs():
     assert not P[0].any()
     assert not P[:, 1:].any()
     assert np.linalg.norm(P[1, 0]) == pytest.approx(1.0)
+
+
+# -- leaving one edge out
+
+
+def weighted_path(weights):
+    graph = nx.path_graph(len(weights) + 1)
+    nx.set_node_attributes(graph, {u: u % 2 for u in graph}, "label")
+    nx.set_edge_attributes(graph, {(i, i + 1): weight for i, weight in enumerate(weights)}, "weight")
+    return graph
+
+
+def heavy_multigraph():
+    """Parallel edges, a loop and a dead end, beside an edge much heavier than all others."""
+    graph = nx.MultiGraph()
+    edges = [(0, 1, 1e9), (0, 2, 1.0), (0, 2, 3.0), (0, 3, 0.5), (2, 3, 2.0), (1, 4, 0.25), (3, 3, 1.5)]
+    for number, (u, v, weight) in enumerate(edges):
+        graph.add_edge(u, v, weight=weight, label=number % 2)
+    nx.set_node_attributes(graph, 0, "label")
+    return graph
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
+@pytest.mark.parametrize(
+    "graph",
+    [weighted_path([0.3, 7.3e7, 0.7, 1.9e-3]), weighted_path([1e8, 1.0, 1e8, 1.0]), heavy_multigraph()],
+    ids=["path", "two heavy edges", "parallel edges"],
+)
+def test_a_heavy_edge_that_is_left_out_takes_no_digits_with_it(monkeypatch, graph, large):
+    """Each length's sketch of one label sequence is exact: sums of what is left, never differences."""
+    if large:
+        monkeypatch.setattr(module, "_LARGE", 1)
+        monkeypatch.setattr(module, "_BLOCK", 2)
+    options = {"labels": None, "backtrack": False, "start": "ones", "stop": "ones", "scale": 2.0**20}
+    exact, sketch = (gv.profiles([graph], method, 5, WIDTH, **options)[0] for method in ("sequences", "sketch"))
+    np.testing.assert_allclose((sketch.astype(float) ** 2).sum(axis=1), (exact**2).sum(axis=1), rtol=2e-6)

@@ -23,27 +23,57 @@ MOST = 128  # coordinates of a group
 def _along(
     t: Any, e: Any, j: Any, width: Any, first: Any, indices: Any, weights: Any, weighted: Any, reverse: Any,
     no_way_back: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any, factor: Any, x: Any,
-    arcs: Any,
+    others: Any,
 ) -> Any:  # pragma: no cover  # fmt: skip
-    """Coordinate j of what comes along an entry: the neighbour's state less the way back, turned by its label."""
+    """Coordinate j of what comes along an entry: the neighbour's state without the way back, turned by its label."""
     place, turn = j, np.float32(1.0)
     if edge_labelled:
         edge = edge_codes[e]
         turn = edge_signs[edge, j]
         place = (j + width - np.int64(edge_shifts[edge])) % width
-    value = x[first + indices[e], place]
-    if no_way_back and t > 1:
-        for back in range(reverse[e, 0], reverse[e, 1]):
-            value -= arcs[back, place]
+    if no_way_back and t > 1 and reverse[e, 0] < reverse[e, 1]:
+        value = others[reverse[e, 0], place]
+    else:
+        value = x[first + indices[e], place]
     value *= factor * weights[e] if weighted else factor
     return value * turn
+
+
+@cuda.jit(device=True)
+def _add_others(
+    begin: Any, end: Any, j: Any, zero: Any, indices: Any, arriving: Any, others: Any
+) -> Any:  # pragma: no cover
+    """Coordinate j of the sum over a row; others[e, j] = the same without the entries that lead where e leads."""
+    total = zero
+    e = begin
+    while e < end:
+        last = e + 1
+        while last < end and indices[last] == indices[e]:
+            last += 1
+        for k in range(e, last):
+            others[k, j] = total
+        for k in range(e, last):
+            total += arriving[k, j]
+        e = last
+    running = zero
+    e = end
+    while e > begin:
+        head = e - 1
+        while head > begin and indices[head - 1] == indices[e - 1]:
+            head -= 1
+        for k in range(head, e):
+            others[k, j] += running
+        for k in range(head, e):
+            running += arriving[k, j]
+        e = head
+    return total
 
 
 @cuda.jit
 def step_of_nodes(
     t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, no_way_back: Any,
     codes: Any, signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any,
-    stop: Any, factor: Any, x: Any, y: Any, arcs: Any, next_arcs: Any,
+    stop: Any, factor: Any, x: Any, y: Any, others: Any, next_others: Any, arriving: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """States after t steps from those after t - 1, for every node (grid) and coordinate (block).
 
@@ -57,17 +87,20 @@ def step_of_nodes(
         return
     own = (j + width - np.int64(shifts[label])) % width  # the coordinate before the node's own shift
     total = np.float32(0.0)
-    first = np.int64(firsts[u])
-    for e in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+    first, begin, end = np.int64(firsts[u]), np.int64(indptr[u]), np.int64(indptr[u + 1])
+    for e in range(begin, end):
         value = _along(
             t, e, own, width, first, indices, weights, weighted, reverse, no_way_back, edge_codes, edge_signs,
-            edge_shifts, edge_labelled, factor, x, arcs,
+            edge_shifts, edge_labelled, factor, x, others,
         )  # fmt: skip
         if no_way_back:
-            value *= sign
-            next_arcs[e, j] = value
-        total += value
-    y[u, j] = total if no_way_back else sign * total
+            arriving[e, j] = value * sign
+        else:
+            total += value
+    if no_way_back:
+        y[u, j] = _add_others(begin, end, j, total, indices, arriving, next_others)
+    else:
+        y[u, j] = sign * total
 
 
 @cuda.jit(device=True)
@@ -94,7 +127,8 @@ def _attend(
 def step_with_attributes(
     t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, no_way_back: Any,
     codes: Any, signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any,
-    attributes: Any, omega: Any, mixing: Any, stop: Any, factor: Any, x: Any, y: Any, arcs: Any, next_arcs: Any,
+    attributes: Any, omega: Any, mixing: Any, stop: Any, factor: Any, x: Any, y: Any, others: Any, next_others: Any,
+    arriving: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """The same with attributes: coordinates are complex, and what comes to a node is mixed before its shift."""
     u, j, width = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x), np.int64(cuda.blockDim.x)
@@ -108,21 +142,21 @@ def step_with_attributes(
         y[u, j] = sign * vector[own]
         return
     total = np.complex64(0.0)
-    first = np.int64(firsts[u])
-    for e in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+    first, begin, end = np.int64(firsts[u]), np.int64(indptr[u]), np.int64(indptr[u + 1])
+    for e in range(begin, end):
         value = _along(
             t, e, j, width, first, indices, weights, weighted, reverse, no_way_back, edge_codes, edge_signs,
-            edge_shifts, edge_labelled, factor, x, arcs,
+            edge_shifts, edge_labelled, factor, x, others,
         )  # fmt: skip
         if no_way_back:
             vector[j] = value
             _attend(vector, j, width, attributes, u, omega, mixing)
-            value = sign * vector[own]
-            next_arcs[e, j] = value
+            arriving[e, j] = sign * vector[own]
             cuda.syncthreads()  # before another entry writes to the vector
-        total += value
+        else:
+            total += value
     if no_way_back:
-        y[u, j] = total
+        y[u, j] = _add_others(begin, end, j, total, indices, arriving, next_others)
         return
     vector[j] = total
     _attend(vector, j, width, attributes, u, omega, mixing)

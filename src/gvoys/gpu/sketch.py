@@ -91,7 +91,8 @@ class GpuSketch(Sketch):
 
     def _walk_all(self, group: int, width: int, norm: Any, graphs: NDArray[Any], first: int, out: Any) -> None:
         """One group of all graphs, as many at a time as there is memory for, into out[graphs, :, first:]."""
-        per_node = 16 * width * (1 if self.backtrack else 1 + -(-self.batch.n_entries // max(self.batch.n_nodes, 1)))
+        per_edge = 0 if self.backtrack else -(-self.batch.n_entries // max(self.batch.n_nodes, 1))
+        per_node = 8 * width * (2 + 3 * per_edge)  # the arrays of _walk
         blocks = self.batch.blocks(max(_STATES // per_node, 1))
         for block in blocks:
             some = self if len(blocks) == 1 else self._of(np.arange(block.start, block.stop))
@@ -132,7 +133,7 @@ class GpuSketch(Sketch):
         ]
         x, y = (cuda.device_array((max(n, 1), n_coordinates), kind) for _ in range(2))
         n_arcs = 1 if self.backtrack else max(batch.n_entries, 1)
-        arcs, next_arcs = (cuda.device_array((n_arcs, n_coordinates), kind) for _ in range(2))
+        others, next_others, arriving = (cuda.device_array((n_arcs, n_coordinates), kind) for _ in range(3))
         blocks = node_blocks(batch, _NODES)[1:]
         n_blocks = len(blocks[0])
         begins, ends, pointers = (to_device(array) for array in blocks)
@@ -141,7 +142,7 @@ class GpuSketch(Sketch):
         edge_codes, places = to_device(edges[0]), to_device(graphs)
         for t in range(n_steps):
             labels = (codes, signs[t], shifts[t], edge_codes, edge_signs[t], edge_shifts[t], labelled)
-            states = (stop, self.factor, x, y, arcs, next_arcs)
+            states = (stop, self.factor, x, y, others, next_others, arriving)
             if n and mixed:
                 attended = (frequencies[0], frequencies[1][t], frequencies[2][t])
                 general.step_with_attributes[n, n_coordinates](t, *self._graph, *labels, *attended, *states)
@@ -151,7 +152,7 @@ class GpuSketch(Sketch):
                 numbers = y.view(np.float32) if mixed else y
                 general.add_up_blocks[n_blocks, width](begins, ends, start, numbers, sums)
             general.add_up_graphs[len(batch), width](places, pointers, sums, t, first, norm, out)
-            x, y, arcs, next_arcs = y, x, next_arcs, arcs
+            x, y, others, next_others = y, x, next_others, others
 
 
 def sketch_on_device(

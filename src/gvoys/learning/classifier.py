@@ -21,7 +21,7 @@ from gvoys.graphs.convert import as_batch
 from gvoys.learning.alignment import block_alignments
 from gvoys.learning.profiler import Profiler, Profiles
 from gvoys.learning.selection import Choice, choose, subsample
-from gvoys.learning.tops import TOPS, Balance, Landmarks, Top
+from gvoys.learning.tops import TOPS, Balance, Landmarks, Pairs, Top
 from gvoys.series import Coefficients
 from gvoys.walks.settings import check_count, check_length
 
@@ -146,19 +146,20 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
 
     def _choose(self, profiles: Profiles, codes: NDArray[np.int64]) -> Choice:
         some = subsample(codes, self.seed_)
-        grams = {}
+        grams: dict[tuple[int, str], NDArray[np.float64]] = {}
         for rounds in self.rounds:
             features = Balance.fitted(profiles, rounds + 1).features(profiles[some])
-            for name in self.tops:
-                grams[rounds, name] = Top.fitted(name, features).gram(features, features)
+            pairs = Pairs.between(features, features)
+            grams |= {(rounds, name): Top.fitted(name, pairs).gram(pairs) for name in self.tops}
         folds = check_count(self.cv, "cv")
         return choose(grams, codes[some], tuple(self.C), folds, self.class_weight, self.seed_, self.n_jobs)
 
     def _fit_machine(self, profiles: Profiles, codes: NDArray[np.int64]) -> None:
         self.balance_ = Balance.fitted(profiles, self.chosen_.rounds + 1)
         features = self.balance_.features(profiles)
-        self.top_ = Top.fitted(self.chosen_.top, features)
-        K = self.top_.gram(features, features)
+        pairs = Pairs.between(features, features)
+        self.top_ = Top.fitted(self.chosen_.top, pairs)
+        K = self.top_.gram(pairs)
         machine = SVC(kernel="precomputed", C=self.chosen_.C, class_weight=self.class_weight)
         self.calibration_ = self._calibrate(machine, K, codes)
         self.machine_ = machine.fit(K, codes)
@@ -200,7 +201,8 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_explicit(self, batch: GraphBatch, codes: NDArray[np.int64]) -> RandomWalkClassifier:
         self._fit_landmarks(batch, codes)
-        embedded = np.concatenate([self._embedded(batch[block]) for block in _blocks(len(batch))])
+        # all graphs at once: in single precision, which halves the memory
+        embedded = np.concatenate([self._embedded(batch[block]).astype(np.float32) for block in _blocks(len(batch))])
         self.linear_ = LogisticRegression(C=10.0 * self.chosen_.C, max_iter=1000, class_weight=self.class_weight)
         self.linear_.fit(embedded, codes)
         return self
@@ -218,11 +220,11 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
             self.chosen_ = self._choose(profiles, codes[some])
         self.balance_ = Balance.fitted(profiles, self.chosen_.rounds + 1)
         features = self.balance_.features(profiles)
-        self.top_ = Top.fitted(self.chosen_.top, features)
+        self.top_ = Top.fitted(self.chosen_.top, Pairs.between(features, features))
         self.landmarks_ = Landmarks.fitted(self.top_, features[: self.n_landmarks])
         self._keep_series()
 
-    def _embedded(self, batch: GraphBatch) -> NDArray[np.float32]:
+    def _embedded(self, batch: GraphBatch) -> NDArray[np.float64]:
         features = self.balance_.features(self.profiler_.profile(batch, self.n_jobs))
         return self.landmarks_.embed(features)
 
@@ -247,7 +249,7 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         if hasattr(self, "linear_"):
             return self.linear_.decision_function(self._embedded(batch))
         features = self.balance_.features(self.profiler_.profile(batch, self.n_jobs))
-        return self.machine_.decision_function(self.top_.gram(features, self.fitted_))
+        return self.machine_.decision_function(self.top_.gram(Pairs.between(features, self.fitted_)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each graph."""

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.learning.profiler import Profiles
 
-__all__ = ["TOPS", "Balance", "Landmarks", "Top"]
+__all__ = ["TOPS", "Balance", "Landmarks", "Pairs", "Top"]
 
 TOPS = ("linear", "laplacian", "gaussian")
 _SAMPLE = 2000  # graphs whose distances tell the median
+_COLUMNS = 2048  # features that are multiplied at once
+_SAME = 1e-6  # of their squared lengths: what float32 leaves of the squared distance of equal graphs
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,40 @@ class Balance:
 
 
 @dataclass(frozen=True)
+class Pairs:
+    """What any kernel needs to know of pairs of graphs: inner products and squared lengths of their features.
+
+    In double precision: a product in single precision depends on the shape of the matrix it is computed in, and with
+    it a prediction would depend on the other graphs of the call.
+    """
+
+    inner: NDArray[np.float64]  # (n_left, n_right)
+    left: NDArray[np.float64]  # (n_left,)
+    right: NDArray[np.float64]  # (n_right,)
+
+    @classmethod
+    def between(cls, left: NDArray[np.float32], right: NDArray[np.float32]) -> Pairs:
+        """Some columns at a time, so that no copy of all features is made."""
+        inner = np.zeros((len(left), len(right)))
+        for begin in range(0, left.shape[1], _COLUMNS):
+            ours = left[:, begin : begin + _COLUMNS].astype(np.float64)
+            inner += ours @ (ours if left is right else right[:, begin : begin + _COLUMNS].astype(np.float64)).T
+        squares = _squared_norms(left)
+        return cls(inner, squares, squares if left is right else _squared_norms(right))
+
+    def sample(self, most: int) -> Pairs:
+        """At most this many graphs of those that were paired with themselves, spread evenly."""
+        some = slice(None, None, max(-(-len(self.left) // most), 1))
+        return Pairs(self.inner[some, some], self.left[some], self.right[some])
+
+    def squared_distances(self) -> NDArray[np.float64]:
+        """|x - y|^2; below a millionth of |x|^2 + |y|^2 it is rounding of float32 features, and 0."""
+        sizes = self.left[:, None] + self.right[None, :]
+        squares = sizes - 2.0 * self.inner
+        return np.where(squares > _SAME * sizes, squares, 0.0)
+
+
+@dataclass(frozen=True)
 class Top:
     """A kernel of features: "linear", "laplacian" exp(-distance / unit) or "gaussian" exp(-distance^2 / (2 unit^2)).
 
@@ -62,20 +98,21 @@ class Top:
     unit: float
 
     @classmethod
-    def fitted(cls, name: str, features: NDArray[np.float32]) -> Top:
+    def fitted(cls, name: str, pairs: Pairs) -> Top:
+        """The unit from the fitted graphs paired with themselves."""
         if name not in TOPS:
             raise ParameterError(f"there is no top {name!r}; choose among {', '.join(map(repr, TOPS))}")
         if name == "linear":
-            return cls(name, float(np.sqrt(_squared_norms(features).mean())) or 1.0)
-        some = features[:: max(len(features) // _SAMPLE, 1)][:_SAMPLE]
-        distances = np.sqrt(_squared_distances(some, some))[np.triu_indices(len(some), 1)]
+            return cls(name, float(np.sqrt(pairs.left.mean())) or 1.0)
+        some = np.sqrt(pairs.sample(_SAMPLE).squared_distances())
+        distances = some[np.triu_indices(len(some), 1)]
         return cls(name, float(np.median(distances)) if distances.size and np.median(distances) > 0 else 1.0)
 
-    def gram(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
+    def gram(self, pairs: Pairs) -> NDArray[np.float64]:
         """Kernel values, (n_left, n_right)."""
         if self.name == "linear":
-            return (left @ right.T).astype(np.float64) / self.unit**2
-        squares = _squared_distances(left, right)
+            return pairs.inner / self.unit**2
+        squares = pairs.squared_distances()
         if self.name == "laplacian":
             return np.exp(-np.sqrt(squares) / self.unit)
         return np.exp(-squares / (2.0 * self.unit**2))
@@ -91,13 +128,13 @@ class Landmarks:
 
     @classmethod
     def fitted(cls, top: Top, features: NDArray[np.float32]) -> Landmarks:
-        values, vectors = np.linalg.eigh(top.gram(features, features))
+        values, vectors = np.linalg.eigh(top.gram(Pairs.between(features, features)))
         kept = values > 1e-9 * values.max()  # landmarks that are alike add nothing but noise
         return cls(top, features, vectors[:, kept] / np.sqrt(values[kept]))
 
-    def embed(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+    def embed(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """(n_graphs, at most n_landmarks)."""
-        return (self.top.gram(features, self.features) @ self.root).astype(np.float32)
+        return self.top.gram(Pairs.between(features, self.features)) @ self.root
 
 
 def _mean_squares(blocks: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -113,10 +150,3 @@ def _inverse(traces: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _squared_norms(features: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.einsum("nw,nw->n", features, features, dtype=np.float64)
-
-
-def _squared_distances(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
-    squares = _squared_norms(left)[:, None] + _squared_norms(right)[None, :] - 2.0 * (left @ right.T)
-    # float32 products leave distances of a millionth where there are none
-    size = max(float(squares.max(initial=0.0)), 1e-30)
-    return np.where(squares > 1e-6 * size, squares, 0.0)

@@ -5,7 +5,9 @@ Graphs run in parallel; a large one is shared by all threads.
 A step takes the state h of the neighbours to the state of a node by linear maps that all graphs share:
 
     edge label    R shifts and signs what comes along the edge
-    no way back   what came from the node itself is taken out: S_x - m_(x -> u), states on directed edges
+    no way back   what came from the node itself is left out: states on directed edges, and for each of them the sum
+                  of the others of its node, by adding those before it to those after it. Subtracting it from the sum
+                  of all would leave nothing but rounding where it is much the largest
     attributes    coordinate j is multiplied by exp(i omega_j . a), then pairs of coordinates are rotated, which mixes
                   them: a diagonal map alone would leave the variance growing with the length
     node label    R shifts and signs the sum
@@ -66,9 +68,13 @@ def _to_node(
 def _visit(
     u: Any, t: Any, first: Any, base: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
     signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
-    mixing: Any, stop: Any, factor: Any, x: Any, arcs: Any, next_arcs: Any, message: Any, turned: Any, total: Any,
+    mixing: Any, stop: Any, factor: Any, x: Any, others: Any, next_others: Any, message: Any, turned: Any,
+    arriving: Any, total: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
-    """total = the state of node u after t steps, from its neighbours' states x after one step less."""
+    """total = the state of node u after t steps, from its neighbours' states x after one step less.
+
+    Where walks may not turn back, others[e] is what entry e's node has along its other entries.
+    """
     if t == 0:
         message[:] = stop[first + u]
         _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
@@ -84,22 +90,69 @@ def _visit(
     else:
         for e in range(begin, end):
             weight = factor if weights is None else factor * weights[e]
-            message[:] = x[indices[e]]
-            if reverse is not None and t > 1:
-                for back in range(reverse[e, 0], reverse[e, 1]):
-                    message -= arcs[back - base]
+            if reverse is not None and t > 1 and reverse[e, 0] < reverse[e, 1]:
+                message[:] = others[reverse[e, 0] - base]
+            else:
+                message[:] = x[indices[e]]
             message *= weight
             if edge_codes is not None:
                 _turn(message, edge_shifts[t, edge_codes[e]], edge_signs[t, edge_codes[e]], turned)
                 message[:] = turned
             if reverse is not None:
-                arc = next_arcs[e - base]
-                _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, arc)
-                message[:] = arc
-            total += message
+                _to_node(
+                    message, first + u, t, codes, signs, shifts, attributes, omega, mixing, arriving[e - begin]
+                )  # fmt: skip
+            else:
+                total += message
+        if reverse is not None:
+            _add_others(begin, end, base, indices, arriving, message, next_others, total)
     if reverse is None:
         message[:] = total
         _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
+
+
+@kernel()
+def _add_others(
+    begin: Any, end: Any, base: Any, indices: Any, arriving: Any, running: Any, others: Any, total: Any
+) -> None:  # pragma: no cover
+    """total = sum of arriving; others[e] = the same without the entries that lead where e leads."""
+    total[:] = 0.0
+    e = begin
+    while e < end:
+        last = _end_of_parallel(e, end, indices)
+        for k in range(e, last):
+            others[k - base] = total
+        for k in range(e, last):
+            total += arriving[k - begin]
+        e = last
+    running[:] = 0.0
+    e = end
+    while e > begin:
+        head = e - 1
+        while head > begin and indices[head - 1] == indices[e - 1]:
+            head -= 1
+        for k in range(head, e):
+            others[k - base] += running
+        for k in range(head, e):
+            running += arriving[k - begin]
+        e = head
+
+
+@kernel()
+def _end_of_parallel(e: Any, end: Any, indices: Any) -> Any:  # pragma: no cover
+    """The first entry of a row after e that leads elsewhere."""
+    last = e + 1
+    while last < end and indices[last] == indices[e]:
+        last += 1
+    return last
+
+
+@kernel()
+def _largest_degree(indptr: Any, first: Any, last: Any) -> Any:  # pragma: no cover
+    largest = np.int64(0)
+    for u in range(first, last):
+        largest = max(largest, np.int64(indptr[u + 1]) - np.int64(indptr[u]))
+    return largest
 
 
 @kernel(parallel=True)
@@ -123,16 +176,17 @@ def sketch_group(
             x = np.empty((n, width), out.dtype)
             y = np.empty((n, width), out.dtype)
             n_arcs = np.int64(indptr[last]) - base if reverse is not None else 0
-            arcs = np.empty((n_arcs, width), out.dtype)
-            next_arcs = np.empty((n_arcs, width), out.dtype)
+            others = np.empty((n_arcs, width), out.dtype)
+            next_others = np.empty((n_arcs, width), out.dtype)
+            arriving = np.empty((_largest_degree(indptr, first, last) if n_arcs else 0, width), out.dtype)
             for t in range(n_steps):
                 sums = np.zeros_like(wide)
                 for u in range(n):
                     total = y[u]
                     _visit(
                         u, t, first, base, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes,
-                        edge_signs, edge_shifts, attributes, omega, mixing, stop, factor, x, arcs, next_arcs,
-                        message, turned, total,
+                        edge_signs, edge_shifts, attributes, omega, mixing, stop, factor, x, others, next_others,
+                        message, turned, arriving, total,
                     )  # fmt: skip
                     for j in range(width):
                         sums[j] += start[first + u] * total[j]
@@ -140,14 +194,14 @@ def sketch_group(
                     out[g, t, j] = sums[j]
                 x, y = y, x
                 if reverse is not None:
-                    arcs, next_arcs = next_arcs, arcs
+                    others, next_others = next_others, others
 
 
 @kernel(parallel=True)
 def _large_step(
     t: Any, first: Any, base: Any, block: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
     signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
-    mixing: Any, start: Any, stop: Any, factor: Any, x: Any, y: Any, arcs: Any, next_arcs: Any, sums: Any,
+    mixing: Any, start: Any, stop: Any, factor: Any, x: Any, y: Any, others: Any, next_others: Any, sums: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """One step of all nodes from x to y, and the blocks' shares of the profile in sums."""
     n, width = x.shape
@@ -157,11 +211,15 @@ def _large_step(
         share = sums[np.int64(part)]
         share[:] = 0.0
         begin = np.int64(part) * block
-        for u in range(begin, min(begin + block, n)):
+        end = min(begin + block, n)
+        largest = _largest_degree(indptr, first + begin, first + end) if reverse is not None else 0
+        arriving = np.empty((largest, width), x.dtype)
+        for u in range(begin, end):
             total = y[u]
             _visit(
                 u, t, first, base, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes, edge_signs,
-                edge_shifts, attributes, omega, mixing, stop, factor, x, arcs, next_arcs, message, turned, total,
+                edge_shifts, attributes, omega, mixing, stop, factor, x, others, next_others, message, turned,
+                arriving, total,
             )  # fmt: skip
             for j in range(width):
                 share[j] += start[first + u] * total[j]
@@ -181,12 +239,12 @@ def sketch_group_of_large(
     base, width, kind = int(indptr[first]), out.shape[2], out.dtype
     x, y = (np.empty((last - first, width), kind) for _ in range(2))
     n_arcs = 0 if reverse is None else int(indptr[last]) - base
-    arcs, next_arcs = (np.empty((n_arcs, width), kind) for _ in range(2))
+    others, next_others = (np.empty((n_arcs, width), kind) for _ in range(2))
     sums = np.empty((-(-(last - first) // block), width), wide.dtype)
     for t in range(out.shape[1]):
         _large_step(
             t, first, base, block, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes, edge_signs,
-            edge_shifts, attributes, omega, mixing, start, stop, factor, x, y, arcs, next_arcs, sums,
+            edge_shifts, attributes, omega, mixing, start, stop, factor, x, y, others, next_others, sums,
         )  # fmt: skip
         out[graph, t] = sums.sum(axis=0)  # block by block: the same for any number of threads
-        x, y, arcs, next_arcs = y, x, next_arcs, arcs
+        x, y, others, next_others = y, x, next_others, others
