@@ -4,11 +4,12 @@ import sys
 
 from rich.console import Console
 
-from benchmarks import conversion, gpu, huge, learning, scale, scaling, sketch, voyagers
+from benchmarks import conversion, coverage, gpu, huge, learning, scale, scaling, sketch, voyagers
 
 SECTIONS = {
     "conversion": conversion.run,
     "sketch": sketch.run,
+    "coverage": coverage.run,
     "scaling": scaling.run,
     "voyagers": voyagers.run,
     "learning": learning.run,

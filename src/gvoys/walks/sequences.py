@@ -22,6 +22,7 @@ from gvoys.walks.arcs import line_graph
 __all__ = ["STATE_BUDGET", "Counts", "compute_sequences", "estimate_states"]
 
 STATE_BUDGET = 20_000_000  # states of all graphs together at any one length
+_SAMPLE_BUDGET = (STATE_BUDGET // 20, STATE_BUDGET // 5)  # of a sample, at least and at most: the latter takes a second
 _BLOCK = 1 << 16  # nodes that are stepped at once
 
 
@@ -89,13 +90,17 @@ def compute_sequences(
 
 
 def estimate_states(batch: GraphBatch, max_length: int, sample: int = 32, **how: Any) -> float:
-    """How many states one length would have at most, by `sample` graphs spread over the batch; inf past the budget."""
+    """How many states one length would have at most, by `sample` graphs spread over the batch.
+
+    inf where the sample has more than its share of the budget, or more than are counted quickly.
+    """
     if len(batch) == 0:
         return 0.0
     spread = np.linspace(0, len(batch) - 1, min(sample, len(batch))).astype(np.int64)
     chosen = np.union1d(spread, np.argmax(np.diff(batch.entry_offsets)))  # and the largest, which may be alone
+    share = STATE_BUDGET * len(chosen) // len(batch)
     try:
-        counts = compute_sequences(batch[chosen], max_length, budget=STATE_BUDGET // 20, **how)
+        counts = compute_sequences(batch[chosen], max_length, budget=int(np.clip(share, *_SAMPLE_BUDGET)), **how)
     except UnsupportedError:
         return float("inf")
     return max(len(part.keys) for part in counts) * len(batch) / max(len(chosen), 1)
