@@ -13,9 +13,11 @@ from pairs import Kind, random_graph
 
 import gvoys as gv
 from gvoys import reference
+from gvoys.errors import GvoysError
 from gvoys.graphs.labels import Labels
 from gvoys.threads import threads
 from gvoys.walks import sketch as module
+from gvoys.walks.finite import first_not_finite
 from gvoys.walks.sketch import WIDTH, compute_sketch
 
 GROUPS = 300
@@ -352,3 +354,28 @@ def test_a_heavy_edge_that_is_left_out_takes_no_digits_with_it(monkeypatch, grap
     options = {"labels": None, "backtrack": False, "start": "ones", "stop": "ones", "scale": 2.0**20}
     exact, sketch = (gv.profiles([graph], method, 5, WIDTH, **options)[0] for method in ("sequences", "sketch"))
     np.testing.assert_allclose((sketch.astype(float) ** 2).sum(axis=1), (exact**2).sum(axis=1), rtol=2e-6)
+
+
+# -- past the range of float32
+
+
+@pytest.mark.parametrize("options", [{}, {"backtrack": False}], ids=str)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_any_length_past_float32_raises(options, sign):
+    """Three steps of 1e20 are past float32, and there is no walk of four."""
+    graph = nx.DiGraph([(0, 1, {"weight": sign * 1e20}), (1, 2, {"weight": 1e20}), (2, 3, {"weight": 1e20})])
+    fine = nx.path_graph(3, nx.DiGraph)
+    for each in (graph, fine):
+        nx.set_node_attributes(each, {u: u for u in each}, "label")
+    with pytest.raises(GvoysError, match="graph 2: its walks of length 2 are too many, or its weights too large"):
+        gv.profiles([fine, fine, graph], "sketch", 6, 130, start="ones", stop="ones", **options)
+
+
+def test_a_bad_number_is_found_wherever_it_stands():
+    P = np.ones((5, 4, 300), np.float32)
+    assert first_not_finite(P) is None
+    P[3, 1, 299] = np.finfo(np.float32).max
+    assert first_not_finite(-P) is None
+    for bad in (np.inf, -np.inf, np.nan):
+        P[3, 1, 299] = bad
+        assert first_not_finite(P) == (3, 1)
