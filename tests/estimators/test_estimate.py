@@ -50,7 +50,7 @@ def test_refusals():
         gv.estimate(g, h, gv.Geometric(5.0))
     with pytest.raises(ParameterError, match=r"rtol must lie between 0 and 0.3"):
         gv.estimate(g, h, gv.Geometric(0.1), rtol=0)
-    with pytest.raises(ConvergenceError, match="raise rtol or max_components, or use exact_kernel"):
+    with pytest.raises(ConvergenceError, match="raise rtol, atol or max_components, or use exact_kernel"):
         gv.estimate(g, h, gv.Exponential(1.0), rtol=1e-6, max_components=2048)
     with pytest.raises(ParameterError, match="max_components must be an integer of at least 1024"):
         gv.estimate(g, h, gv.Exponential(1.0), max_components=1)
@@ -80,5 +80,48 @@ def test_directed_graphs_of_unequal_degree_are_not_bounded_by_the_largest():
         nx.DiGraph([(0, 1), (1, 0), (0, 2), (0, 3), (3, 4), (4, 0)]),
         nx.DiGraph([(0, 1), (1, 2), (2, 0), (0, 3)]),
     ]
-    K = gv.RandomWalkKernel(gv.Geometric("auto"), max_length=None).fit_transform(graphs)
-    assert K[0, 1] == pytest.approx(float(gv.exact_kernel(*graphs, gv.Geometric("auto"))), rel=1e-8)
+    kernel = gv.RandomWalkKernel(gv.Geometric("auto"), max_length=None)
+    K = kernel.fit_transform(graphs)
+    assert K[0, 1] == pytest.approx(float(gv.exact_kernel(*graphs, kernel.series_)), rel=1e-8)
+
+
+def test_a_series_by_round_goes_with_its_rounds():
+    """mu of its own for each round of refinement, as the estimators take it."""
+    series = gv.Coefficients([[1.0, 0.5, 0.2], [0.3, 0.1, 0.7]])
+    pair = MOLECULES[:2]
+    exact = gv.RandomWalkKernel(series, max_length=2, method="sequences", refine=1).fit_transform(pair)[0, 1]
+    found = gv.estimate(pair[0], pair[1], series, rtol=0.003, max_length=2, refine=1)
+    assert abs(found.value - exact) < 5 * found.stderr
+    with pytest.raises(ParameterError, match="it belongs with refine=1"):
+        gv.estimate(pair[0], pair[1], series, max_length=2)
+
+
+def test_values_near_zero_have_an_absolute_tolerance():
+    import networkx as nx
+
+    def path(labels):
+        graph = nx.path_graph(len(labels))
+        nx.set_node_attributes(graph, dict(enumerate(labels)), "label")
+        return graph
+
+    g, h = path("CCCC"), path("NNNN")  # no walk in common: K = 0
+    with pytest.raises(ConvergenceError, match=r"above rtol = 0.01; raise rtol, atol"):
+        gv.estimate(g, h, gv.Exponential(0.5), max_components=4096)
+    found = gv.estimate(g, h, gv.Exponential(0.5), atol=0.01)
+    assert found.stderr <= 0.01 + 0.01 * abs(found.value)
+    assert abs(found.value) < 5 * found.stderr
+    assert found.n_components < 2**18
+    for atol in (-1.0, np.inf, "little"):
+        with pytest.raises(ParameterError, match="atol must be a number of at least 0"):
+            gv.estimate(g, h, gv.Exponential(0.5), atol=atol)
+
+
+def test_rounding_alone_has_a_bar():
+    """Without labels the groups of a sketch agree, and yet float32 is not exact."""
+    import networkx as nx
+
+    cliques = nx.complete_graph(100), nx.complete_graph(64)
+    exact = gv.RandomWalkKernel(gv.Geometric(1e-4), max_length=8, method="sequences", labels=None, backtrack=False)
+    found = gv.estimate(*cliques, gv.Geometric(1e-4), max_length=8, backtrack=False)
+    assert 0 < abs(found.value - exact.fit_transform(cliques)[0, 1]) < 1.96 * found.stderr
+    assert found.stderr < 1e-4 * found.value

@@ -8,6 +8,7 @@ import pytest
 from pairs import KINDS, Kind, random_graph, true_radius
 
 import gvoys as gv
+from gvoys.errors import ParameterError
 from gvoys.exact import SOLVERS
 from gvoys.reference import kernel_by_vec_trick
 
@@ -209,9 +210,13 @@ def test_directed_graphs_that_multiply_before_they_die():
         )
 
 
-def test_auto_decay_is_one_over_the_largest_degree_squared():
+@pytest.mark.parametrize("function", [gv.exact_kernel, gv.estimate, gv.estimate_on_product])
+@pytest.mark.parametrize("series", [gv.Geometric, gv.Exponential])
+def test_auto_decay_needs_a_fit(function, series):
+    """Resolved anew for every pair it would name another kernel at each call; the number is said instead."""
     g, h = nx.star_graph(5), nx.path_graph(4)
-    assert gv.exact_kernel(g, h, gv.Geometric("auto")) == gv.exact_kernel(g, h, gv.Geometric(1 / 25))
+    with pytest.raises(ParameterError, match=rf"it would be {series.__name__}\(decay=0.04\)"):
+        function(g, h, series("auto"))
 
 
 # -- numbers that once came out wrong

@@ -111,7 +111,7 @@ _INPUT = Annotated[
 _SMILES_COLUMN = Annotated[str, typer.Option(help="The column of a table that holds the SMILES.")]
 _ID_COLUMN = Annotated[str | None, typer.Option(help="The column that holds the ids; else lines are numbered.")]
 _SERIES = Annotated[str, typer.Option(help="geometric or exponential.")]
-_DECAY = Annotated[float | None, typer.Option(help="Of the series; by default 1 / d_max² of the first graphs.")]
+_DECAY = Annotated[float, typer.Option(help="Of the series; whatever the graphs, so that any two runs compare.")]
 _LENGTH = Annotated[int, typer.Option(help="The longest walk.")]
 _METHOD = Annotated[str, typer.Option(help="auto, moments, sketch or voyagers.")]
 _COMPONENTS = Annotated[int, typer.Option(help="Width of the sketch.")]
@@ -135,7 +135,7 @@ def embed(
     smiles_column: _SMILES_COLUMN = "smiles",
     id_column: _ID_COLUMN = None,
     series: _SERIES = "geometric",
-    decay: _DECAY = None,
+    decay: _DECAY = 0.0625,
     max_length: _LENGTH = 6,
     method: _METHOD = "auto",
     components: _COMPONENTS = 512,
@@ -172,7 +172,7 @@ def kernel(
     smiles_column: _SMILES_COLUMN = "smiles",
     id_column: _ID_COLUMN = None,
     series: _SERIES = "geometric",
-    decay: _DECAY = None,
+    decay: _DECAY = 0.0625,
     max_length: _LENGTH = 6,
     method: _METHOD = "auto",
     components: _COMPONENTS = 512,

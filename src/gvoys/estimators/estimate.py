@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gvoys.errors import ConvergenceError, ParameterError
-from gvoys.estimators.spread import widened
+from gvoys.estimators.spread import rounding, rounding_floor, widened
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.spectrum import max_degree
-from gvoys.series import Series, check_series
+from gvoys.series import Series, check_number, check_series
 from gvoys.walks.profiles import compute_gram, moment_profiles, sketch_profiles
 from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, whole_length
 from gvoys.walks.sketch import WIDTH
@@ -36,11 +36,26 @@ class Estimate:
         return self.value - 1.96 * self.stderr, self.value + 1.96 * self.stderr
 
 
+class Tolerance(NamedTuple):
+    """When a standard error is small enough."""
+
+    rtol: float
+    atol: float
+
+    def met_by(self, found: Estimate) -> bool:
+        """Whether the standard error is at most atol + rtol |value|."""
+        return found.stderr <= self.atol + self.rtol * abs(found.value)
+
+    def __str__(self) -> str:
+        return f"rtol = {self.rtol:g}" + (f" and atol = {self.atol:g}" if self.atol else "")
+
+
 def estimate(
     g: Any,
     h: Any,
     series: Series,
     rtol: float = 0.01,
+    atol: float = 0.0,
     *,
     max_length: int | None = None,
     start: str = "uniform",
@@ -52,13 +67,16 @@ def estimate(
     random_state: int = 0,
     max_components: int = 1 << 20,
 ) -> Estimate:
-    """Estimate K(g, h) until its standard error is at most `rtol` of it; exact, with stderr 0, without labels.
+    """Estimate K(g, h) until its standard error is at most ``atol + rtol |K|``; exact, with stderr 0, without labels.
 
     Parameters
     ----------
     g, h : two graphs of any kind that `as_batch` reads.
+    series : Geometric, Exponential or Coefficients; its decay is a number, since nothing is fitted to resolve "auto".
+    rtol : relative tolerance, above 0 and at most 0.3.
+    atol : absolute tolerance, for values near zero, which no relative one reaches.
     max_length : the longest walk; None means the whole series, and a divergent one is refused.
-    max_components : past it ConvergenceError is raised, as for kernels near zero beside their graphs' own.
+    max_components : past it ConvergenceError is raised, as for values near zero where `atol` is.
     The others are as in `gvoys.profiles`.
 
     >>> import gvoys as gv
@@ -70,54 +88,61 @@ def estimate(
     if not isinstance(rtol, (float, np.floating)) or not 0 < rtol <= 0.3:
         # beyond that the rule to stop where the value is large beside its error would itself bias the value
         raise ParameterError(f"rtol must lie between 0 and 0.3, not {rtol!r}")
+    if not isinstance(atol, (int, float, np.integer, np.floating)) or not 0 <= atol < np.inf:
+        raise ParameterError(f"atol must be a number of at least 0, not {atol!r}")
     if not isinstance(max_components, (int, np.integer)) or max_components < _FIRST * WIDTH:
         raise ParameterError(f"max_components must be an integer of at least {_FIRST * WIDTH}, not {max_components!r}")
-    check_series(series)
     pair = GraphBatch.concatenate([as_one_graph(g, "g"), as_one_graph(h, "h")])
-    series, scale = series.resolved(max_degree(pair)), choose_scale(pair)
+    scale = choose_scale(pair)
     settings = Settings(
         start, stop, *choose_labels(pair, labels), refine, backtrack, attribute_bandwidth, random_state, scale
     )
     check_settings(pair, settings)
+    check_number(check_series(series, settings.refine + 1), max_degree(pair))
     length = _length(pair, series, max_length, rtol)
     if settings.plain:
         K = compute_gram(moment_profiles(pair, length, settings), series, scale=scale)
         return Estimate(float(K[0, 1]), 0.0, 1)
-    return _refine(pair, series, length, settings, rtol, max_components)
+    return _refine(pair, series, length, settings, Tolerance(rtol, atol), max_components)
 
 
 def _refine(
-    pair: GraphBatch, series: Series, length: int, settings: Settings, rtol: float, max_components: int
+    pair: GraphBatch, series: Series, length: int, settings: Settings, tolerance: Tolerance, max_components: int
 ) -> Estimate:
-    factors = np.sqrt(series.coefficients(length, settings.scale)).astype(np.float32)[:, None]
-    values: list[float] = []
+    factors = np.sqrt(series.coefficients_by_round(settings.refine + 1, length, settings.scale)).T[:, :, None, None]
+    own = rounding(pair, length)
+    values = np.empty((3, 0))
     n_groups = _FIRST
     while True:
-        new = (n_groups - len(values)) * WIDTH
-        features = sketch_profiles(pair, length, new, settings, first_group=len(values)) * factors
-        values += _group_values(features, new)
-        result = _summarise(np.array(values))
-        if result.stderr <= rtol * abs(result.value):
+        new = n_groups - values.shape[1]
+        profiles = sketch_profiles(pair, length, new * WIDTH, settings, first_group=values.shape[1])
+        values = np.hstack([values, _group_values(profiles, factors, new)])
+        result = _summarise(values, own)
+        if tolerance.met_by(result):
             return result
         if 2 * n_groups * WIDTH > max_components:
             raise ConvergenceError(
                 f"{result.n_components} components leave {result.value:.4g} with a standard error of "
-                f"{result.stderr:.2g}, above rtol = {rtol:g}; raise rtol or max_components, or use exact_kernel"
+                f"{result.stderr:.2g}, above {tolerance}; raise rtol, atol or max_components, or use exact_kernel"
             )
         n_groups *= 2
 
 
-def _group_values(features: Any, n_components: int) -> list[float]:
-    """K(g, h) by each group on its own."""
-    left, right = (
-        part.reshape(part.shape[0], -1, n_components // WIDTH, WIDTH).astype(np.float64) for part in features
-    )
-    return (np.einsum("lrgj,lrgj->g", left, right) * (n_components // WIDTH)).tolist()
+def _group_values(profiles: Any, factors: Any, n_groups: int) -> Any:
+    """K(g, h), K(g, g) and K(h, h) by each group on its own, (3, n_groups)."""
+    n_lengths, n_rounds = factors.shape[:2]
+    g, h = (part.reshape(n_lengths, n_rounds, n_groups, WIDTH) * factors for part in profiles)
+    return np.array([np.einsum("lrgj,lrgj->g", a, b) * n_groups for a, b in ((g, h), (g, g), (h, h))])
 
 
-def _summarise(values: Any) -> Estimate:
-    error = widened(values.std(ddof=1) / np.sqrt(len(values)), len(values))
-    return Estimate(float(values.mean()), float(error), len(values) * WIDTH)
+def _summarise(values: Any, own: Any) -> Estimate:
+    """The mean over groups, and its error by their spread, never below the rounding of both graphs' sketches."""
+    between, *diagonal = values
+    n_groups = len(between)
+    error = widened(between.std(ddof=1) / np.sqrt(n_groups), n_groups)
+    ends = [np.array([each.mean()]) for each in diagonal]
+    floor = rounding_floor(own[:1], own[1:], *ends)[0, 0]
+    return Estimate(float(between.mean()), float(np.hypot(error, floor)), n_groups * WIDTH)
 
 
 def _length(pair: GraphBatch, series: Series, max_length: int | None, rtol: float) -> int:

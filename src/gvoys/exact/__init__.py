@@ -14,7 +14,7 @@ from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.graphs.spectrum import max_degree
-from gvoys.series import Series, check_series
+from gvoys.series import Series, check_number, check_series
 
 __all__ = ["SOLVERS", "ExactKernel", "exact_kernel", "pose"]
 
@@ -46,7 +46,8 @@ def exact_kernel(
     Parameters
     ----------
     g, h : two graphs of any kind that `as_batch` reads, or batches of one.
-    series : Geometric, Exponential or Coefficients; cut one with ``series.truncated(max_length)``.
+    series : Geometric, Exponential or Coefficients; cut one with ``series.truncated(max_length)``. A decay is a number
+        here: ``"auto"`` is for estimators, which resolve it when they are fitted.
     solver : what it is good for is in the table of the exact solvers in the documentation.
     start, stop : "uniform", "ones", or a pair of arrays, one for each graph.
     labels : "node", "edge", "both", None, or "auto": node labels where the graphs have them; both must then.
@@ -86,10 +87,11 @@ def pose(
     """Two graphs and a series that converges on their product."""
     check_series(series)
     one, other = as_one_graph(g, "g"), as_one_graph(h, "h")
+    check_number(series, max(max_degree(one), max_degree(other)))
     problem = Problem(
         one,
         other,
-        series.resolved(max(max_degree(one), max_degree(other))),
+        series,
         _endpoints(one, other, start, "start"),
         _endpoints(one, other, stop, "stop"),
         *_choose_labels(one, other, labels),

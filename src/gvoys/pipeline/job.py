@@ -27,7 +27,7 @@ class Parameters:
     """Of the features; `lengths="auto"` sums sketches up over walk lengths and keeps moments apart."""
 
     series: str = "geometric"
-    decay: float | None = None  # None: 1 / d_max^2 of the first graphs
+    decay: float = 1 / 16  # whatever the graphs, so that the features of any two runs compare
     max_length: int = 6
     method: str = "auto"
     n_components: int = 512
@@ -53,7 +53,7 @@ class Parameters:
 
 
 def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:
-    """Features fitted on the first rows that hold a graph: decay, scale and the kind of labels come from there.
+    """Features fitted on the first rows that hold a graph: scale and the kind of labels come from there.
 
     How many rows that are does not depend on the parts, so that features do not either.
     """

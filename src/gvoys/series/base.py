@@ -108,6 +108,16 @@ def check_length(max_length: int) -> int:
     return int(max_length)
 
 
+def check_number(series: Series, max_degree: float) -> None:
+    """Raise where ``decay="auto"`` meets a function without a fit: its value would change from call to call."""
+    resolved = series.resolved(max_degree)
+    if resolved is not series:
+        raise ParameterError(
+            f'decay="auto" is resolved when an estimator is fitted, and here nothing is; give a number: '
+            f"for these graphs, 1 / d_max^2, it would be {resolved!r}"
+        )
+
+
 def first_length(enough: Callable[[int], bool], series: Series, growth: float) -> int:
     """The smallest length that is enough, by doubling and bisection; `enough` is monotone."""
     low, high = -1, 1
