@@ -30,7 +30,7 @@ bench: .venv/test-installed
 	$(BIN)/python -m benchmarks
 
 bench-large: .venv/test-installed
-	$(BIN)/python -m benchmarks huge
+	$(BIN)/python -m benchmarks huge loading
 
 docs: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[docs]"

@@ -26,8 +26,8 @@ def open_store(path: str | PathLike[str], verify: bool = True) -> GraphBatch:
     Parameters
     ----------
     path : a folder that `write_store` made.
-    verify : compare checksums, about half a second per gigabyte, and check that undirected graphs have each edge in
-        both directions.
+    verify : compare checksums and check that undirected graphs have each edge in both directions, together about a
+        second per gigabyte.
 
     Sizes and headers are always compared, and all arrays are read once, at the speed of memory or of the disk, to check
     that every number is within its range. Raises StoreError by name for a folder that is no store, or one that is
