@@ -66,6 +66,13 @@ def _array(values: Any, name: str, ndim: int, kinds: str, wanted: str) -> NDArra
     return array
 
 
+def _plain(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+    """The array itself where kernels take it as it is, else a copy that they take."""
+    if type(array) is np.ndarray and array.dtype == kind and array.flags.c_contiguous and array.flags.aligned:
+        return array
+    return np.require(array, kind, _LAYOUT)
+
+
 def _as_pointers(values: Any, name: str) -> NDArray[Any]:
     array = _array(values, name, 1, "iu", "a flat array of integers")
     if not array.size:
@@ -73,7 +80,7 @@ def _as_pointers(values: Any, name: str) -> NDArray[Any]:
     if array.dtype == np.uint64 and array.max() > np.uint64(np.iinfo(np.int64).max):
         raise GraphError(f"{name} has the number {array.max()}, which no array is long enough for")
     kind = array.dtype.newbyteorder("=")
-    return np.require(array, kind if kind in (np.int32, np.int64) else np.int64, _LAYOUT)
+    return _plain(array, kind if kind in (np.int32, np.int64) else np.dtype(np.int64))
 
 
 def _as_int32(values: Any, name: str) -> NDArray[np.int32]:
@@ -82,19 +89,19 @@ def _as_int32(values: Any, name: str) -> NDArray[np.int32]:
         for found in (array.min(), array.max()):
             if not _INT32.min <= found <= _INT32.max:
                 raise GraphError(f"{name} must be 32-bit integers, and {found} is not")
-    return np.require(array, np.int32, _LAYOUT)
+    return _plain(array, np.dtype(np.int32))
 
 
 def _as_hashes(values: Any, name: str) -> NDArray[np.uint64]:
     array = _array(values, f"the table of {name}", 1, "u", "a flat array of 64-bit hashes, uint64")
-    return np.require(array, np.uint64, _LAYOUT)
+    return _plain(array, np.dtype(np.uint64))
 
 
 def _as_reals(values: Any, name: str, ndim: int, count: int) -> NDArray[np.float64]:
     array = _array(values, name, ndim, "biuf", f"real numbers, an array of {ndim} dimension{'s' * (ndim > 1)}")
     if len(array) != count:
         raise GraphError(f"{name} has {len(array)} rows and should have {count}")
-    return np.require(array, np.float64, _LAYOUT)
+    return _plain(array, np.dtype(np.float64))
 
 
 # -- values

@@ -49,11 +49,10 @@ def first_not_finite(values: NDArray[np.float64]) -> int:
 def first_bad_entry(node_offsets: NDArray[Any], indptr: NDArray[Any], indices: NDArray[np.int32]) -> int:
     """The first entry that leads out of its graph or is below the one before it in its row, or NONE."""
     offsets, pointers, columns = node_offsets.astype(np.int64), read_only(indptr), read_only(indices.view(np.uint32))
-    cuts = shared_cuts(indptr)
-    node = min(
-        (found for found in each_stretch(_find_bad_rows, cuts, offsets, pointers, columns) if found != NONE),
-        default=NONE,
-    )
+    if len(indptr) + len(indices) < _LARGE:  # without threads and their bookkeeping, as most batches are small
+        node = int(_find_bad_rows(offsets, pointers, columns, 0, len(indptr) - 1))
+    else:
+        node = _smallest(each_stretch(_find_bad_rows, shared_cuts(indptr), offsets, pointers, columns))
     return NONE if node == NONE else int(_find_bad_entry(offsets, pointers, columns, node))
 
 
@@ -66,8 +65,13 @@ def shared_cuts(indptr: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _first(find: Callable[..., int], length: int, *arguments: Any) -> int:
-    parts = n_threads() if length >= _LARGE else 1
-    found = each_stretch(find, np.linspace(0, length, parts + 1).astype(np.int64), *arguments)
+    if length < _LARGE:
+        return int(find(*arguments, 0, length))
+    cuts = np.linspace(0, length, n_threads() + 1).astype(np.int64)
+    return _smallest(each_stretch(find, cuts, *arguments))
+
+
+def _smallest(found: list[int]) -> int:
     return min((place for place in found if place != NONE), default=NONE)
 
 
