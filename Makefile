@@ -30,7 +30,7 @@ bench: .venv/test-installed
 	$(BIN)/python -m benchmarks
 
 bench-large: .venv/test-installed
-	$(BIN)/python -m benchmarks huge
+	$(BIN)/python -m benchmarks huge loading
 
 docs: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[docs]"
@@ -39,6 +39,7 @@ docs: .venv/test-installed
 
 fuzz: .venv/test-installed
 	GVOYS_MUTATIONS=10000 $(BIN)/python -m pytest -s tests/pipeline/test_mutations.py
+	GVOYS_STORE_MUTATIONS=5000 $(BIN)/python -m pytest -s tests/graphs/test_store_mutations.py
 
 clean:
 	rm -rf docs/_build docs/generated .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

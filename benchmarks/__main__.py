@@ -4,7 +4,7 @@ import sys
 
 from rich.console import Console
 
-from benchmarks import conversion, coverage, gpu, huge, learning, scale, scaling, sketch, voyagers
+from benchmarks import conversion, coverage, gpu, huge, learning, loading, scale, scaling, sketch, voyagers
 
 SECTIONS = {
     "conversion": conversion.run,
@@ -15,7 +15,7 @@ SECTIONS = {
     "learning": learning.run,
     "scale": scale.run,
 }
-LARGE = {"huge": huge.run, "gpu": gpu.run}  # only where named: minutes, and gigabytes of disk
+LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run}  # only where named: minutes, and gigabytes of disk
 
 
 def main() -> None:

@@ -82,7 +82,7 @@ def _moments(console: Console, store: gv.GraphBatch) -> None:
 # -- a random graph whose rows can be made in any order
 
 
-def write_graph(path: Path, n_nodes: int) -> None:
+def write_graph(path: Path, n_nodes: int, labelled: bool = True) -> None:
     """A union of random permutations and their inverses: about DEGREE neighbours per node, all over the graph."""
     bits = int(np.log2(n_nodes))
     with gv.StoreWriter(path) as writer:
@@ -92,9 +92,8 @@ def write_graph(path: Path, n_nodes: int) -> None:
             around = np.sort(np.stack(ends, axis=1), axis=1)
             fresh = np.ones(around.shape, bool)
             fresh[:, 1:] = around[:, 1:] != around[:, :-1]
-            writer.add_rows(
-                fresh.sum(axis=1), around[fresh].astype(np.int32), node_labels=(u % N_LABELS).astype(np.int64)
-            )
+            labels = (u % N_LABELS).astype(np.int64) if labelled else None
+            writer.add_rows(fresh.sum(axis=1), around[fresh].astype(np.int32), node_labels=labels)
         writer.end_graph()
 
 

@@ -429,3 +429,64 @@ def test_ten_million_nonzeros_convert_in_one_second():
         gv.as_batch([A])
         seconds.append(time.perf_counter() - begin)
     assert min(seconds) <= 1.0
+
+
+def _broken(form, name, place, number):
+    A = sp.random_array((30, 30), density=0.2, random_state=0)
+    A = sp.csr_array(A + A.T)
+    A = A.tobsr((3, 3)) if form == "bsr" else A.asformat(form)
+    getattr(A, name)[place] = number
+    return A
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "place", "number", "message"),
+    [
+        *[
+            (form, *fault)
+            for form in ("csr", "csc", "bsr")
+            for fault in (
+                ("indices", 5, 2**30, "its indices has the number 1073741824, which is not among 0 to"),
+                ("indices", 5, -9, "its indices has the number -9"),
+                ("indptr", 3, 2**30, "its indptr falls from 1073741824 to"),
+                ("indptr", 3, -9, "its indptr falls from .* to -9"),
+                ("indptr", -1, 2**30, "its indptr goes from 0 to 1073741824, and there are"),
+                ("indptr", 0, 1, "its indptr goes from 1 to"),
+            )
+        ],
+        ("coo", "row", 3, 2**30, "its row has the number 1073741824"),
+        ("coo", "col", 3, -9, "its col has the number -9"),
+        ("lil", "data", 2, [1.0] * 99, "its row 2 has .* items and should have 99"),
+        ("lil", "rows", 2, [2**30] * 15, "graph 0"),
+    ],
+)
+def test_broken_matrices_do_not_reach_scipy(form, name, place, number, message):
+    """Half of these ended the process."""
+    with pytest.raises(GraphError, match=f"graph 0.*{message}" if message != "graph 0" else message):
+        gv.as_batch([_broken(form, name, place, number)])
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "change"),
+    [
+        ("csc", "indices", lambda a: a[:5]),
+        ("csc", "indices", lambda a: a.astype(float)),
+        ("csc", "indptr", lambda a: a[:4]),
+        ("csc", "data", lambda a: a[:4]),
+        ("csr", "data", lambda a: a[:, None]),
+        ("coo", "data", lambda a: a[:4]),
+        ("dia", "offsets", lambda a: a[:2]),
+        ("dia", "data", lambda a: a[0]),
+    ],
+)
+def test_matrices_whose_arrays_do_not_fit_each_other(form, name, change):
+    A = sp.csr_array(np.ones((30, 30))).asformat(form)
+    setattr(A, name, change(getattr(A, name)))
+    with pytest.raises(GraphError, match="graph 0: its "):
+        gv.as_batch([A])
+
+
+def test_sums_of_parallel_edges_stay_finite():
+    graph = nx.MultiGraph([(0, 1, {"weight": 1e308})] * 2)
+    with pytest.raises(GraphError, match=r"graph 0: edge \(0, 1\) has weight inf"):
+        gv.as_batch([graph])

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
+from gvoys.graphs.check import as_fields, check_structure
 from gvoys.graphs.entries import index_type, take
 from gvoys.graphs.labels import Labels
 
@@ -27,7 +28,11 @@ class GraphBatch:
 
     Graph g owns the nodes ``node_offsets[g]:node_offsets[g + 1]``; node u owns the entries
     ``indptr[u]:indptr[u + 1]`` of `indices`, which number the nodes *within* its graph. An undirected edge is
-    stored in both directions, a self-loop once. The arrays are read-only, and a contiguous slice shares them.
+    stored in both directions, a self-loop once. The entries of a node are sorted. The arrays are read-only, and a
+    contiguous slice shares them.
+
+    The constructor reads all arrays once and raises GraphError where one does not fit the others or a number is out of
+    its range. It does not check that an undirected batch has each edge in both directions; `as_batch` does.
     """
 
     node_offsets: NDArray[Any]  # (n_graphs + 1,)
@@ -40,8 +45,18 @@ class GraphBatch:
     node_attributes: NDArray[np.float64] | None = None  # (n_nodes, n_attributes)
 
     def __post_init__(self) -> None:
-        for array in self._arrays():
-            array.flags.writeable = False
+        for name, value in as_fields(self).items():
+            object.__setattr__(self, name, value)
+        check_structure(self)
+        self._freeze()
+
+    @classmethod
+    def _of_checked(cls, *values: Any, **more: Any) -> GraphBatch:
+        """The constructor for arrays that come from a batch or were checked before, which are not looked at again."""
+        batch = object.__new__(cls)
+        batch.__dict__.update(zip(_FIELDS, values, strict=False), **more)
+        batch._freeze()
+        return batch
 
     @classmethod
     def from_arrays(
@@ -176,7 +191,7 @@ class GraphBatch:
     def _select(self, node_offsets: Any, indptr: Any, nodes: Any, entries: Any) -> GraphBatch:
         chosen = {name: take(getattr(self, name), entries) for name in _PER_EDGE}
         chosen |= {name: take(getattr(self, name), nodes) for name in _PER_NODE}
-        return GraphBatch(node_offsets, indptr, self.indices[entries], self.directed, **chosen)
+        return GraphBatch._of_checked(node_offsets, indptr, self.indices[entries], self.directed, **chosen)
 
     # -- views
 
@@ -231,7 +246,11 @@ class GraphBatch:
 
     # -- plumbing
 
-    def __reduce__(self) -> Any:  # through the constructor, so that an unpickled batch is read-only too
+    def _freeze(self) -> None:
+        for array in self._arrays():
+            array.flags.writeable = False
+
+    def __reduce__(self) -> Any:  # through the constructor, so that an unpickled batch is checked and read-only too
         return GraphBatch, tuple(getattr(self, field.name) for field in fields(self))
 
     def _arrays(self) -> list[NDArray[Any]]:
@@ -239,6 +258,9 @@ class GraphBatch:
         arrays = [self.node_offsets, self.indptr, self.indices, self.edge_weights, self.node_attributes]
         arrays += [array for part in labels for array in (part.codes, part.hashes)]
         return [array for array in arrays if array is not None]
+
+
+_FIELDS = tuple(field.name for field in fields(GraphBatch))
 
 
 def _as_index(index: ArrayLike) -> NDArray[Any]:

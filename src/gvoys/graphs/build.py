@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.check import as_labels
 from gvoys.graphs.entries import Entries, check_entries, index_type, merge_equal, row_pointers
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
@@ -51,6 +52,9 @@ def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
     if sizes.size and sizes.min() < 0:
         graph = int(np.argmin(sizes))
         raise GraphError(f"graph {graph}: its size is {sizes[graph]}; a graph has zero nodes or more")
+    if sizes.size and sizes.max() >= 2**31:  # indices are 32-bit
+        graph = int(np.argmax(sizes))
+        raise GraphError(f"graph {graph}: its size is {sizes[graph]}; a graph has at most 2^31 - 1 nodes")
     return sizes.astype(np.int64)
 
 
@@ -93,7 +97,7 @@ def assemble(
     counts = np.diff(indptr[node_offsets])
     # numbered within the graph, so that slices need no renumbering; a single graph has 2^31 nodes at most
     indices = (entries.columns - np.repeat(node_offsets[:-1], counts)).astype(np.int32)
-    return GraphBatch(
+    return GraphBatch._of_checked(
         node_offsets,
         indptr,
         indices,
@@ -107,7 +111,7 @@ def assemble(
 
 def _labels(labels: Any, name: str, count: int, of_what: str) -> Labels | None:
     if labels is None or isinstance(labels, Labels):
-        return labels
+        return labels if labels is None else as_labels(labels, name, count)
     return Labels.from_values(_check_length(name, labels, count, of_what))
 
 
@@ -142,7 +146,7 @@ def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
     weighted = any(batch.edge_weights is not None for batch in batches)
     offsets = np.concatenate([[0], np.cumsum(np.concatenate([b.graph_sizes for b in batches]))])
     indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(b.indptr) for b in batches]))])
-    return GraphBatch(
+    return GraphBatch._of_checked(
         offsets.astype(index_type(sum(nodes))),
         indptr.astype(index_type(sum(entries))),
         np.concatenate([batch.indices for batch in batches]),

@@ -123,6 +123,8 @@ def _reader(item: Any, index: int) -> Any:
 
 
 def _check_range(part: GraphParts, index: int) -> None:
+    if not 0 <= part.n_nodes < 2**31:
+        raise GraphError(f"graph {index}: it says to have {part.n_nodes} nodes; a graph has 0 to 2^31 - 1")
     if not len(part.rows):
         return
     low = min(int(part.rows.min()), int(part.columns.min()))
@@ -143,7 +145,7 @@ def build_batch(parts: list[GraphParts]) -> GraphBatch:
     mirror = np.fromiter((not part.directed and not part.both_ways for part in parts), bool, len(parts))
     if mirror.any():
         entries = entries.mirrored(np.repeat(mirror, counts))
-    entries = merge_parallel(entries)
+    entries = merge_parallel(entries, sizes)
     if not directed and not mirror.all():
         check_symmetric(entries, sizes)
     labels = _labels("node labels", [part.node_labels for part in parts], sizes)

@@ -14,7 +14,7 @@ from gvoys.errors import GraphError
 from gvoys.graphs.labels import Labels
 
 # Two weights of one undirected edge may differ by rounding (D^-1/2 A D^-1/2 does), by no more than this.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,10 @@ def differ(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
     """Where label codes differ, or weights differ by more than rounding."""
     if values.dtype.kind != "f":
         return values != others
-    return np.abs(values - others) > _ROUNDING * np.abs(values)
+    return np.abs(values - others) > ROUNDING * np.abs(values)
 
 
-def merge_parallel(entries: Entries) -> Entries:
+def merge_parallel(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
     """Sort entries and add the weights of parallel edges; those with different labels stay apart."""
     if _is_sorted(entries):
         return entries
@@ -158,7 +158,10 @@ def merge_parallel(entries: Entries) -> Entries:
     if first.all():
         return entries
     weights = np.ones(len(entries)) if entries.weights is None else entries.weights
-    return replace(entries[first], weights=np.add.reduceat(weights, np.flatnonzero(first)))
+    with np.errstate(over="ignore"):
+        merged = replace(entries[first], weights=np.add.reduceat(weights, np.flatnonzero(first)))
+    _check_weights(merged, sizes)  # large ones may add up to more than float64 holds
+    return merged
 
 
 def check_symmetric(entries: Entries, sizes: NDArray[np.int64]) -> None:

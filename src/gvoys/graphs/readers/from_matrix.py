@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gvoys.errors import GraphError
+from gvoys.graphs.readers.check_sparse import check_sparse
 from gvoys.graphs.readers.parts import GraphParts, Names
 
 
@@ -22,6 +23,8 @@ def read(graph: Any, names: Names) -> GraphParts:
         raise GraphError(f"an adjacency matrix must be square, not of shape {graph.shape}")
     if graph.dtype.kind not in "biuf":
         raise GraphError(f"an adjacency matrix must hold real numbers, not {graph.dtype}")
+    if sp.issparse(graph):
+        check_sparse(graph)
     if sp.issparse(graph) and graph.dtype.kind in "biu" and graph.dtype.itemsize < 4:
         graph = graph.astype(np.float64)  # repeated entries add up, past the range of small integers
     matrix = sp.csr_array(graph)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,36 +9,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import StoreError
+from gvoys.errors import GraphError, StoreError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.store.columns import HEADER, npy_header
-from gvoys.graphs.store.manifest import checksum_file, read_manifest
+from gvoys.graphs.store.manifest import checksum_file, read_json, read_manifest
 from gvoys.graphs.store.values import decode_value
+from gvoys.graphs.symmetry import check_mirrored
 
 __all__ = ["open_store"]
 
 
 def open_store(path: str | PathLike[str], verify: bool = True) -> GraphBatch:
-    """The graphs of a store, mapped into memory: nothing is read before it is used, and slices share the files.
+    """The graphs of a store, mapped into memory: nothing is copied, and slices share the files.
 
     Parameters
     ----------
     path : a folder that `write_store` made.
-    verify : read all files once and compare their checksums, about a second per gigabyte. Sizes are always compared.
+    verify : compare checksums and check that undirected graphs have each edge in both directions, together about a
+        second per gigabyte.
 
-    A folder that is no store, unfinished, truncated or damaged is refused by name.
+    Sizes and headers are always compared, and all arrays are read once, at the speed of memory or of the disk, to check
+    that every number is within its range. Raises StoreError by name for a folder that is no store, or one that is
+    unfinished, truncated or damaged.
     """
     folder = Path(path)
+    try:
+        return _open(folder, verify)
+    except GraphError as error:
+        raise StoreError(f"the graphs in {folder} are damaged: {error}; write the store again") from None
+    except OSError as error:
+        raise StoreError(f"the store {folder} cannot be read: {error.strerror or error}") from None
+
+
+def _open(folder: Path, verify: bool) -> GraphBatch:
     manifest = read_manifest(folder)
     arrays = {name: _map(folder, name, about, verify) for name, about in manifest["arrays"].items()}
     labels = {}
     for name, about in manifest["values"].items():
-        file = folder / f"{name}_values.json"
-        _check(file, about, verify, 0)
-        values = tuple(map(decode_value, json.loads(file.read_bytes())))
+        values = _read_values(folder / f"{name}_values.json", about, verify)
         labels[name] = Labels(arrays[name], arrays[f"{name}_hashes"], values)
-    return GraphBatch(
+    batch = GraphBatch(
         arrays["node_offsets"],
         arrays["indptr"],
         arrays["indices"],
@@ -49,6 +59,9 @@ def open_store(path: str | PathLike[str], verify: bool = True) -> GraphBatch:
         labels.get("node_labels"),
         arrays.get("node_attributes"),
     )
+    if verify:
+        check_mirrored(batch)
+    return batch
 
 
 def _map(folder: Path, name: str, about: dict[str, Any], verify: bool) -> NDArray[Any]:
@@ -58,9 +71,21 @@ def _map(folder: Path, name: str, about: dict[str, Any], verify: bool) -> NDArra
     with file.open("rb") as content:
         if content.read(HEADER) != npy_header(kind, shape):
             raise StoreError(f"{file} is damaged: its header does not fit; write the store again")
-    if not np.prod(shape):
+    if 0 in shape:
         return np.empty(shape, kind)
     return np.memmap(file, kind, "r", HEADER, shape).view(np.ndarray)  # a plain array, as kernels know it
+
+
+def _read_values(file: Path, about: dict[str, Any], verify: bool) -> tuple[Any, ...]:
+    """What the labels were; how many, the batch compares with their hashes."""
+    _check(file, about, verify, 0)
+    values = read_json(file)
+    try:
+        if isinstance(values, list):
+            return tuple(map(decode_value, values))
+    except (ValueError, RecursionError):
+        pass
+    raise StoreError(f"{file} is damaged: it is not a list of labels; write the store again")
 
 
 def _check(file: Path, about: dict[str, Any], verify: bool, skip: int) -> None:

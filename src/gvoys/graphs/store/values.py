@@ -22,10 +22,14 @@ def encode_value(value: Any) -> Any:
 
 
 def decode_value(value: Any) -> Any:
-    """The label that `encode_value` was given."""
-    if not isinstance(value, dict):
+    """The label that `encode_value` was given; raise ValueError for what it never writes."""
+    if value is None or type(value) in (bool, int, float, str):
         return value
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError
     kind, content = next(iter(value.items()))
-    if kind == "tuple":
+    if kind == "tuple" and isinstance(content, list):
         return tuple(decode_value(item) for item in content)
+    if kind not in ("bytes", "text") or not isinstance(content, str):
+        raise ValueError
     return bytes.fromhex(content) if kind == "bytes" else content

@@ -115,11 +115,13 @@ class StoreWriter:
     ) -> None:
         """Some more nodes of one graph: how many entries each has, and where they lead, sorted within a node.
 
-        An undirected edge stands in the rows of both its ends; that is not checked.
+        An undirected edge stands in the rows of both its ends, parallel ones in the same order. That is not checked
+        here, but by `open_store`.
         """
         degrees, indices = _check_counts(degrees, "degrees"), _check_counts(indices, "indices")
         if len(indices) != int(degrees.sum()):
             raise GraphError(f"the degrees add up to {int(degrees.sum())} and there are {len(indices)} entries")
+        _check_sorted(degrees, indices, self._graph_nodes)
         weights = None if edge_weights is None else as_floats(edge_weights, "edge_weights", flat=True)
         for name, values, count in (
             ("edge_weights", weights, len(indices)),
@@ -247,3 +249,14 @@ def _check_counts(values: Any, name: str) -> NDArray[Any]:
     if array.size and (array.min() < 0 or array.max() >= 2**31):
         raise GraphError(f"{name} must lie between 0 and 2^31 - 1")
     return array
+
+
+def _check_sorted(degrees: NDArray[Any], indices: NDArray[Any], nodes_before: int) -> None:
+    """Entries may fall where a row begins, and nowhere else."""
+    ends = np.cumsum(degrees, dtype=np.int64)
+    falls = np.flatnonzero(indices[1:] < indices[:-1]) + 1
+    rows = np.searchsorted(ends, falls, side="right")
+    inside = falls != ends[rows] - degrees[rows]
+    if inside.any():
+        node = nodes_before + int(rows[np.argmax(inside)])
+        raise GraphError(f"node {node} has entries out of order; sort the entries of each node")
