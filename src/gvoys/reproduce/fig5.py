@@ -10,6 +10,7 @@ import numpy as np
 from gvoys.estimators import GraphVoyagers, RandomWalkKernel
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.spectrum import max_degree
 from gvoys.report.timing import best_of
 from gvoys.reproduce.pairs import pair_from
 from gvoys.reproduce.result import Curve, Figure, Plan, Result, Row, slope
@@ -35,8 +36,9 @@ def run(plan: Plan) -> Result:
 
 def _one(name: str, walks: list[int], plan: Plan) -> tuple[list[Row], Figure]:
     plan.tell(f"fig5, {name}")
-    chosen, series = pair_from(name, plan, _NODES), Exponential("auto")
+    chosen = pair_from(name, plan, _NODES)
     pair = chosen.graphs
+    series = Exponential(1.0 / max_degree(pair) ** 2)
     exact, _ = best_of(lambda: exact_kernel(pair[0], pair[1], series, solver="product", labels=None))
     moments, _ = best_of(lambda: RandomWalkKernel(series, max_length=None, labels=None).fit_transform(pair))
     sampled = [best_of(partial(_voyagers, pair, series, count, 0))[0] for count in walks]
