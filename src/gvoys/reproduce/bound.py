@@ -41,7 +41,8 @@ def run(plan: Plan) -> Result:
         "here.",
         "The two columns are not of the same thing. The theorem bounds the deviation from the mean given g and z, for "
         f"walkers that share their signs, with chance {_DELTA}. What is seen is the error against K of walks with "
-        f"signs of their own, a component each: the number after which all of ten seeds are within {_EPSILON:.0%} of K.",
+        f"signs of their own, a component each: the number after which all of ten seeds are within "
+        f"{_EPSILON:.0%} of K.",
         "Where c(G) is infinite, as for the geometric series with the paper's own decay, the bound says nothing.",
     ]
     return Result("bound", "Theorem 3.2: the bound and the error", plan.command("bound"), rows, [], notes)
