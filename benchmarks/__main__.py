@@ -3,6 +3,7 @@
 `python -m benchmarks against [OPTION …]` compares this checkout with an older revision; see benchmarks/against.py.
 """
 
+import signal
 import sys
 
 from rich.console import Console
@@ -22,7 +23,11 @@ LARGE = {"huge": huge.run, "gpu": gpu.run}  # only where named: minutes, and gig
 
 def main() -> None:
     if sys.argv[1:2] == ["against"]:  # the one section with options and a status
-        sys.exit(against.main(sys.argv[2:], Console(width=150)))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the worktree goes away then too
+        try:
+            sys.exit(against.main(sys.argv[2:], Console(width=150)))
+        except against.CannotRun as error:
+            sys.exit(str(error))
     wanted = sys.argv[1:] or list(SECTIONS)
     known = SECTIONS | LARGE
     unknown = [name for name in wanted if name not in known]

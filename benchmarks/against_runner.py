@@ -39,8 +39,8 @@ def _profiles(method: str, *, dataset: str = "NCI1", count: int = 4110, **how: A
     return lambda: gv.profiles(batch, method, **how)
 
 
-def _sketch(**how: Any) -> Work:
-    return _profiles("sketch", max_length=8, n_components=1024, **how)
+def _sketch(n_components: int = 1024, **how: Any) -> Work:
+    return _profiles("sketch", max_length=8, n_components=n_components, **how)
 
 
 def _transform(model: Any, batch: gv.GraphBatch) -> Work:
@@ -96,7 +96,7 @@ ROWS: dict[str, Callable[[], Work]] = {
     "as_batch, 2000 networkx graphs": _conversion,
     "moments, NCI1": lambda: _profiles("moments", max_length=8),
     "sketch, NCI1": _sketch,
-    "sketch, NCI1, non-backtracking": lambda: _sketch(backtrack=False),
+    "sketch, NCI1, non-backtracking": lambda: _sketch(256, backtrack=False),
     "sketch, MUTAG, edge labels": lambda: _sketch(dataset="MUTAG", count=188, labels="both"),
     "sequences, NCI1, up to length 4": lambda: _profiles("sequences", max_length=4),
     "RandomWalkKernel, MUTAG": lambda: _transform(gv.RandomWalkKernel(), _data("MUTAG", 188)[0]),
