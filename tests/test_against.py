@@ -64,6 +64,8 @@ def test_slower_counts_beyond_the_noise_only():
     assert not quiet.exceeds(1.25)
     assert not noisy.exceeds(1.05)
     assert not shifted.exceeds(1.05)
+    ragged = Comparison("row", {"old": old, "new": [0.6, 1.0, 1.2, 1.4, 1.4], "control": old})
+    assert not ragged.exceeds(1.05)
 
 
 def test_a_side_that_cannot_run_says_so():
