@@ -1,10 +1,14 @@
-"""Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below."""
+"""Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below.
 
+`python -m benchmarks against [OPTION …]` compares this checkout with an older revision; see benchmarks/against.py.
+"""
+
+import signal
 import sys
 
 from rich.console import Console
 
-from benchmarks import conversion, coverage, gpu, huge, learning, loading, scale, scaling, sketch, voyagers
+from benchmarks import against, conversion, coverage, gpu, huge, learning, loading, scale, scaling, sketch, voyagers
 
 SECTIONS = {
     "conversion": conversion.run,
@@ -19,11 +23,17 @@ LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run}  # only where
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["against"]:  # the one section with options and a status
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the worktree goes away then too
+        try:
+            sys.exit(against.main(sys.argv[2:], Console(width=150)))
+        except against.CannotRun as error:
+            sys.exit(str(error))
     wanted = sys.argv[1:] or list(SECTIONS)
     known = SECTIONS | LARGE
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        sys.exit(f"there is no section {unknown[0]!r}; choose among {', '.join(known)}")
+        sys.exit(f"there is no section {unknown[0]!r}; choose among {', '.join(known)} and against")
     console = Console(width=150)
     for name in wanted:
         known[name](console)

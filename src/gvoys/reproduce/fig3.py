@@ -36,7 +36,7 @@ def run(plan: Plan) -> Result:
         rows.append(
             Row(
                 f"{pair.name}: slope of log error over log walks",
-                "falls, about -0.5",
+                "falls",
                 f"{slopes[0]:.2f}, with labels {slopes[1]:.2f}",
                 f"sketch {slopes[2]:.2f}; without labels moments are exact",
             )

@@ -38,7 +38,7 @@ def _one(name: str, walks: list[int], plan: Plan) -> tuple[list[Row], Figure]:
     plan.tell(f"fig5, {name}")
     chosen = pair_from(name, plan, _NODES)
     pair = chosen.graphs
-    series = Exponential("auto").resolved(max_degree(pair))
+    series = Exponential(1.0 / max_degree(pair) ** 2)
     exact, _ = best_of(lambda: exact_kernel(pair[0], pair[1], series, solver="product", labels=None))
     moments, _ = best_of(lambda: RandomWalkKernel(series, max_length=None, labels=None).fit_transform(pair))
     sampled = [best_of(partial(_voyagers, pair, series, count, 0))[0] for count in walks]

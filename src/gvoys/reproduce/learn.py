@@ -30,7 +30,7 @@ def run(plan: Plan) -> Result:
         rows += _rows(f"{name}, {way}", paper, compare(*loaded, n_folds, (plan.seed,)))
     notes.append(
         f"Accuracies in per cent, mean and deviation over {n_folds} folds; mu and C come from the training folds "
-        "alone. Where the geometric series does better than in the paper, its C was chosen with more care here; what "
+        "alone. Where the geometric series does better than in the paper, its C is chosen in the training folds; what "
         "mu then adds is less than the paper reports."
     )
     return Result("learn", "Learned kernels", plan.command("learn"), rows, [], notes)
@@ -43,7 +43,7 @@ def _machines(batch: GraphBatch, y: NDArray[Any], n_folds: int, seeds: tuple[int
 def _rows(name: str, paper: tuple[str, str], found: Comparison) -> list[Row]:
     learned = shown_scores(found.learned)
     if found.learned_on_test:
-        learned += f"; C chosen on the test folds, which is not honest: {shown_scores(found.learned_on_test)}"
+        learned += f"; C chosen on the test folds, biased by selection: {shown_scores(found.learned_on_test)}"
     return [
         Row(f"{name}: mu learned", paper[0], learned),
         Row(f"{name}: geometric", paper[1], shown_scores(found.geometric)),
