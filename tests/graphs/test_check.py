@@ -177,3 +177,15 @@ def test_an_edge_without_its_mirror_is_named(changed, message):
     check_mirrored(make(**changed, directed=True))
     with pytest.raises(GraphError, match=message):
         check_mirrored(make(**changed))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 5000, 3 << 20], ids=["one", "some", "shared among threads"])
+def test_a_number_that_is_not_finite_is_found_wherever_it_stands(kind, size):
+    values = np.full(size, -np.finfo(kind).max, kind)
+    assert ranges.first_not_finite(values) == ranges.NONE
+    for place in {0, size // 2, size - 1}:
+        for bad in (np.inf, -np.inf, np.nan):
+            values[place] = bad
+            assert ranges.first_not_finite(values) == place
+        values[place] = 0.0

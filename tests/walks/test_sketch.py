@@ -17,7 +17,6 @@ from gvoys.errors import GvoysError
 from gvoys.graphs.labels import Labels
 from gvoys.threads import threads
 from gvoys.walks import sketch as module
-from gvoys.walks.finite import first_not_finite
 from gvoys.walks.sketch import WIDTH, compute_sketch
 
 GROUPS = 300
@@ -369,13 +368,3 @@ def test_any_length_past_float32_raises(options, sign):
         nx.set_node_attributes(each, {u: u for u in each}, "label")
     with pytest.raises(GvoysError, match="graph 2: its walks of length 2 are too many, or its weights too large"):
         gv.profiles([fine, fine, graph], "sketch", 6, 130, start="ones", stop="ones", **options)
-
-
-def test_a_bad_number_is_found_wherever_it_stands():
-    P = np.ones((5, 4, 300), np.float32)
-    assert first_not_finite(P) is None
-    P[3, 1, 299] = np.finfo(np.float32).max
-    assert first_not_finite(-P) is None
-    for bad in (np.inf, -np.inf, np.nan):
-        P[3, 1, 299] = bad
-        assert first_not_finite(P) == (3, 1)

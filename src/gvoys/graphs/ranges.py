@@ -28,7 +28,8 @@ NONE = -1
 _BLOCK = 4096  # numbers looked at together: a loop that may stop at each of them is not vectorised
 _ROWS = 512  # whose entries stay in the cache while they are looked at twice
 _LARGE = 1 << 20  # numbers from which a second thread pays
-_EXPONENT = np.uint64(0x7FF0000000000000)  # of float64: all ones in inf and nan
+# bits of a float's exponent, all ones in inf and nan: by its bytes
+_EXPONENTS: dict[int, Any] = {4: np.uint32(0x7F800000), 8: np.uint64(0x7FF0000000000000)}
 
 
 def first_fall(pointers: NDArray[Any]) -> int:
@@ -41,9 +42,10 @@ def first_above(codes: NDArray[np.int32], count: int) -> int:
     return _first(_find_above, len(codes), read_only(codes.view(np.uint32)), count)
 
 
-def first_not_finite(values: NDArray[np.float64]) -> int:
+def first_not_finite(values: NDArray[np.float32] | NDArray[np.float64]) -> int:
     """The first place of inf or nan in the flattened array, or NONE."""
-    return _first(_find_not_finite, values.size, read_only(values.reshape(-1).view(np.uint64)))
+    exponent = _EXPONENTS[values.itemsize]
+    return _first(_find_not_finite, values.size, read_only(values.reshape(-1).view(exponent.dtype)), exponent)
 
 
 def first_bad_entry(node_offsets: NDArray[Any], indptr: NDArray[Any], indices: NDArray[np.int32]) -> int:
@@ -120,15 +122,15 @@ def _find_above(codes: Any, count: int, begin: int, end: int) -> int:  # pragma:
 
 
 @kernel()
-def _find_not_finite(bits: Any, begin: int, end: int) -> int:  # pragma: no cover
+def _find_not_finite(bits: Any, exponent: Any, begin: int, end: int) -> int:  # pragma: no cover
     for first in range(begin, end, _BLOCK):
         block = bits[first : min(first + _BLOCK, end)]
         found = False
         for i in range(len(block)):
-            found |= (block[i] & _EXPONENT) == _EXPONENT
+            found |= (block[i] & exponent) == exponent
         if found:
             for i in range(len(block)):
-                if (block[i] & _EXPONENT) == _EXPONENT:
+                if (block[i] & exponent) == exponent:
                     return first + i
     return NONE
 

@@ -27,10 +27,10 @@ from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.labels import local_codes
+from gvoys.graphs.ranges import NONE, first_not_finite
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.threads import balanced_chunks, n_threads
 from gvoys.walks.arcs import reverse_entries
-from gvoys.walks.finite import first_not_finite
 from gvoys.walks.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
 from gvoys.walks.sketch.lanes import WIDTH
 from gvoys.walks.sketch.nodes import sketch_large_graph, sketch_small_graphs
@@ -94,10 +94,11 @@ def compute_sketch(
 
 def _check_finite(out: NDArray[np.float32]) -> None:
     """Refuse profiles past float32, of any length: walks that are too many may all have come to an end later."""
-    found = first_not_finite(out)
-    if found is not None:
+    place = first_not_finite(out)
+    if place != NONE:
+        graph, length, _ = np.unravel_index(place, out.shape)
         raise ParameterError(
-            f"graph {found[0]}: its walks of length {found[1]} are too many, or its weights too large, for float32; "
+            f"graph {graph}: its walks of length {length} are too many, or its weights too large, for float32; "
             "pass scale=2**k near its spectral radius, and the same scale to compute_gram"
         )
 
