@@ -11,7 +11,6 @@ from scipy.sparse.csgraph import connected_components
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.kernels import kernel
-from gvoys.threads import start_threads
 
 __all__ = ["AT_FIRST", "early_growth", "max_degree", "spectral_radius"]
 
@@ -47,7 +46,6 @@ def spectral_radius(
         _, component = connected_components(batch.adjacency(), connection="strong")
         weights = np.abs(batch.weights()) * (component[batch.rows()] == component[batch.columns()])
     bounds, ones = np.zeros(len(batch)), np.ones(batch.n_nodes)
-    start_threads()
     _power_iteration(
         batch.node_offsets,
         batch.indptr,
