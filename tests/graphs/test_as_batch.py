@@ -414,7 +414,7 @@ def test_networkx_molecules_convert_about_as_fast_as_they_are_read():
     def read():
         return [(list(graph.nodes(data=True)), list(graph.edges(data=True))) for graph in graphs]
 
-    assert cpu_ratio(lambda: gv.as_batch(graphs), read) < 4  # 0.7 at the time of writing
+    assert cpu_ratio(lambda: gv.as_batch(graphs), read) < 12  # 2.3 at the time of writing
 
 
 @pytest.mark.alone
