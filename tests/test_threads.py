@@ -1,7 +1,14 @@
 """Sharing work among threads."""
 
+import gc
 import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -9,7 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gvoys as gv
 from gvoys.errors import ParameterError
+from gvoys.kernels import _Parallel
 from gvoys.threads import balanced_chunks, n_threads, start_threads, threads
 
 
@@ -48,3 +57,88 @@ def test_starting_threads_leaves_the_environment_alone(monkeypatch):
 def test_refusals(n_jobs):
     with pytest.raises(ParameterError, match="n_jobs must be None, -1 or an integer from 1 to"), threads(n_jobs):
         pass
+
+
+LARGE = {
+    "moments": {"_LARGE": 10},
+    "matvec": {"_BLOCK": 16, "_WINDOW": 64, "_WORTHWHILE": 8},
+    "sketch": {"_LARGE": 10, "_BLOCK": 7},
+}
+
+
+def features_by_every_kernel(patch):
+    """Of small graphs, and of the same as if they were large."""
+    labelled, weighted = gv.datasets.molecules(12, mean_nodes=40), gv.datasets.erdos_renyi(2, 70, 0.8)
+    weights = np.random.default_rng(0).uniform(0.1, 0.5, weighted.n_entries)
+    weighted = replace(weighted, edge_weights=weights)
+    for constants in ({}, LARGE):
+        for module, values in constants.items():
+            for name, value in values.items():
+                patch.setattr(import_module(f"gvoys.walks.{module}"), name, value)
+        for graphs in (labelled, weighted):
+            yield gv.profiles(graphs, "moments", 6)
+            yield gv.profiles(graphs, "sketch", 4, n_components=128)
+        for options in ({"labels": "both"}, {"backtrack": False}):
+            yield gv.profiles(labelled, "sketch", 4, n_components=40, **options)
+    for estimator in (gv.GraphVoyagers, gv.OneSidedVoyagers):
+        yield estimator(gv.Geometric(1e-4), n_components=4, random_state=0).fit_transform(labelled)
+    yield gv.GraphRandomFeatures(gv.Geometric(1e-4), 10).fit_transform(weighted[0]).toarray()
+
+
+def test_one_thread_after_a_fork_gives_the_same_bits(monkeypatch):
+    """Forked processes run other machine code, compiled without threads."""
+    with monkeypatch.context() as patch:
+        expected = list(features_by_every_kernel(patch))
+    monkeypatch.setattr("gvoys.threads._lost", True)
+    found = list(features_by_every_kernel(monkeypatch))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    kernels = [each for each in gc.get_objects() if isinstance(each, _Parallel) and "gvoys.gpu" not in each.__module__]
+    assert [each.__name__ for each in kernels if not each.serial.signatures] == []
+
+
+def in_company(*ways, layer):
+    """Run company.py; whatever hangs or is killed fails."""
+    program = [sys.executable, str(Path(__file__).with_name("company.py")), *ways]
+    environment = {**os.environ, "NUMBA_THREADING_LAYER": layer}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(program, env=environment, start_new_session=True, **pipes) as run:
+        try:
+            out, errors = run.communicate(timeout=240)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)  # and the processes that it waits for
+            raise
+    assert out.startswith("same bits"), errors
+    return out.split()[-1]
+
+
+layers = pytest.mark.parametrize("layer", ["default", "workqueue"])
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+
+
+@layers
+def test_four_threads_at_a_time(layer):
+    assert in_company("in_threads", layer=layer) == "workqueue" or layer == "default"
+
+
+@forks
+@layers
+def test_forks_after_a_parallel_kernel(layer):
+    ways = ("by_fork", "by_threads_of_a_fork", "by_fork_of_a_fork", "by_pool", "by_executor", "by_joblib")
+    in_company("first", "by_a_fork_without_threads", *ways, layer=layer)
+
+
+@forks
+@layers
+def test_forks_before_any_parallel_kernel(layer):
+    in_company("by_a_fork_with_threads", "by_pool", "by_fork_of_a_fork", layer=layer)
+
+
+@forks
+@layers
+def test_forks_after_kernels_of_another_library(layer):
+    in_company("by_fork_beside_another_library", layer=layer)
+
+
+def test_spawned_processes():
+    in_company("first", "by_spawn", layer="default")

@@ -1,6 +1,6 @@
 """Seconds of work that compiles at first."""
 
-import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,19 +10,21 @@ from gvoys.report.timing import best_of
 @pytest.mark.parametrize(
     ("naps", "runs"),
     [
-        ([0.03, 0.0, 0.0, 0.0], 4),  # the first compiles, the others count
-        ([0.03, 0.03, 0.0, 0.0], 2),  # long twice: that is how long it takes
-        ([0.2, 0.0, 0.0, 0.0], 1),  # very long
+        ([3.0, 0.5, 0.25, 0.75], 4),  # the first compiles, the others count
+        ([3.0, 2.0, 0.5, 0.5], 2),  # long twice: that is how long it takes
+        ([1.0, 1.0, 1.0, 1.0], 4),  # not above the limit
+        ([20.0, 0.5, 0.5, 0.5], 1),  # very long
     ],
 )
-def test_long_work_is_not_repeated(naps, runs):
-    done = []
+def test_long_work_is_not_repeated(naps, runs, monkeypatch):
+    now, done = 0.0, []
 
     def work():
-        time.sleep(naps[len(done)])
+        nonlocal now
+        now += naps[len(done)]
         done.append(1)
         return len(done)
 
-    seconds, result = best_of(work, 3, 0.015)
-    assert len(done) == result == runs
-    assert seconds >= min(naps[:runs])
+    monkeypatch.setattr("gvoys.report.timing.time", SimpleNamespace(perf_counter=lambda: now))
+    assert best_of(work, 3, 1.0) == (min(naps[:runs]), runs)
+    assert len(done) == runs

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -14,18 +15,23 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 
-__all__ = ["balanced_chunks", "n_threads", "start_threads", "threads"]
+__all__ = ["balanced_chunks", "lost_threads", "n_threads", "start_threads", "threads"]
 
 _POLICY = "OMP_WAIT_POLICY"
+_ONE_AT_A_TIME: AbstractContextManager[Any] = threading.RLock()
+_AT_WILL: AbstractContextManager[Any] = nullcontext()
+_lost = False
 
 
 @cache
-def start_threads() -> None:
-    """Start Numba's threads so that they sleep between kernels; every parallel kernel calls this first.
+def start_threads() -> AbstractContextManager[Any]:
+    """Start Numba's threads so that they sleep between kernels; returns what a parallel kernel holds while it runs.
 
     OpenMP's threads spin by default, and then keep the cores from the threads of BLAS: a Gram matrix of 50
     microseconds after a kernel took 8 milliseconds. OpenMP reads the policy once, when it is loaded, so that the
     variable need not stay; a policy of the user's own is respected.
+
+    Where there is neither OpenMP nor TBB, Numba ends the process if two Python threads run parallel kernels at a time.
     """
     before = os.environ.get(_POLICY)
     os.environ.setdefault(_POLICY, "passive")
@@ -33,11 +39,35 @@ def start_threads() -> None:
         numba.get_num_threads()  # loads the threading layer
     finally:
         if before is None:
-            del os.environ[_POLICY]
+            os.environ.pop(_POLICY, None)  # another thread may have started them meanwhile
+    return _ONE_AT_A_TIME if numba.threading_layer() == "workqueue" else _AT_WILL
+
+
+def lost_threads() -> bool:
+    """Whether this process was forked from one in which Numba's threads ran: they do not follow into a fork.
+
+    A parallel kernel would wait for them for ever, or GNU OpenMP would end the process.
+    """
+    return _lost
+
+
+def _after_fork() -> None:
+    global _lost
+    try:
+        numba.threading_layer()
+        _lost = True
+    except ValueError:  # not started yet: this process starts its own
+        _lost = False
+
+
+if hasattr(os, "register_at_fork"):  # systems that fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def n_threads() -> int:
     """Threads that the kernels use now."""
+    if lost_threads():
+        return 1
     start_threads()
     return int(numba.get_num_threads())
 
@@ -49,6 +79,9 @@ def threads(n_jobs: int | None) -> Iterator[None]:
     wanted: Any = n_threads() if n_jobs is None else most if n_jobs == -1 else n_jobs
     if not isinstance(wanted, (int, np.integer)) or not 1 <= wanted <= most:
         raise ParameterError(f"n_jobs must be None, -1 or an integer from 1 to {most}, not {n_jobs!r}")
+    if lost_threads():
+        yield
+        return
     before = n_threads()
     numba.set_num_threads(int(wanted))
     try:

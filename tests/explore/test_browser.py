@@ -232,10 +232,13 @@ def test_five_thousand_graphs_are_quick(tmp_path):
     batch = gv.datasets.molecules(5000, mean_nodes=12)
     explore(Collection("many", batch, [""] * 5000), tmp_path / "page.html")
     with opened(tmp_path / "page.html") as tab:
-        seconds = tab.evaluate(
-            """() => { const best = work => Math.min(...[1, 2, 3].map(() => { const begin = performance.now(); work();
-            return (performance.now() - begin) / 1000; }));
-            return { fix: best(() => fix(7)), map: best(() => { place(); paint(); }) }; }"""
+        # beside the sorting of five million numbers, which takes 0.1 s: a slow or busy machine slows both
+        times = tab.evaluate(
+            """() => { const numbers = Float64Array.from({ length: 5e6 }, (_, i) => (i * 7919) % 1000003);
+            const seconds = work => { const begin = performance.now(); work(); return performance.now() - begin; };
+            return [1, 2, 3, 4, 5].map(() => [() => fix(7), () => { place(); paint(); },
+                () => Float64Array.from(numbers).sort()].map(seconds)); }"""
         )
-    assert seconds["fix"] < 0.5
-    assert seconds["map"] < 0.5
+    fixing, mapping, sorting = np.min(times, axis=0)
+    assert fixing < 6 * sorting
+    assert mapping < 6 * sorting

@@ -1,6 +1,5 @@
 """as_batch: every format gives the same batch, and what is not a graph is refused by index."""
 
-import time
 from types import SimpleNamespace
 
 import igraph
@@ -8,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cpu_time import cpu_ratio
 
 import gvoys as gv
 from gvoys.errors import GraphError, LabelError
@@ -404,31 +404,27 @@ def test_missing_networkx_is_one_sentence(monkeypatch):
         gv.GraphBatch.from_arrays([[0, 1]], [2]).to_networkx()
 
 
-# -- speed, with room for a busy machine: the benchmark reports the figures themselves
+# -- speed beside work that cannot be done without: the benchmark reports the seconds
 
 
 @pytest.mark.alone
-def test_4110_networkx_molecules_convert_in_two_seconds():
-    graphs = gv.datasets.molecules(4110).to_networkx()
-    begin = time.perf_counter()
-    batch = gv.as_batch(graphs)
-    assert time.perf_counter() - begin <= 2.0
-    assert len(batch) == 4110
+def test_networkx_molecules_convert_about_as_fast_as_they_are_read():
+    graphs = gv.datasets.molecules(1000).to_networkx()
+
+    def read():
+        return [(list(graph.nodes(data=True)), list(graph.edges(data=True))) for graph in graphs]
+
+    assert cpu_ratio(lambda: gv.as_batch(graphs), read) < 12  # 2.3 at the time of writing
 
 
 @pytest.mark.alone
-def test_ten_million_nonzeros_convert_in_one_second():
+def test_ten_million_nonzeros_convert_in_a_few_passes():
     rng = np.random.default_rng(0)
     ends = rng.integers(0, 10**6, (2, 5_100_000))
     A = sp.csr_array((np.ones(ends.shape[1], np.float32), tuple(ends)), shape=(10**6, 10**6))
     A = sp.csr_array(A + A.T)
     assert A.nnz > 10**7
-    seconds = []
-    for _ in range(3):  # the best of three: other processes share this machine
-        begin = time.perf_counter()
-        gv.as_batch([A])
-        seconds.append(time.perf_counter() - begin)
-    assert min(seconds) <= 1.0
+    assert cpu_ratio(lambda: gv.as_batch([A]), lambda: A.T.tocsr()) < 10  # 3 at the time of writing
 
 
 def _broken(form, name, place, number):

@@ -295,18 +295,17 @@ def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path):
         whole_time = time.perf_counter() - begin
         assert run.exitcode == 0
     chance, kills, killed = random.Random(0), 0, tmp_path / "killed"
-    for _ in range(100):
+    while kills < 20:
         run = gvoys(*command, killed)
         run.join(chance.uniform(0.1, 1.0) * whole_time)
         if run.is_alive():
             run.kill()
             run.join()
             kills += not (killed / "summary.json").exists()  # else it was on its way out already
-        if kills == 20:
-            break
+        else:
+            whole_time *= 0.95  # the machine may be less busy than it was
         if (killed / "summary.json").exists():  # done too early: take parts away, as if it had not been
             _undo(killed, chance)
-    assert kills == 20
     run = gvoys(*command, killed)
     run.join()
     assert run.exitcode == 0

@@ -14,7 +14,6 @@ from gvoys.gpu.walkers import walk
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import local_codes
 from gvoys.kernels import kernel
-from gvoys.threads import start_threads
 from gvoys.walks.randomness import WALK_EDGE, WALK_NODE
 from gvoys.walks.voyagers import DISTRIBUTIONS, Crew
 from gvoys.walks.voyagers.crossing import drop_anchors
@@ -130,7 +129,6 @@ class _Fleet:
         if self.crew.n_anchors is None:
             return None
         out = np.ones((len(components), self.batch.n_nodes), np.bool_)
-        start_threads()
         _drop(components.start, self.keys, self.batch.node_offsets.astype(np.int64), self.crew.n_anchors, out)
         return out
 
@@ -156,7 +154,6 @@ class _Fleet:
         edge_signs = np.empty((len(holders), len(self.edge_hashes), 2), np.uint64)
         deposits, lengths = np.zeros((len(holders), len(factors))), np.empty(len(holders), np.int64)
         shared_coins = crew.p_halt if crew.share_halting else 0.0
-        start_threads()
         _hold(
             np.uint64(crew.seed), side, holders, self.hashes, self.edge_hashes, distribution, factors, shared_coins,
             signs, edge_signs, deposits, lengths,

@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import connected_components
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.kernels import kernel
-from gvoys.threads import start_threads
 
 __all__ = [
     "AT_FIRST",
@@ -55,7 +54,6 @@ def spectral_radius(
         component = strong_components(batch)
         weights = np.abs(batch.weights()) * (component[batch.rows()] == component[batch.columns()])
     bounds, ones = np.zeros(len(batch)), np.ones(batch.n_nodes)
-    start_threads()
     _power_iteration(
         batch.node_offsets,
         batch.indptr,

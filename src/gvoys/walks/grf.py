@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.kernels import kernel
-from gvoys.threads import start_threads
 from gvoys.walks.voyagers import Crew
 from gvoys.walks.voyagers.crossing import drop_anchors
 from gvoys.walks.voyagers.steps import backward, forward, graph_keys, halting_length, neighbour, walk_words
@@ -41,7 +40,6 @@ def compute_grf(
         drop_anchors(graph_keys(graph, ahead, False, crew.seed, 0)[0], 0, crew.n_anchors, anchors)
     terrain = (backward(graph, ahead) if against else ahead).arrays
     factors = deposits * crew.halting_factors(len(deposits)) / crew.n_walks
-    start_threads()
     blocks = []
     for begin in range(0, graph.n_nodes, _rows_at_once(crew)):
         nodes = np.arange(begin, min(begin + _rows_at_once(crew), graph.n_nodes))

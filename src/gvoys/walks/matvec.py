@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.kernels import kernel
-from gvoys.threads import start_threads
 
 _BLOCK = 256  # rows that a thread takes at a time
 _WINDOW = 2048  # columns of a window: 16 KB of the vector
@@ -160,7 +159,6 @@ def moments_of_large(
 
     `room` has a place for each entry; one for all graphs saves the system the work of handing out memory.
     """
-    start_threads()
     pointers, indices, weights, window = _packed(graph, room)
     x, y = stop.copy(), np.empty_like(stop)
     out = np.empty(max_length + 2)

@@ -13,7 +13,6 @@ from numba import prange
 from numpy.typing import NDArray
 
 from gvoys.kernels import kernel
-from gvoys.threads import start_threads
 
 __all__ = [
     "ANCHOR",
@@ -90,7 +89,6 @@ def sign_table(
     """128 sign bits, (n_groups, n_steps, n_labels, 2), and a word to draw a shift from for each of them."""
     shape = (len(groups), n_steps, len(labels))
     signs, places = np.empty((*shape, 2), np.uint64), np.empty(shape, np.uint32)
-    start_threads()
     _fill(np.uint64(seed), purpose, groups, labels, signs, places)
     return signs, places
 

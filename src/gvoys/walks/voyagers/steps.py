@@ -17,7 +17,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import index_type, stable_order
 from gvoys.graphs.labels import local_codes
 from gvoys.kernels import kernel
-from gvoys.threads import start_threads
 from gvoys.walks.randomness import HALT, STEP, WALK, philox, uniform, words
 
 __all__ = [
@@ -89,7 +88,6 @@ def graph_keys(batch: GraphBatch, terrain: Terrain, node_labels: bool, seed: int
     codes, hashes = local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
     edge_hashes = local_codes(batch.edge_labels if len(terrain.edge_codes) else None, batch.n_entries)[1]
     out = np.empty((len(batch), 2), np.uint64)
-    start_threads()
     indptr, indices, weights, edge_codes = terrain.arrays
     _hash_graphs(
         np.uint64(seed), copy, frozen(batch.node_offsets.astype(np.int64)), indptr, indices, weights.view(np.uint64),
