@@ -18,7 +18,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import ROUNDING
 from gvoys.graphs.ranges import each_stretch, read_only, shared_cuts
 from gvoys.kernels import kernel
-from gvoys.threads import start_threads
 
 __all__ = ["check_mirrored"]
 
@@ -36,7 +35,6 @@ def check_mirrored(batch: GraphBatch) -> None:
         return
     cursors = batch.indptr[:-1].astype(np.int64)
     faults = np.zeros((len(batch), 3), np.int64)
-    start_threads()
     _compare(*_arrays(batch), ROUNDING, cursors, faults)
     bad = np.flatnonzero(faults[:, 0])
     if bad.size:
