@@ -22,7 +22,7 @@ from gvoys.walks import compute_gram, profiles
 if TYPE_CHECKING:
     from gvoys.learning import RandomWalkClassifier, RandomWalkRegressor, learn_series
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 __all__ = [
     "Coefficients",

@@ -160,6 +160,21 @@ def test_the_whole_series():
         kernel.transform(gv.datasets.erdos_renyi(1, 30, 0.9))
 
 
+def test_the_whole_series_is_relative_to_its_bound():
+    """From one end of a path to the other K is 1e-43 of what walks could be: within tolerance of it, and yet 0."""
+    n, series = 100, gv.Geometric(0.1)
+    start, stop = np.eye(n)[0], np.eye(n)[-1]
+    path = nx.path_graph(n)
+    exact_ = gv.exact_kernel(path, path, series, start=(start, start), stop=(stop, stop))
+    kernel = gv.RandomWalkKernel(series, max_length=None, start=start, stop=stop)
+    value = kernel.fit_transform([path])[0, 0]
+    bound = series.evaluate(4.0)  # rho < 2, and the endpoints have size one
+    assert 0 < exact_ < 1e-40 * bound
+    assert abs(value - exact_) <= 1e-9 * bound
+    longer = gv.RandomWalkKernel(series, max_length=300, start=start, stop=stop).fit_transform([path])[0, 0]
+    assert longer == pytest.approx(exact_, rel=1e-9)
+
+
 def test_auto_decay_is_kept():
     kernel = gv.RandomWalkKernel(gv.Geometric("auto"), method="moments").fit(MOLECULES)
     assert kernel.series_ == gv.Geometric(1 / MOLECULES.degrees().max() ** 2)
@@ -251,7 +266,7 @@ def test_numbers_past_floating_point_are_refused():
     for how in ({"labels": None, "max_length": 100}, {"method": "sketch", "max_length": 60, "normalize": True}):
         with pytest.raises(ParameterError, match=r"range of floating point|for float32|for float64"):
             gv.RandomWalkKernel(gv.Geometric(50.0), **how).fit_transform(dense)
-    with pytest.raises(ParameterError, match="graph 0: its walks of length 25 are too many"):
+    with pytest.raises(ParameterError, match="graph 0: its walks of length 22 are too many"):
         gv.profiles(dense, "sketch", 25, 128)
 
 

@@ -52,6 +52,18 @@ def content(folder):
 # -- what comes out
 
 
+def test_features_of_any_two_runs_compare(tmp_path):
+    """A molecule has the same bits beside small neighbours and beside one with a larger degree."""
+    (tmp_path / "small.smi").write_text("CCO a\nCC b\n")
+    (tmp_path / "large.smi").write_text("FS(F)(F)(F)(F)F sf6\nC1CC2(CC1)CCC2 spiro\nCCO a\n")
+    features = {}
+    for name in ("small", "large"):
+        embed_file(tmp_path / f"{name}.smi", tmp_path / name, SMALL)
+        ids, X = embedded(tmp_path / name)
+        features[name] = X[ids.index("a")]
+    np.testing.assert_array_equal(features["small"], features["large"])
+
+
 @pytest.mark.parametrize("name", ["a.smi", "a.csv", "a.tsv", "a.parquet"])
 def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     columns = {} if name == "a.smi" else {"id_column": "name"}
@@ -61,7 +73,7 @@ def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     comma = ", " if name in ("a.csv", "a.tsv") else ""
     assert ids == [f"m{comma}{i}" for i in READABLE]
     batch = gv.from_smiles([SMILES[i] for i in READABLE])
-    model = gv.RandomWalkFeatures(max_length=2, n_components=128, lengths="summed").fit(batch)
+    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128, lengths="summed").fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
     with (tmp_path / "out" / "rejected.csv").open() as file:
         rows = list(csv.reader(file))
@@ -76,7 +88,7 @@ def test_graphs_without_labels_have_their_moments(inputs, tmp_path, name):
     embed_file(inputs / name, tmp_path / "out", SMALL)
     _, X = embedded(tmp_path / "out")
     assert X.dtype == np.float64
-    model = gv.RandomWalkFeatures(max_length=2).fit(GRAPHS)
+    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2).fit(GRAPHS)
     np.testing.assert_array_equal(X, model.transform(GRAPHS))
 
 
@@ -92,7 +104,7 @@ def test_other_formats(inputs, tmp_path, name):
     ids, X = embedded(tmp_path / "out")
     batch = gv.as_batch(list(_labelled())) if graphs is None else gv.GraphBatch.concatenate([b for b, _ in graphs])
     assert ids == [str(i + 1) for i in range(len(batch))]
-    model = gv.RandomWalkFeatures(max_length=2, n_components=128, lengths="summed").fit(batch)
+    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128, lengths="summed").fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
 
 

@@ -27,7 +27,12 @@ def inputs(tmp_path_factory):
 def test_the_matrix_of_the_features(inputs, tmp_path, normalize):
     summary = write_gram(inputs / "store", tmp_path / "K.npy", SMALL, normalize=normalize)
     batch = gv.open_store(inputs / "store")
-    X = gv.RandomWalkFeatures(max_length=2, n_components=128).fit(batch).transform(batch).astype(float)
+    X = (
+        gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128)
+        .fit(batch)
+        .transform(batch)
+        .astype(float)
+    )
     if normalize:
         X /= np.linalg.norm(X, axis=1, keepdims=True)
     K = np.load(tmp_path / "K.npy", mmap_mode="r")

@@ -75,7 +75,8 @@ def estimate(
     series : Geometric, Exponential or Coefficients; its decay is a number, since nothing is fitted to resolve "auto".
     rtol : relative tolerance, above 0 and at most 0.3.
     atol : absolute tolerance, for values near zero, which no relative one reaches.
-    max_length : the longest walk; None means the whole series, and a divergent one is refused.
+    max_length : the longest walk; None means the infinite series, to a thousandth of `rtol` of a bound on it (as in
+        `RandomWalkFeatures`), and a divergent one raises.
     max_components : past it ConvergenceError is raised, as for values near zero where `atol` is.
     The others are as in `gvoys.profiles`.
 

@@ -27,7 +27,9 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     Parameters
     ----------
     series : Geometric, Exponential or Coefficients; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
-    max_length : the longest walk; None means the whole series.
+    max_length : the longest walk; None means the infinite series, to 1e-9 of the bound
+        ``sum_i mu_i (rho_G rho_H)^i |v_G| |w_G| |v_H| |w_H|`` on it. A value far below the bound, as for walks from one
+        end of a long path to the other, may come out as 0; `exact_kernel` is relative to the value itself.
     method : "moments" (exact, unlabelled), "sketch", "voyagers" (sampled walks: K off the diagonal only), or "auto":
         moments where nothing but edges counts, else sketch.
     n_components : width of the sketch of one walk length.

@@ -113,7 +113,7 @@ def check_halting(p_halt: Any) -> float:
 
 
 def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, float]:
-    """How far to walk for the whole series to `rtol`, and how fast the fastest graph's walks multiply.
+    """How far to walk for the infinite series to `rtol` of a bound on it, and how fast walks multiply at most.
 
     Undirected walks multiply by the spectral radius at most. Directed ones may at first do faster, and are bounded by
     what they do in their first steps instead.
