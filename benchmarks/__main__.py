@@ -1,6 +1,7 @@
 """Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below.
 
-`python -m benchmarks against [OPTION …]` compares this checkout with an older revision; see benchmarks/against.py.
+`python -m benchmarks against [OPTION …]` compares the times of this checkout with those of an older revision, and
+`python -m benchmarks golden [OPTION …]` its results; see benchmarks/against.py and benchmarks/golden.py.
 """
 
 import signal
@@ -8,7 +9,20 @@ import sys
 
 from rich.console import Console
 
-from benchmarks import against, conversion, coverage, gpu, huge, learning, loading, scale, scaling, sketch, voyagers
+from benchmarks import (
+    against,
+    conversion,
+    coverage,
+    golden,
+    gpu,
+    huge,
+    learning,
+    loading,
+    scale,
+    scaling,
+    sketch,
+    voyagers,
+)
 
 SECTIONS = {
     "conversion": conversion.run,
@@ -21,19 +35,21 @@ SECTIONS = {
 }
 LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run}  # only where named: minutes, and gigabytes of disk
 
+COMPARISONS = {"against": against.main, "golden": golden.main}
+
 
 def main() -> None:
-    if sys.argv[1:2] == ["against"]:  # the one section with options and a status
+    if sys.argv[1:2] and sys.argv[1] in COMPARISONS:  # these have options and a status
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the worktree goes away then too
         try:
-            sys.exit(against.main(sys.argv[2:], Console(width=150)))
+            sys.exit(COMPARISONS[sys.argv[1]](sys.argv[2:], Console(width=150)))
         except against.CannotRun as error:
             sys.exit(str(error))
     wanted = sys.argv[1:] or list(SECTIONS)
     known = SECTIONS | LARGE
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        sys.exit(f"there is no section {unknown[0]!r}; choose among {', '.join(known)} and against")
+        sys.exit(f"there is no section {unknown[0]!r}; choose among {', '.join([*known, *COMPARISONS])}")
     console = Console(width=150)
     for name in wanted:
         known[name](console)

@@ -80,6 +80,7 @@ def test_no_folder_for_a_cache(tmp_path):
 def load(tmp_path, monkeypatch):
     """A way to import a module of two kernels, each time as a new process would."""
     monkeypatch.setattr(kernels, "_warned", False)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python takes a change within a second for none
     file = tmp_path / "two.py"
     file.write_text(MODULE)
 

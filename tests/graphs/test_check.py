@@ -92,8 +92,7 @@ def test_harmless_types_are_converted(kind):
     assert batch.indices.dtype == np.int32
     assert batch.edge_weights.dtype == np.float64
     assert batch.edge_weights.flags.c_contiguous
-    for method in ("moments", "sketch"):
-        np.testing.assert_array_equal(gv.profiles(batch, method, 3, 8), gv.profiles(make(), method, 3, 8))
+    np.testing.assert_array_equal(gv.profiles(batch, "moments", 3), gv.profiles(make(), "moments", 3))
 
 
 def test_every_way_to_a_batch_is_checked():

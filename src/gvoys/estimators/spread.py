@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.spectrum import largest_per_graph
 from gvoys.walks.sketch import WIDTH
 
 __all__ = ["gram_with_error", "rounding", "rounding_floor", "widened"]
@@ -31,10 +32,7 @@ def rounding(batch: GraphBatch, max_length: int) -> NDArray[np.float64]:
     about sqrt(m) u, as for errors of independent signs (Higham and Mary, 2019). At worst they are m u, which would be
     far too wide a bar: the largest seen was 1.4 sqrt(m) u, on cliques of 200 nodes, whose sums are of equal terms.
     """
-    degrees = np.zeros(len(batch))
-    filled = np.flatnonzero(batch.graph_sizes)
-    if filled.size:
-        degrees[filled] = np.maximum.reduceat(np.diff(batch.indptr), batch.node_offsets[filled])
+    degrees = largest_per_graph(batch, np.diff(batch.indptr))
     return _UNIT * np.sqrt(max_length * (degrees + _PER_STEP) + _PER_SUM)
 
 
@@ -57,10 +55,11 @@ def gram_with_error(
     group's share of it is V_g - N / 2 (D_g(G) / D(G) + D_g(H) / D(H)), with V_g and D_g its values of K and of the
     diagonal. Where the diagonal goes up and down with K, as for graphs that are alike, hardly any of it is left.
 
-    Memory: five matrices of (n_left, n_right).
+    Memory: four matrices of (n_left, n_right), five with `cosine`.
     """
     shape = (len(left), len(right))
-    total, squares, crossed = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    total, squares = np.zeros(shape), np.zeros(shape)
+    crossed = np.zeros(shape if cosine else 0)  # with the groups' own diagonals
     n_groups = n_components // WIDTH
     share = n_groups * WIDTH / n_components
     ours, theirs = (_relative_diagonals(part, n_components) if cosine else None for part in (left, right))

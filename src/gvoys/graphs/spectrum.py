@@ -17,6 +17,7 @@ __all__ = [
     "AT_FIRST",
     "absolute_adjacency",
     "early_growth",
+    "largest_per_graph",
     "max_degree",
     "spectral_radius",
     "strong_components",
@@ -68,7 +69,7 @@ def spectral_radius(
     if left is not None or right is not None:
         return bounds * (1.0 + _MARGIN)
     outgoing, incoming = _absolute_degrees(batch)
-    caps = np.minimum(_largest_per_graph(batch, outgoing), _largest_per_graph(batch, incoming))
+    caps = np.minimum(largest_per_graph(batch, outgoing), largest_per_graph(batch, incoming))
     return np.minimum(bounds * (1.0 + _MARGIN), caps)
 
 
@@ -108,7 +109,7 @@ def _rate_of_sums(batch: GraphBatch, A: Any) -> NDArray[np.float64]:
     rate = np.zeros(len(batch))
     for step in range(1, _STEPS + 1):
         x = A @ x
-        largest = _largest_per_graph(batch, x)
+        largest = largest_per_graph(batch, x)
         with np.errstate(divide="ignore"):
             logs += np.log(largest)
         x /= np.repeat(np.where(largest > 0, largest, 1.0), batch.graph_sizes)
@@ -139,7 +140,8 @@ def _add_up(
                 incoming[first + indices[e]] += abs(weights[e])
 
 
-def _largest_per_graph(batch: GraphBatch, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def largest_per_graph(batch: GraphBatch, values: NDArray[Any]) -> NDArray[np.float64]:
+    """The largest of one number >= 0 per node in each graph, (n_graphs,); 0 for graphs without nodes."""
     largest = np.zeros(len(batch))
     filled = np.flatnonzero(batch.graph_sizes)
     if filled.size:

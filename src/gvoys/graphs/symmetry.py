@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from gvoys.errors import GraphError
@@ -85,12 +84,11 @@ def _mixed(x: Any) -> Any:  # pragma: no cover
     return x ^ (x >> np.uint64(31))
 
 
-@kernel(parallel=True)
+@kernel()
 def _compare(
     offsets: Any, indptr: Any, indices: Any, codes: Any, weights: Any, rounding: float, cursors: Any, faults: Any
 ) -> None:  # pragma: no cover
-    for index in prange(len(faults)):
-        graph = np.int64(index)
+    for graph in range(len(faults)):
         fault, node, column = _compare_graph(
             offsets[graph], offsets[graph + 1], indptr, indices, codes, weights, rounding, cursors
         )
