@@ -8,7 +8,7 @@ ifneq ($(TU_FOLDER),)
 export GVOYS_DATA ?= $(TU_FOLDER)
 endif
 
-.PHONY: help demo test bench bench-large docs fuzz clean
+.PHONY: help demo test bench bench-large reproduce docs fuzz clean
 
 help:
 	@sed -n 's/^# *//p' Makefile | head -1
@@ -26,11 +26,14 @@ test: .venv/test-installed
 
 bench: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[bench]"
-	$(BIN)/gvoys bench --install --out benchmarks/results/peers-$(shell date -u +%F).json
+	$(BIN)/python -m benchmarks peers --install --out benchmarks/results/peers-$(shell date -u +%F).json
 	$(BIN)/python -m benchmarks
 
 bench-large: .venv/test-installed
 	$(BIN)/python -m benchmarks huge loading
+
+reproduce: .venv/test-installed
+	$(BIN)/python -m reproduce all --out reproduced
 
 docs: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[docs]"
@@ -45,11 +48,11 @@ clean:
 	rm -rf docs/_build docs/generated .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # GraKeL is built from source where it has no wheel; the demo does without it then.
-.venv/demo-installed: pyproject.toml | .venv/created
+.venv/demo-installed: pyproject.toml src/gvoys/__init__.py | .venv/created
 	$(BIN)/pip install --quiet --editable ".[peers]" || $(BIN)/pip install --quiet --editable .
 	touch $@
 
-.venv/test-installed: pyproject.toml | .venv/created
+.venv/test-installed: pyproject.toml src/gvoys/__init__.py | .venv/created
 	$(BIN)/pip install --quiet --editable ".[test,peers]"
 	touch $@
 

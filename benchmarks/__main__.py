@@ -1,7 +1,7 @@
 """Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below.
 
-`python -m benchmarks against [OPTION …]` compares the times of this checkout with those of an older revision, and
-`python -m benchmarks golden [OPTION …]` its results; see benchmarks/against.py and benchmarks/golden.py.
+Comparisons have options, which --help lists: `python -m benchmarks against` of times with those of an older revision,
+`golden` of results with it, and `peers` with other packages.
 """
 
 import signal
@@ -23,6 +23,8 @@ from benchmarks import (
     sketch,
     voyagers,
 )
+from benchmarks.peers import command as peers
+from gvoys.errors import GvoysError
 
 SECTIONS = {
     "conversion": conversion.run,
@@ -35,7 +37,7 @@ SECTIONS = {
 }
 LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run}  # only where named: minutes, and gigabytes of disk
 
-COMPARISONS = {"against": against.main, "golden": golden.main}
+COMPARISONS = {"against": against.main, "golden": golden.main, "peers": peers.main}
 
 
 def main() -> None:
@@ -43,8 +45,8 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the worktree goes away then too
         try:
             sys.exit(COMPARISONS[sys.argv[1]](sys.argv[2:], Console(width=150)))
-        except against.CannotRun as error:
-            sys.exit(str(error))
+        except (against.CannotRun, GvoysError, OSError) as error:
+            sys.exit(f"benchmarks: {error}")
     wanted = sys.argv[1:] or list(SECTIONS)
     known = SECTIONS | LARGE
     unknown = [name for name in wanted if name not in known]

@@ -11,10 +11,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from reproduce import EXPERIMENTS, Plan, fig4, reproduce
+from reproduce.result import read_result, slope
+
 import gvoys as gv
 from gvoys.errors import DatasetError, ParameterError
-from gvoys.reproduce import EXPERIMENTS, Plan, fig4, reproduce
-from gvoys.reproduce.result import read_result, slope
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def test_every_experiment_leaves_its_files(report):
     for result in report.results:
         assert (
             json.loads((folder / f"{result.name}.json").read_text())["command"]
-            == f"gvoys reproduce {result.name} --quick --seed 0"
+            == f"python -m reproduce {result.name} --quick --seed 0"
         )
         for figure in result.figures:
             assert (folder / f"{figure.name}.png").stat().st_size > 1000

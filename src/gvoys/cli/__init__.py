@@ -56,7 +56,8 @@ _OUT = Annotated[Path | None, typer.Option(help="A folder for the results and pl
 
 
 @app.command()
-def classify(
+@app.command("classify", hidden=True)  # its name in 0.1
+def evaluate(
     data: Annotated[list[str], typer.Argument(help="TU names, zips or folders, or tables of SMILES.")],
     root: _ROOT = None,
     target: _TARGET = None,
@@ -70,14 +71,14 @@ def classify(
     out: _OUT = None,
     n_jobs: Annotated[int | None, typer.Option(help="Threads; all by default.")] = None,
 ) -> None:
-    """Classify graphs (or predict a number, where the target is real) in nested cross-validation.
+    """See how well a learner classifies your graphs, or predicts a number, in nested cross-validation.
 
     Kernel, refinement and C are chosen inside every training fold; the figures are what new graphs would get.
     """
-    from gvoys.cli.classify import Options, run_classify
+    from gvoys.cli.evaluate import Options, run_evaluate
 
     seeds = tuple(seed) if seed else None
-    run_classify(Console(), data, Options(root, target, smiles, folds, seeds, attributes, out, n_jobs))
+    run_evaluate(Console(), data, Options(root, target, smiles, folds, seeds, attributes, out, n_jobs))
 
 
 @app.command()
@@ -224,51 +225,6 @@ def explore(
 
     chosen = None if labels == "none" else labels
     run_explore(Console(), data, Options(out, root, smiles, series, decay, max_length, chosen, graphs, seed))
-
-
-@app.command()
-def reproduce(
-    experiments: Annotated[
-        list[str] | None,
-        typer.Argument(help="fig3, fig4, fig5, table1, learn, rademacher, bound, or all, which is the default."),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small inputs: a minute rather than an hour.")] = False,
-    root: _ROOT = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="A folder for the numbers, pictures and the page.")] = Path(
-        "reproduced"
-    ),
-    seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
-) -> None:
-    """Repeat the paper's experiments: JSON, pictures, and one page with its numbers beside ours.
-
-    fig5 is the appendix's figure of time against walks. Datasets that are nowhere to be found are left out, or replaced
-    by synthetic graphs in the figures, and the page says so.
-    """
-    from gvoys.cli.reproduce import run_reproduce
-
-    run_reproduce(Console(), experiments or ["all"], quick, root, out, seed)
-
-
-@app.command()
-def bench(
-    quick: Annotated[bool, typer.Option("--quick", help="Twenty graphs: half a minute rather than many.")] = False,
-    root: _ROOT = None,
-    peer: Annotated[list[str] | None, typer.Option(help="GraKeL or graphkit-learn; both by default.")] = None,
-    install: Annotated[
-        bool, typer.Option("--install", help="Install each peer into an environment of its own, kept in the cache.")
-    ] = False,
-    limit: Annotated[float, typer.Option(help="Seconds that a peer may take for one Gram matrix.")] = 180.0,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A .json file for the results.")] = None,
-) -> None:
-    """Compare with other packages on the same graphs: seconds, the error that each reached, and the ratios.
-
-    Errors are relative to the exact kernel, computed pair by pair from its definition.
-    """
-    from gvoys.bench import Settings
-    from gvoys.cli.bench import run_bench_command
-
-    settings = Settings(quick, None if root is None else str(root), tuple(peer or ()), install, limit)
-    run_bench_command(Console(), settings, out)
 
 
 def main() -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from gvoys.errors import ParameterError
 from gvoys.report.machine import describe_machine
-from gvoys.reproduce import bound, fig3, fig4, fig5, learn, rademacher, table1
-from gvoys.reproduce.page import write_page
-from gvoys.reproduce.result import Plan, Result, read_result, write_result
+from reproduce import bound, fig3, fig4, fig5, learn, rademacher, table1
+from reproduce.page import write_page
+from reproduce.result import Plan, Result, read_result, write_result
 
 __all__ = ["EXPERIMENTS", "Plan", "Result", "reproduce"]
 

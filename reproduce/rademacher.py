@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gvoys.estimators import GraphVoyagers
-from gvoys.reproduce.pairs import pair_from
-from gvoys.reproduce.result import Plan, Result, Row
 from gvoys.series import Exponential
+from reproduce.pairs import pair_from
+from reproduce.result import Plan, Result, Row
 
 __all__ = ["run"]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.learning.comparison import Comparison, compare_layers, compare_machines
-from gvoys.reproduce.pairs import load_or_none
-from gvoys.reproduce.result import Plan, Result, Row, shown_scores
+from reproduce.pairs import load_or_none
+from reproduce.result import Plan, Result, Row, shown_scores
 
 __all__ = ["run"]
 

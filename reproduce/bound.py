@@ -11,9 +11,9 @@ from gvoys.estimators import GraphVoyagers
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
-from gvoys.reproduce.pairs import pair_from
-from gvoys.reproduce.result import Plan, Result, Row
 from gvoys.series import Exponential, Geometric, Series
+from reproduce.pairs import pair_from
+from reproduce.result import Plan, Result, Row
 
 __all__ = ["run"]
 

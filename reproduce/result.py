@@ -29,7 +29,7 @@ class Plan:
     def command(self, name: str) -> str:
         """What to type to have this experiment again."""
         quick, root = " --quick" if self.quick else "", "" if self.root is None else " --root FOLDER"
-        return f"gvoys reproduce {name}{quick}{root} --seed {self.seed}"
+        return f"python -m reproduce {name}{quick}{root} --seed {self.seed}"
 
 
 @dataclass(frozen=True)

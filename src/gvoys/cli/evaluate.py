@@ -1,4 +1,4 @@
-"""gvoys classify: nested cross-validation of a learner on one dataset or several, with the paper's figures beside."""
+"""gvoys evaluate: nested cross-validation of a learner on one dataset or several."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from gvoys.errors import ParameterError
 from gvoys.files import appearing
 from gvoys.learning import RandomWalkClassifier, RandomWalkRegressor
 from gvoys.learning.evaluation import Evaluation, evaluate_folds
-from gvoys.reproduce.paper import best_accuracy
 
-__all__ = ["Options", "run_classify"]
+__all__ = ["Options", "run_evaluate"]
 
 _FEW = 1000  # graphs below which one split says little, and three are made
 
@@ -39,7 +38,7 @@ class Options:
     n_jobs: int | None
 
 
-def run_classify(console: Console, data: list[str], options: Options) -> None:
+def run_evaluate(console: Console, data: list[str], options: Options) -> None:
     """Load, evaluate, print and write."""
     if options.out is not None:
         _check_plots()
@@ -49,7 +48,6 @@ def run_classify(console: Console, data: list[str], options: Options) -> None:
         "score",
         "± over folds",
         "seeds",
-        "the paper",
         "fit",
         "predict",
         title=f"{options.folds} folds; everything chosen inside the training folds",
@@ -80,10 +78,8 @@ def _one(console: Console, data: str, options: Options) -> list[str]:
         _write(options.out / name, name, found, seeds)
     score = f"{100 * found.mean:.1f} %" if found.classify else f"RMSE {found.mean:.3g}"
     deviation = f"{100 * found.deviation:.1f}" if found.classify else f"{found.deviation:.2g}"
-    known = best_accuracy(name)
-    paper = "" if known is None else f"{known:.1f} %"
     seconds = [f"{value:.1f} s" for value in (found.fit_seconds, found.predict_seconds)]
-    return [name, f"{len(batch):,}", score, deviation, ", ".join(map(str, seeds)), paper, *seconds]
+    return [name, f"{len(batch):,}", score, deviation, ", ".join(map(str, seeds)), *seconds]
 
 
 def _model(y: NDArray[Any], options: Options) -> Any:

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from gvoys.files import appearing
-from gvoys.reproduce.result import Result
+from reproduce.result import Result
 
 __all__ = ["write_page"]
 

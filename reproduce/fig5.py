@@ -12,9 +12,9 @@ from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
 from gvoys.report.timing import best_of
-from gvoys.reproduce.pairs import pair_from
-from gvoys.reproduce.result import Curve, Figure, Plan, Result, Row, slope
 from gvoys.series import Exponential, Series
+from reproduce.pairs import pair_from
+from reproduce.result import Curve, Figure, Plan, Result, Row, slope
 
 __all__ = ["run"]
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.bench.peers import Peer, PeerFailure, find_python, peer_version, peers_named, run_peer
-from gvoys.bench.tasks import Task, make_tasks, our_ways, true_gram
+from benchmarks.peers.packages import Peer, PeerFailure, find_python, peer_version, peers_named, run_peer
+from benchmarks.peers.tasks import Task, make_tasks, our_ways, true_gram
 from gvoys.errors import MissingDependencyError, ParameterError
 from gvoys.files import appearing
 from gvoys.report.machine import describe_machine
@@ -40,9 +40,8 @@ class Settings:
     def command(self) -> str:
         """What to type to have this again."""
         given = [f"--peer {peer}" for peer in self.peers] + ["--quick"] * self.quick + ["--install"] * self.install
-        return " ".join(
-            ["gvoys bench", *given, *["--root FOLDER"] * (self.root is not None), f"--limit {self.limit:g}"]
-        )
+        root = ["--root FOLDER"] * (self.root is not None)
+        return " ".join(["python -m benchmarks peers", *given, *root, f"--limit {self.limit:g}"])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from gvoys.datasets import load_tu, molecules
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.reproduce.result import Plan
+from reproduce.result import Plan
 
 __all__ = ["Pair", "load_or_none", "pair_from"]
 

@@ -12,10 +12,10 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.learning import RandomWalkClassifier
 from gvoys.learning.comparison import nested_score
 from gvoys.learning.evaluation import evaluate_folds, fold_splits
-from gvoys.reproduce.pairs import load_or_none
-from gvoys.reproduce.paper import ACCURACIES
-from gvoys.reproduce.result import Plan, Result, Row, shown_scores
 from gvoys.series import Geometric
+from reproduce.pairs import load_or_none
+from reproduce.paper import ACCURACIES
+from reproduce.result import Plan, Result, Row, shown_scores
 
 __all__ = ["run"]
 

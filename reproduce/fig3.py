@@ -7,9 +7,9 @@ import numpy as np
 from gvoys.estimators import GraphVoyagers, RandomWalkFeatures
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
-from gvoys.reproduce.pairs import pair_from
-from gvoys.reproduce.result import Curve, Figure, Plan, Result, Row, slope
 from gvoys.series import Exponential
+from reproduce.pairs import pair_from
+from reproduce.result import Curve, Figure, Plan, Result, Row, slope
 
 __all__ = ["run"]
 

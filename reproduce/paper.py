@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ACCURACIES", "best_accuracy"]
+__all__ = ["ACCURACIES"]
 
 # Table 1, in per cent with the deviation over folds: the exact kernel as cited there (None: out of time or memory),
 # walks without labels, and with them.
@@ -16,11 +16,3 @@ ACCURACIES: dict[str, tuple[Accuracy | None, Accuracy, Accuracy]] = {
     "DD": (None, (74.3, 3.4), (73.9, 3.4)),
     "NCI1": (None, (63.5, 1.6), (64.2, 1.7)),
 }
-
-
-def best_accuracy(name: str) -> float | None:
-    """The better of the paper's own two rows for a dataset, or None for others."""
-    if name not in ACCURACIES:
-        return None
-    _, plain, labelled = ACCURACIES[name]
-    return max(plain[0], labelled[0])

@@ -7,18 +7,19 @@ import sys
 import tempfile
 import venv
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.bench.tasks import Task
+from benchmarks.peers.tasks import Task
 from gvoys.datasets.fetch import cache_folder
 from gvoys.errors import MissingDependencyError, ParameterError
 
 __all__ = ["PEERS", "Peer", "PeerFailure", "find_python", "peer_version", "peers_named", "run_peer"]
+
+WORKERS = Path(__file__).parent / "workers"  # scripts that the other Pythons run
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def run_peer(peer: Peer, python: Path, task: Task, limit: float) -> tuple[float,
     """Seconds and the Gram matrix; TimeoutError past the limit, which includes starting Python."""
     batch = task.batch
     labels = np.zeros(batch.n_nodes, np.int64) if batch.node_labels is None else batch.node_labels.codes
-    with tempfile.TemporaryDirectory() as folder, as_file(files("gvoys.bench") / "workers") as workers:
+    with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "task.npz", Path(folder) / "result.npz"
         np.savez(
             source,
@@ -87,7 +88,7 @@ def run_peer(peer: Peer, python: Path, task: Task, limit: float) -> tuple[float,
         )
         try:
             done = subprocess.run(
-                [str(python), "-W", "ignore", str(workers / peer.worker), str(source), str(target)],
+                [str(python), "-W", "ignore", str(WORKERS / peer.worker), str(source), str(target)],
                 capture_output=True,
                 text=True,
                 timeout=limit,
