@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import gvoys as gv
+from gvoys.errors import ParameterError
 
 BATCH = gv.datasets.molecules(40, mean_nodes=10)
 Y = (BATCH.graph_sizes > np.median(BATCH.graph_sizes)).astype(int)
@@ -45,7 +46,7 @@ def test_parameters_clone_and_pickle(estimator):
 
 @every
 def test_init_only_stores(estimator):
-    for name, value in estimator.get_params().items():
+    for name, value in estimator.get_params(deep=False).items():
         assert getattr(type(estimator)(**{name: value}), name) is value
 
 
@@ -158,3 +159,42 @@ def test_memory_beyond_the_output_is_bounded():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak - X.nbytes < 300e6
+
+
+@pytest.mark.parametrize("series", [gv.Geometric(0.1), gv.Exponential(0.1)], ids=repr)
+def test_grids_over_the_decay(series):
+    """As series__decay, in a pipeline and in a search; the series that was given stays as it was."""
+    batch = gv.datasets.molecules(30, mean_nodes=8)
+    y = batch.graph_sizes > np.median(batch.graph_sizes)
+    model = make_pipeline(gv.RandomWalkKernel(series), SVC(kernel="precomputed"))
+    search = GridSearchCV(model, {"randomwalkkernel__series__decay": [0.01, 0.2]}, cv=3).fit(batch, y)
+    assert {tuple(one.values()) for one in search.cv_results_["params"]} == {(0.01,), (0.2,)}
+    assert search.best_estimator_[0].series_.decay in (0.01, 0.2)
+    assert series.decay == 0.1
+    assert search.cv_results_["mean_test_score"].shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "make", [gv.RandomWalkKernel, gv.RandomWalkFeatures, gv.GraphVoyagers, gv.OneSidedVoyagers, gv.GraphRandomFeatures]
+)
+def test_the_default_series_is_nobodys_to_change(make):
+    model = make()
+    assert model.get_params()["series__decay"] == "auto"
+    assert model.set_params(series__decay=0.25) is model
+    assert model.series == gv.Geometric(0.25)
+    assert make().series == gv.Geometric("auto")
+    model.set_params(series=gv.Exponential(0.1), series__decay=0.5)
+    assert model.series == gv.Exponential(0.5)
+    assert clone(model).series == gv.Exponential(0.5)
+    with pytest.raises(ParameterError, match="Exponential has no parameter 'rate', only decay"):
+        model.set_params(series__rate=1.0)
+    with pytest.raises(ParameterError, match="decay must be"):
+        model.set_params(series__decay=-1.0)
+
+
+def test_coefficients_are_parameters_too():
+    for mu in ([1.0, 0.5], [[1.0, 0.5], [0.2, 0.1]]):
+        series = gv.Coefficients(mu)
+        assert clone(series) == series
+        assert series.set_params(mu=[3.0]) is series
+        assert series == gv.Coefficients([3.0])

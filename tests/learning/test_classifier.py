@@ -12,9 +12,11 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 import gvoys as gv
 from gvoys.errors import GvoysError, ParameterError, UnsupportedError
 from gvoys.graphs.labels import Labels
+from gvoys.learning.balance import Balance
+from gvoys.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
+from gvoys.learning.engines import KernelMachine, LinearMachine
 from gvoys.learning.profiler import Profiler
 from gvoys.learning.selection import choose, subsample
-from gvoys.learning.tops import Balance, Landmarks, Pairs, Top
 
 BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
 Y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), "large", "small")
@@ -24,7 +26,7 @@ SIZES = np.where(MANY.graph_sizes > np.median(MANY.graph_sizes), "large", "small
 
 
 def quick(**how):
-    return gv.RandomWalkClassifier(**{"rounds": (0, 1), "C": (10.0,), "n_components": 128} | how)
+    return gv.RandomWalkClassifier(**{"refine": 1, "C": 10.0, "n_components": 128} | how)
 
 
 def profiler(batch, **how):
@@ -47,8 +49,8 @@ def test_lengths_have_equal_traces_and_the_kernel_is_half_normalised():
         np.testing.assert_allclose(F @ F.T, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["linear", "laplacian", "gaussian"])
-def test_tops_are_what_they_say(name):
+@pytest.mark.parametrize("name", KERNELS)
+def test_base_kernels_are_what_they_say(name):
     P = profiler(BATCH).profile(BATCH)
     F = Balance.fitted(P, 2).features(P)
     D = np.linalg.norm(F[:, None].astype(float) - F[None].astype(float), axis=2)
@@ -56,24 +58,25 @@ def test_tops_are_what_they_say(name):
     K = F.astype(float) @ F.T.astype(float)
     expected = {
         "linear": K / K.diagonal().mean(),
-        "laplacian": np.exp(-D / median),
+        "matern12": np.exp(-D / median),
+        "matern32": (1 + np.sqrt(3) * D / median) * np.exp(-np.sqrt(3) * D / median),
         "gaussian": np.exp(-(D**2) / (2 * median**2)),
     }[name]
     pairs = Pairs.between(F, F)
-    np.testing.assert_allclose(Top.fitted(name, pairs).gram(pairs), expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(BaseKernel.fitted(name, pairs).gram(pairs), expected, rtol=2e-3, atol=2e-3)
 
 
 def test_landmarks_reproduce_the_kernel_on_themselves():
     P = profiler(BATCH).profile(BATCH)
     F = Balance.fitted(P, 2).features(P)
     pairs = Pairs.between(F, F)
-    top = Top.fitted("laplacian", pairs)
-    Z = Landmarks.fitted(top, F).embed(F)
-    np.testing.assert_allclose(Z @ Z.T, top.gram(pairs), atol=1e-6)
+    kernel = BaseKernel.fitted("matern12", pairs)
+    Z = Nystroem.fitted(kernel, F).embed(F)
+    np.testing.assert_allclose(Z @ Z.T, kernel.gram(pairs), atol=1e-6)
 
 
 def test_the_series_is_the_weight_of_each_length():
-    model = quick(rounds=(0,), tops=("linear",), labels="node", backtrack=True).fit(BATCH, Y)
+    model = quick(refine=0, kernel="linear", labels="node", backtrack=True).fit(BATCH, Y)
     K = [
         gv.compute_gram(gv.profiles(BATCH, "sketch", 6, 128, start="ones", stop="ones"), gv.Coefficients(e))
         for e in np.eye(7).tolist()
@@ -86,7 +89,7 @@ def test_the_series_is_the_weight_of_each_length():
 
 
 def grams_of(kernels):
-    return {(0, "linear"): kernels[0], (3, "laplacian"): kernels[1], (3, "gaussian"): kernels[2]}
+    return {(0, "linear"): kernels[0], (3, "matern12"): kernels[1], (3, "gaussian"): kernels[2]}
 
 
 def test_the_default_is_left_only_for_something_better():
@@ -100,9 +103,9 @@ def test_the_default_is_left_only_for_something_better():
     perfect = np.outer(2 * y - 1, 2 * y - 1) + 0.1 * noise()
     kept = [choose(grams_of([noise(), noise(), noise()]), y, (1.0, 10.0), 5, None, s, 1) for s in range(20)]
     # kernels of pure noise, the hardest case: the best of three would be the default one time in three
-    assert np.mean([(one.rounds, one.top, one.C) == (3, "laplacian", 10.0) for one in kept]) >= 0.6
+    assert np.mean([(one.refine, one.kernel, one.C) == (3, "matern12", 10.0) for one in kept]) >= 0.6
     left = choose(grams_of([perfect, noise(), noise()]), y, (1.0, 10.0), 5, None, 0, 1)
-    assert (left.rounds, left.top) == (0, "linear")
+    assert (left.refine, left.kernel) == (0, "linear")
     assert left.score > 0.95
     assert len(left.scores) == 6
 
@@ -125,7 +128,7 @@ def test_shuffled_labels_give_chance():
     for seed in range(4):
         y = rng.permutation(np.arange(len(BATCH)) % 2)
         folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-        scores.append(cross_val_score(quick(tops=("linear", "laplacian", "gaussian")), BATCH, y, cv=folds).mean())
+        scores.append(cross_val_score(quick(kernel="auto"), BATCH, y, cv=folds).mean())
     error = 0.5 / np.sqrt(len(BATCH) * len(scores))
     assert abs(np.mean(scores) - 0.5) < 4 * error
 
@@ -141,12 +144,12 @@ def test_fitted_constants_do_not_know_the_test_graphs():
         node_attributes=100 * rng.normal(size=(wild.n_nodes, 2)),
     )
     model = quick(attribute_bandwidth="auto").fit(batch[:60], Y[:60])
-    before = [model.profiler_.centre.copy(), model.balance_.lengths.copy(), np.array(model.top_.unit)]
+    before = [model.profiler_.centre.copy(), model.balance_.lengths.copy(), np.array(model.kernel_.unit)]
     alone = model.decision_function(batch[60:])
     model.predict(wild)
     together = [model.decision_function(batch[i]) for i in range(60, 90)]
     np.testing.assert_allclose(np.concatenate(together), alone, atol=1e-4)
-    for old, new in zip(before, [model.profiler_.centre, model.balance_.lengths, model.top_.unit], strict=True):
+    for old, new in zip(before, [model.profiler_.centre, model.balance_.lengths, model.kernel_.unit], strict=True):
         np.testing.assert_array_equal(old, new)
     np.testing.assert_allclose(model.profiler_.centre, batch[:60].node_attributes.mean(axis=0))
 
@@ -163,12 +166,12 @@ def labelled(graph):
 COMPANY = [labelled(nx.complete_graph(60)), labelled(nx.star_graph(300))]
 
 
-@pytest.mark.parametrize("top", ["linear", "laplacian", "gaussian"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("max_exact", [20_000, 10], ids=["exact", "landmarks"])
-def test_predictions_do_not_depend_on_the_company(top, max_exact):
+def test_predictions_do_not_depend_on_the_company(kernel, max_exact):
     """One by one, in any order, and beside graphs far larger than all others: the same decisions."""
     train, test = MANY[:150], MANY[150:220]
-    model = quick(rounds=(1,), tops=(top,), max_exact=max_exact, n_landmarks=100).fit(train, SIZES[:150])
+    model = quick(kernel=kernel, max_exact=max_exact, n_landmarks=100).fit(train, SIZES[:150])
     expected = model.decision_function(test)
     size = np.abs(expected).max()
     alone = np.concatenate([model.decision_function(graph) for graph in test])
@@ -239,10 +242,10 @@ def test_probabilities_and_decisions(n_classes):
     assert np.mean(-np.log(P[np.arange(30), np.searchsorted(model.classes_, y[60:])])) < np.log(n_classes)
 
 
-@pytest.mark.parametrize("top", ["linear", "laplacian"])
-def test_the_explicit_road_is_as_good(top):
-    exact = quick(tops=(top,)).fit(MANY[:300], SIZES[:300]).score(MANY[300:], SIZES[300:])
-    explicit = quick(tops=(top,), max_exact=50, n_landmarks=200).fit(MANY[:300], SIZES[:300])
+@pytest.mark.parametrize("kernel", ["linear", "matern12"])
+def test_the_nystroem_path_is_as_good(kernel):
+    exact = quick(kernel=kernel).fit(MANY[:300], SIZES[:300]).score(MANY[300:], SIZES[300:])
+    explicit = quick(kernel=kernel, max_exact=50, n_landmarks=200).fit(MANY[:300], SIZES[:300])
     assert explicit.score(MANY[300:], SIZES[300:]) >= exact - 0.08
     P = explicit.predict_proba(MANY[300:])
     np.testing.assert_allclose(P.sum(axis=1), 1)
@@ -250,7 +253,7 @@ def test_the_explicit_road_is_as_good(top):
 
 
 def test_partial_fit_learns_in_pieces():
-    model = quick(tops=("linear",), n_landmarks=100)
+    model = quick(kernel="linear", n_landmarks=100)
     for _ in range(10):
         for begin in range(0, 300, 100):
             piece = slice(begin, begin + 100)
@@ -260,7 +263,10 @@ def test_partial_fit_learns_in_pieces():
         model.partial_fit(MANY[:2], ["large", "other"])
     with pytest.raises(ParameterError, match="needs all classes"):
         quick().partial_fit(MANY[:2], SIZES[:2])
-    assert not hasattr(model.fit(MANY[:50], SIZES[:50]), "linear_")
+    assert isinstance(model.engine_, LinearMachine)
+    assert isinstance(model.fit(MANY[:50], SIZES[:50]).engine_, KernelMachine)
+    with pytest.raises(ParameterError, match="needs all classes"):  # it begins anew after a fit
+        model.partial_fit(MANY[:2], SIZES[:2])
 
 
 def test_clone_pickle_and_threads():
@@ -275,8 +281,8 @@ def test_clone_pickle_and_threads():
 
 def test_class_weights_count():
     y = np.where(np.arange(90) % 9 == 0, "rare", "common")
-    plain = quick(tops=("linear",), C=(0.01,)).fit(BATCH, y).predict(BATCH)
-    fair = quick(tops=("linear",), C=(0.01,), class_weight="balanced").fit(BATCH, y).predict(BATCH)
+    plain = quick(kernel="linear", C=0.01).fit(BATCH, y).predict(BATCH)
+    fair = quick(kernel="linear", C=0.01, class_weight="balanced").fit(BATCH, y).predict(BATCH)
     assert (fair == "rare").sum() > (plain == "rare").sum()
 
 
@@ -285,10 +291,11 @@ def test_class_weights_count():
     [
         ({}, Y[:10], "one class for each of the 90 graphs"),
         ({}, np.full(90, "a"), "all 90 graphs are of one class"),
-        ({"rounds": ()}, Y, "each hold something to choose from"),
-        ({"rounds": (-1,)}, Y, "rounds must be integers of at least 0"),
-        ({"tops": ("cubic",)}, Y, "there is no top 'cubic'"),
-        ({"C": (0.0,)}, Y, "C must be positive"),
+        ({"refine": -1}, Y, 'refine must be "auto" or an integer of at least 0, not -1'),
+        ({"refine": (0, 1)}, Y, 'refine must be "auto" or an integer of at least 0'),
+        ({"kernel": "cubic"}, Y, "kernel must be \"auto\" or one of 'linear', 'matern12', 'matern32', 'gaussian'"),
+        ({"C": 0.0}, Y, 'C must be "auto" or a positive number'),
+        ({"C": (1.0, 10.0)}, Y, 'C must be "auto" or a positive number'),
         ({"labels": "colour"}, Y, 'labels must be "auto" or one of'),
         ({"n_components": 0}, Y, "n_components must be"),
         ({"max_length": -1}, Y, "max_length must be"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.spectrum import max_degree
-from gvoys.series import check_series
+from gvoys.series import Series, check_series
 from gvoys.walks.device import backend
 from gvoys.walks.settings import (
     Settings,
@@ -30,10 +31,11 @@ from gvoys.walks.settings import (
     whole_length,
 )
 
-__all__ = ["SLACK", "WHOLE", "Choice", "WalkEstimator", "as_seed", "check_finite"]
+__all__ = ["SLACK", "WHOLE", "Choice", "TakesSeries", "WalkEstimator", "as_seed", "check_finite"]
 
 WHOLE = 1e-9  # what a whole series may leave out, relative
 SLACK = 1e3  # by how much more it may leave out of graphs that were not fitted
+_OF_SERIES = "series__"
 _BLOCK = 1 << 26  # bytes that are in the making at once
 
 
@@ -54,7 +56,24 @@ class Choice(str):
         return f"{str(self)!r} ({self.reason})"
 
 
-class WalkEstimator(BaseEstimator):
+class TakesSeries(BaseEstimator):
+    """An estimator with a series, whose parameters are set through it: ``set_params(series__decay=0.1)``."""
+
+    series: Series
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters, those of the series included.
+
+        The series is replaced and never changed: others, and the constructor's default, may hold the same one.
+        """
+        own = {name.removeprefix(_OF_SERIES): params.pop(name) for name in list(params) if name.startswith(_OF_SERIES)}
+        super().set_params(**params)
+        if own:
+            self.series = copy(self.series).set_params(**own)
+        return self
+
+
+class WalkEstimator(TakesSeries):
     """Fitting that every estimator begins with; subclasses list the parameters."""
 
     def __sklearn_tags__(self) -> Any:

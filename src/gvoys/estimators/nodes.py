@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, UnsupportedError, VarianceWarning
-from gvoys.estimators.base import SLACK, WHOLE, as_seed, check_finite
+from gvoys.estimators.base import SLACK, WHOLE, TakesSeries, as_seed, check_finite
 from gvoys.estimators.estimate import Estimate
 from gvoys.estimators.spread import widened
 from gvoys.exact import pose
@@ -30,7 +30,7 @@ from gvoys.walks.voyagers import Crew, check_copy, compute_voyagers
 __all__ = ["GraphRandomFeatures", "estimate_on_product"]
 
 
-class GraphRandomFeatures(TransformerMixin, BaseEstimator):
+class GraphRandomFeatures(TransformerMixin, TakesSeries):
     """Sparse vectors for the nodes of one graph: ``F @ F.T`` has the mean sum_i mu_i A^i off the diagonal.
 
     Labels are not seen. On directed graphs, and for the diagonal, use `pair`: two independent matrices whose product

@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,48 +16,82 @@ from gvoys.estimators.base import as_seed
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
 from gvoys.learning.alignment import block_alignments
+from gvoys.learning.balance import Balance
+from gvoys.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
+from gvoys.learning.engines import Engine, KernelMachine, LinearMachine, Training
 from gvoys.learning.profiler import Profiler, Profiles
-from gvoys.learning.selection import Choice, choose, subsample
-from gvoys.learning.tops import TOPS, Balance, Landmarks, Pairs, Top
+from gvoys.learning.selection import DEFAULT, Choice, choose, subsample
 from gvoys.series import Coefficients
 from gvoys.walks.settings import check_count, check_length
 
 __all__ = ["RandomWalkClassifier"]
 
-_BLOCK = 4096  # graphs that are in the making at once on the explicit road
-_SAMPLE = 3000  # graphs by which the kernel is chosen there
+# what "auto" chooses from; larger grids hurt small datasets
+_GRID: dict[str, tuple[Any, ...]] = {
+    "refine": (0, 1, 3),
+    "kernel": ("linear", "matern12", "gaussian"),
+    "C": (1.0, 10.0, 100.0),
+}
+_BLOCK = 4096  # graphs whose profiles are in memory at once
+_SAMPLE = 3000  # graphs by which the kernel is chosen where there are too many for a Gram matrix
 
 
 class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
     """Classify graphs by the walks they share, with refined labels and a support vector machine.
 
-    `fit` profiles the graphs (walks of length 0 … max_length, labels refined 0 … max(rounds) times), weighs the lengths
-    to equal trace, half-normalises, and puts a linear, Laplacian or Gaussian kernel on top. Which one, how many rounds
-    and which C are chosen by inner cross-validation; the default (most rounds, Laplacian, C = 10) is left only for
-    something better by over one standard error. All constants come from the graphs of `fit`.
+    `fit` profiles the graphs (walks of length 0 … max_length, labels after 0 … refine Weisfeiler–Lehman iterations),
+    gives every length the same trace, half-normalises, and puts a base kernel on the profiles. What is "auto" is chosen
+    by inner cross-validation: the default (three iterations, Matérn 1/2, C = 10) is left only for something better by
+    over one standard error. All constants come from the graphs of `fit`, and a prediction depends on no other graph of
+    the call.
 
     Parameters
     ----------
-    max_length : the longest walk.
-    rounds, tops, C : the grid. Keep it small: large ones hurt small datasets.
-    n_components : width of a block of the sketch; "auto": 512, and 1024 for graphs of over 100 nodes on average.
-    labels : "node", "edge", "both", "degree", or "auto": node labels where there are any, else degrees.
-    backtrack : False leaves out walks that go straight back; "auto" does so where the mean degree is at most 3, as in
-        molecules.
-    attribute_bandwidth : None ignores node attributes; "auto" or a number (in standard deviations) lets nodes match by
-        them as well, in walks of length 0 and 1 that count as much as the labels do.
-    class_weight : as in scikit-learn's SVC.
-    cv : folds of the inner cross-validation.
-    max_exact : past this many graphs the Gram matrix is not written down: Nystroem features of `n_landmarks` graphs and
-        logistic regression take its place. `partial_fit` always goes that way, with the default kernel.
-    random_state, n_jobs : as elsewhere; the result does not depend on n_jobs.
+    max_length : int, default=6
+        Longest walk that is counted.
+    refine : int or "auto", default="auto"
+        Weisfeiler–Lehman iterations; "auto" chooses among 0, 1 and 3.
+    kernel : {"auto", "linear", "matern12", "matern32", "gaussian"}, default="auto"
+        Base kernel on the profiles; "auto" chooses among linear, Matérn 1/2 and Gaussian.
+    C : float or "auto", default="auto"
+        Penalty of the support vector machine; "auto" chooses among 1, 10 and 100.
+    n_components : int or "auto", default="auto"
+        Width of the sketch of one length and iteration; "auto" means 512, and 1024 for graphs of over 100 nodes on
+        average.
+    labels : {"auto", "node", "edge", "both", "degree"}, default="auto"
+        Labels that are used; "auto" means node labels where there are any, else degrees.
+    backtrack : bool or "auto", default="auto"
+        Whether walks may backtrack; "auto" excludes such walks where the mean degree is at most 3, as in molecules.
+    attribute_bandwidth : float, "auto" or None, default=None
+        None ignores node attributes. A number (in standard deviations) or "auto" lets nodes match by them as well, in
+        walks of length 0 and 1 that weigh as much as the labels.
+    class_weight : dict, "balanced" or None, default=None
+        As in scikit-learn's SVC.
+    cv : int, default=5
+        Folds of the inner cross-validation.
+    max_exact : int, default=20000
+        Past this many graphs the Gram matrix is not formed: logistic regression on Nyström features takes its place.
+        `partial_fit` always does that, with the default kernel.
+    n_landmarks : int, default=1000
+        Graphs that Nyström features are made of.
+    random_state : int, RandomState or None, default=0
+        Seed of the sketch and of the folds.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
 
     Attributes
     ----------
-    classes_, chosen_ : the classes; rounds, top and C that were chosen, with all scores.
-    series_ : mu, one coefficient per length.
-    contributions_ : alignment of each block with the classes, (n_rounds, max_length + 1); 1 would be perfect.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    chosen_ : Choice
+        The `refine`, `kernel` and `C` that were used, with the scores of all that were tried.
+    series_ : Coefficients
+        The series mu, one coefficient per length.
+    contributions_ : ndarray of shape (n_iterations + 1, max_length + 1)
+        Alignment of each block with the classes; 1 would be perfect. Not there past `max_exact`.
 
+    Examples
+    --------
     >>> import gvoys as gv
     >>> molecules = gv.datasets.molecules(120)
     >>> large = molecules.graph_sizes > 25
@@ -73,9 +104,9 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         self,
         max_length: int = 6,
         *,
-        rounds: tuple[int, ...] = (0, 1, 3),
-        tops: tuple[str, ...] = TOPS,
-        C: tuple[float, ...] = (1.0, 10.0, 100.0),
+        refine: int | str = "auto",
+        kernel: str = "auto",
+        C: float | str = "auto",
         n_components: int | str = "auto",
         labels: str = "auto",
         backtrack: bool | str = "auto",
@@ -88,8 +119,8 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.max_length = max_length
-        self.rounds = rounds
-        self.tops = tops
+        self.refine = refine
+        self.kernel = kernel
         self.C = C
         self.n_components = n_components
         self.labels = labels
@@ -105,18 +136,28 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
     # -- fitting
 
     def fit(self, X: Any, y: Any) -> RandomWalkClassifier:
-        """Profile the graphs, choose a kernel, train the machine."""
+        """Profile the graphs, choose a kernel, and train.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        y : array-like of shape (n_graphs,)
+            The class of each graph.
+
+        Returns
+        -------
+        RandomWalkClassifier
+            The fitted classifier.
+        """
         batch = as_batch(X)
         codes = self._read_targets(batch, y)
-        for name in ("linear_", "machine_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        if len(batch) > check_count(self.max_exact, "max_exact"):
-            return self._fit_explicit(batch, codes)
+        self.__dict__.pop("contributions_", None)  # of an earlier fit
         self._fit_profiler(batch)
-        profiles = self.profiler_.profile(batch, self.n_jobs)
-        self.chosen_ = self._choose(profiles, codes)
-        self._fit_machine(profiles, codes)
-        self.contributions_ = block_alignments(profiles.labels, codes)
+        if len(batch) > check_count(self.max_exact, "max_exact"):
+            self.engine_: Engine = self._train_linear(batch, codes)
+        else:
+            self.engine_ = self._train_kernel(batch, codes)
         return self
 
     def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.int64]:
@@ -132,155 +173,209 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         return codes.astype(np.int64)
 
     def _fit_profiler(self, batch: GraphBatch) -> None:
+        grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
         self.seed_ = as_seed(self.random_state)
         self.profiler_ = Profiler.fitted(
             batch,
             labels=self.labels,
             max_length=check_length(self.max_length),
-            n_rounds=_check_grid(self.rounds, self.tops, self.C) + 1,
+            n_rounds=max(grids["refine"]) + 1,
             n_components=self.n_components,
             backtrack=self.backtrack,
             attribute_bandwidth=self.attribute_bandwidth,
             seed=self.seed_,
         )
 
+    def _grid(self, name: str) -> tuple[Any, ...]:
+        """What to choose a parameter from: its one value, or several for "auto"."""
+        value = getattr(self, name)
+        if isinstance(value, str) and value == "auto":
+            return _GRID[name]
+        _CHECKS[name](value)
+        return (value,)
+
+    def _train_kernel(self, batch: GraphBatch, codes: NDArray[np.int64]) -> KernelMachine:
+        """On the Gram matrix of all graphs."""
+        profiles = self.profiler_.profile(batch, self.n_jobs)
+        self.chosen_ = self._choose(profiles, codes)
+        features, pairs, kernel = self._fit_kernel(profiles)
+        self.contributions_ = block_alignments(profiles.labels, codes)
+        return KernelMachine.trained(kernel, features, pairs, codes, self._training())
+
     def _choose(self, profiles: Profiles, codes: NDArray[np.int64]) -> Choice:
         some = subsample(codes, self.seed_)
         grams: dict[tuple[int, str], NDArray[np.float64]] = {}
-        for rounds in self.rounds:
-            features = Balance.fitted(profiles, rounds + 1).features(profiles[some])
+        for refine in self._grid("refine"):
+            features = Balance.fitted(profiles, refine + 1).features(profiles[some])
             pairs = Pairs.between(features, features)
-            grams |= {(rounds, name): Top.fitted(name, pairs).gram(pairs) for name in self.tops}
+            grams |= {(refine, name): BaseKernel.fitted(name, pairs).gram(pairs) for name in self._grid("kernel")}
         folds = check_count(self.cv, "cv")
-        return choose(grams, codes[some], tuple(self.C), folds, self.class_weight, self.seed_, self.n_jobs)
+        return choose(grams, codes[some], self._grid("C"), folds, self.class_weight, self.seed_, self.n_jobs)
 
-    def _fit_machine(self, profiles: Profiles, codes: NDArray[np.int64]) -> None:
-        self.balance_ = Balance.fitted(profiles, self.chosen_.rounds + 1)
-        features = self.balance_.features(profiles)
-        pairs = Pairs.between(features, features)
-        self.top_ = Top.fitted(self.chosen_.top, pairs)
-        K = self.top_.gram(pairs)
-        machine = SVC(kernel="precomputed", C=self.chosen_.C, class_weight=self.class_weight)
-        self.calibration_ = self._calibrate(machine, K, codes)
-        self.machine_ = machine.fit(K, codes)
-        self.fitted_ = features
-        self._keep_series()
-
-    def _calibrate(self, machine: SVC, K: NDArray[np.float64], codes: NDArray[np.int64]) -> LogisticRegression | None:
-        """Probabilities from decision values of graphs that the machine had not seen."""
-        smallest = int(np.bincount(codes).min())
-        if smallest < 2:
-            return None
-        folds = StratifiedKFold(max(min(self.cv, smallest), 2), shuffle=True, random_state=self.seed_)
-        decisions = cross_val_predict(machine, K, codes, cv=folds, method="decision_function")
-        return LogisticRegression(max_iter=1000).fit(decisions.reshape(len(codes), -1), codes)
-
-    def _keep_series(self) -> None:
+    def _fit_kernel(self, profiles: Profiles) -> tuple[NDArray[np.float32], Pairs, BaseKernel]:
+        """Features of some graphs, their pairs, and the chosen base kernel with its unit."""
+        self.balance_ = Balance.fitted(profiles, self.chosen_.refine + 1)
         scale = self.profiler_.settings.scale ** (2.0 * np.arange(len(self.balance_.lengths)))
         self.series_ = Coefficients(self.balance_.lengths / scale)
+        features = self.balance_.features(profiles)
+        pairs = Pairs.between(features, features)
+        self.kernel_ = BaseKernel.fitted(self.chosen_.kernel, pairs)
+        return features, pairs, self.kernel_
 
-    # -- the explicit road
+    def _training(self) -> Training:
+        return Training(self.chosen_.C, self.class_weight, check_count(self.cv, "cv"), self.seed_)
+
+    # -- without a Gram matrix of all graphs
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> RandomWalkClassifier:
-        """Learn from some more graphs; the first ones give the constants and landmarks, with the default kernel."""
+        """Learn from some more graphs; the first ones give the constants and landmarks, with the default kernel.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        y : array-like of shape (n_graphs,)
+            The class of each graph.
+        classes : array-like, default=None
+            All classes; needed at the first call.
+
+        Returns
+        -------
+        RandomWalkClassifier
+            The classifier, which has learned from these graphs too.
+        """
         batch = as_batch(X)
-        if not hasattr(self, "linear_"):
-            if classes is None:
-                raise ParameterError("the first partial_fit needs all classes: partial_fit(X, y, classes=[…])")
-            self.classes_ = np.unique(np.asarray(classes))
-            self._fit_landmarks(batch, None)
-            self.linear_ = SGDClassifier(loss="log_loss", alpha=1e-5, class_weight=self.class_weight, random_state=0)
+        engine = getattr(self, "engine_", None)
+        if not isinstance(engine, LinearMachine) or not engine.is_streaming:
+            engine = self.engine_ = self._begin_streaming(batch, classes)
         codes = np.searchsorted(self.classes_, np.asarray(y))
         if (
             len(codes) != len(batch)
             or (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != np.asarray(y)).any()
         ):
             raise ParameterError("y must hold one of `classes` for each graph")
-        self.linear_.partial_fit(self._embedded(batch), codes, np.arange(len(self.classes_)))
+        engine.learn(self._features(batch), codes, len(self.classes_))
         return self
 
-    def _fit_explicit(self, batch: GraphBatch, codes: NDArray[np.int64]) -> RandomWalkClassifier:
-        self._fit_landmarks(batch, codes)
-        # all graphs at once: in single precision, which halves the memory
-        embedded = np.concatenate([self._embedded(batch[block]).astype(np.float32) for block in _blocks(len(batch))])
-        self.linear_ = LogisticRegression(C=10.0 * self.chosen_.C, max_iter=1000, class_weight=self.class_weight)
-        self.linear_.fit(embedded, codes)
-        return self
-
-    def _fit_landmarks(self, batch: GraphBatch, codes: NDArray[np.int64] | None) -> None:
-        """Landmarks from a sample of the graphs, by which the kernel is chosen too where classes are given."""
+    def _begin_streaming(self, batch: GraphBatch, classes: Any) -> LinearMachine:
+        if classes is None:
+            raise ParameterError("the first partial_fit needs all classes: partial_fit(X, y, classes=[…])")
+        self.classes_ = np.unique(np.asarray(classes))
         self._fit_profiler(batch)
-        order = np.random.default_rng(self.seed_).permutation(len(batch))
-        some = np.sort(order[: max(check_count(self.n_landmarks, "n_landmarks"), 0 if codes is None else _SAMPLE)])
-        profiles = self.profiler_.profile(batch[some], self.n_jobs)
-        if codes is None:
-            top = "laplacian" if "laplacian" in self.tops else self.tops[0]
-            self.chosen_ = Choice(max(self.rounds), top, float("nan"), float("nan"), {})
-        else:
-            self.chosen_ = self._choose(profiles, codes[some])
-        self.balance_ = Balance.fitted(profiles, self.chosen_.rounds + 1)
-        features = self.balance_.features(profiles)
-        self.top_ = Top.fitted(self.chosen_.top, Pairs.between(features, features))
-        self.landmarks_ = Landmarks.fitted(self.top_, features[: self.n_landmarks])
-        self._keep_series()
+        kernels = self._grid("kernel")
+        kernel = DEFAULT if DEFAULT in kernels else kernels[0]
+        self.chosen_ = Choice(max(self._grid("refine")), kernel, float("nan"), float("nan"), {})
+        profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs)
+        return LinearMachine.streaming(self._fit_landmarks(profiles), self.class_weight)
 
-    def _embedded(self, batch: GraphBatch) -> NDArray[np.float64]:
-        features = self.balance_.features(self.profiler_.profile(batch, self.n_jobs))
-        return self.landmarks_.embed(features)
+    def _train_linear(self, batch: GraphBatch, codes: NDArray[np.int64]) -> LinearMachine:
+        """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
+        some = self._some(batch, _SAMPLE)
+        profiles = self.profiler_.profile(batch[some], self.n_jobs)
+        self.chosen_ = self._choose(profiles, codes[some])
+        nystroem = self._fit_landmarks(profiles)
+        # all graphs at once: in single precision, which halves the memory
+        parts = [nystroem.embed(self._features(batch[block])).astype(np.float32) for block in _blocks(len(batch))]
+        return LinearMachine.trained(nystroem, np.concatenate(parts), codes, self._training())
+
+    def _some(self, batch: GraphBatch, at_least: int) -> NDArray[np.int64]:
+        order = np.random.default_rng(self.seed_).permutation(len(batch))
+        return np.sort(order[: max(check_count(self.n_landmarks, "n_landmarks"), at_least)])
+
+    def _fit_landmarks(self, profiles: Profiles) -> Nystroem:
+        features, _, kernel = self._fit_kernel(profiles)
+        return Nystroem.fitted(kernel, features[: self.n_landmarks])
+
+    def _features(self, batch: GraphBatch) -> NDArray[np.float32]:
+        return self.balance_.features(self.profiler_.profile(batch, self.n_jobs))
 
     # -- predicting
 
     def plot_contributions(self, path: Any) -> None:
-        """Draw `contributions_` into a file, .png or .svg."""
+        """Draw `contributions_` into a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .png or .svg.
+        """
         from gvoys.report import plots
 
         check_is_fitted(self, "contributions_")
         plots.save_contributions(Path(path), self.contributions_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Confidence for the second class, (n_graphs,), or for each of several, (n_graphs, n_classes)."""
-        check_is_fitted(self, "balance_")
-        batch = as_batch(X)
-        parts = [self._decide(batch[block]) for block in _blocks(len(batch))]
-        empty = np.empty((0,) if len(self.classes_) == 2 else (0, len(self.classes_)))
-        return np.concatenate(parts) if parts else empty
+        """Confidence in the classes.
 
-    def _decide(self, batch: GraphBatch) -> NDArray[np.float64]:
-        if hasattr(self, "linear_"):
-            return self.linear_.decision_function(self._embedded(batch))
-        features = self.balance_.features(self.profiler_.profile(batch, self.n_jobs))
-        return self.machine_.decision_function(self.top_.gram(Pairs.between(features, self.fitted_)))
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,) or (n_graphs, n_classes)
+            For the second of two classes, or for each of several.
+        """
+        check_is_fitted(self, "engine_")
+        shape = (0,) if len(self.classes_) == 2 else (0, len(self.classes_))
+        return self._by_blocks(X, self.engine_.decide, shape)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each graph."""
+        """The class of each graph.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            The classes.
+        """
         decisions = self.decision_function(X)
         codes = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(int)
-        return self.classes_[codes]
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes, (n_graphs, n_classes), calibrated by cross-validation inside `fit`."""
-        check_is_fitted(self, "balance_")
-        if hasattr(self, "linear_"):
-            batch = as_batch(X)
-            parts = [self.linear_.predict_proba(self._embedded(batch[block])) for block in _blocks(len(batch))]
-            return np.concatenate(parts) if parts else np.empty((0, len(self.classes_)))
-        if self.calibration_ is None:
-            raise ParameterError("a class has only one graph, so that probabilities cannot be calibrated; use predict")
-        decisions = self.decision_function(X)
-        return self.calibration_.predict_proba(decisions.reshape(len(decisions), -1))
+        """Probabilities of the classes, calibrated by cross-validation inside `fit`.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_classes)
+            One row per graph, which sums to one.
+        """
+        check_is_fitted(self, "engine_")
+        return self._by_blocks(X, self.engine_.probabilities, (0, len(self.classes_)))
+
+    def _by_blocks(self, X: Any, decide: Any, empty: tuple[int, ...]) -> NDArray[np.float64]:
+        batch = as_batch(X)
+        parts = [decide(self._features(batch[block])) for block in _blocks(len(batch))]
+        return np.concatenate(parts) if parts else np.empty(empty)
 
 
-def _check_grid(rounds: Any, tops: Any, Cs: Any) -> int:
-    """The most rounds of the grid."""
-    if not len(tuple(rounds)) or not len(tuple(tops)) or not len(tuple(Cs)):
-        raise ParameterError("rounds, tops and C must each hold something to choose from")
-    for value in rounds:
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-            raise ParameterError(f"rounds must be integers of at least 0, not {value!r}")
-    for value in Cs:
-        if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
-            raise ParameterError(f"C must be positive numbers, not {value!r}")
-    return int(max(rounds))
+def _check_refine(value: Any) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+        raise ParameterError(f'refine must be "auto" or an integer of at least 0, not {value!r}')
+
+
+def _check_kernel(value: Any) -> None:
+    if not isinstance(value, str) or value not in KERNELS:
+        raise ParameterError(f'kernel must be "auto" or one of {", ".join(map(repr, KERNELS))}, not {value!r}')
+
+
+def _check_C(value: Any) -> None:
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < np.inf:
+        raise ParameterError(f'C must be "auto" or a positive number, not {value!r}')
+
+
+_CHECKS = {"refine": _check_refine, "kernel": _check_kernel, "C": _check_C}
 
 
 def _blocks(n: int) -> list[slice]:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 from sklearn.svm import SVC
 
-__all__ = ["Candidate", "Choice", "choose", "subsample"]
+__all__ = ["DEFAULT", "Candidate", "Choice", "choose", "subsample"]
 
+DEFAULT = "matern12"  # the base kernel that is taken unless another is better
 _FEW = 500  # graphs below which folds are repeated, since one split says little
 _REPEATS = 3
 _ENOUGH = 1500  # graphs that are enough to choose by
@@ -22,8 +23,8 @@ _ENOUGH = 1500  # graphs that are enough to choose by
 class Candidate:
     """A point of the grid."""
 
-    rounds: int
-    top: str
+    refine: int
+    kernel: str
     C: float
 
 
@@ -31,8 +32,8 @@ class Candidate:
 class Choice:
     """What was chosen, its score in the inner cross-validation, and those of the others."""
 
-    rounds: int
-    top: str
+    refine: int
+    kernel: str
     C: float
     score: float
     scores: dict[Candidate, float]
@@ -55,11 +56,11 @@ def choose(
     seed: int,
     n_jobs: int | None,
 ) -> Choice:
-    """The default (most rounds, Laplacian, C nearest 10) unless another is better by over one standard error."""
-    candidates = [Candidate(rounds, top, C) for rounds, top in grams for C in Cs]
+    """The default (most iterations, Matérn 1/2, C nearest 10) unless another is better by over one standard error."""
+    candidates = [Candidate(refine, kernel, C) for refine, kernel in grams for C in Cs]
     default = min(
         range(len(candidates)),
-        key=lambda i: (candidates[i].top != "laplacian", -candidates[i].rounds, abs(np.log10(candidates[i].C) - 1)),
+        key=lambda i: (candidates[i].kernel != DEFAULT, -candidates[i].refine, abs(np.log10(candidates[i].C) - 1)),
     )
     if len(candidates) == 1:
         return Choice(**vars(candidates[0]), score=float("nan"), scores={})
@@ -69,7 +70,7 @@ def choose(
     )
     splits = list(folds.split(y, y))
     jobs = [
-        delayed(_score)(grams[c.rounds, c.top], y, split, c.C, class_weight) for c in candidates for split in splits
+        delayed(_score)(grams[c.refine, c.kernel], y, split, c.C, class_weight) for c in candidates for split in splits
     ]
     scores = np.array(Parallel(n_jobs=n_jobs, prefer="threads")(jobs)).reshape(len(candidates), len(splits))
     means = scores.mean(axis=1)

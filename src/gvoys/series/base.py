@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,6 +93,26 @@ class Series(ABC):
     def resolved(self, max_degree: float) -> Series:
         """Replace ``decay="auto"`` by 1 / max_degree^2; a series with a number stays as it is."""
         return self
+
+    # -- as scikit-learn knows parameters, so that grids over series__decay work
+
+    @abstractmethod
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """What the series was made with."""
+
+    def set_params(self, **params: Any) -> Series:
+        """Change what the series was made with; returns the series itself."""
+        known = self.get_params()
+        unknown = next((name for name in params if name not in known), None)
+        if unknown is not None:
+            raise ParameterError(f"{type(self).__name__} has no parameter {unknown!r}, only {', '.join(known)}")
+        made = type(self)(**known | params)
+        for name, value in vars(made).items():
+            object.__setattr__(self, name, value)
+        return self
+
+    def __sklearn_clone__(self) -> Series:
+        return copy(self)
 
     def check_convergence(self, growth: float) -> None:
         """Refuse a whole series that diverges at `growth`."""

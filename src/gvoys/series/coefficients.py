@@ -50,6 +50,9 @@ class Coefficients(Series):
         object.__setattr__(self, "mu", tuple(rows.sum(axis=0).tolist()))
         object.__setattr__(self, "rounds", tuple(map(tuple, rows.tolist())) if len(rows) > 1 else ())
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"mu": self.rounds or self.mu}
+
     @property
     def radius(self) -> float:
         return math.inf

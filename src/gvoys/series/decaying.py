@@ -26,6 +26,9 @@ class _Decaying(Series):
             raise ParameterError(f'decay must be "auto" or a finite number of at least 0, not {self.decay!r}')
         object.__setattr__(self, "decay", float(self.decay))
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"decay": self.decay}
+
     @property
     def rate(self) -> float:
         """The decay as a number; "auto" has none before it meets graphs."""
