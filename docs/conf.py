@@ -17,3 +17,4 @@ autodoc_typehints = "none"  # the docstrings say it
 autosummary_generate = True
 templates_path = ["_templates"]
 numpydoc_show_class_members = False
+default_role = "literal"  # `name` in a docstring is code

@@ -1,5 +1,6 @@
-"""Commands in the pages are commands that there are: every option they give is known."""
+"""Every command and option in the pages exists, and the API page lists every public name."""
 
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
+import gvoys as gv
 from gvoys.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -44,3 +46,10 @@ def test_make_commands_are_there():
     for page in PAGES:
         for target in re.findall(r"(?:^\$ |`)make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE):
             assert target in targets, f"{page.name}: make {target}"
+
+
+def test_the_api_page_lists_every_public_name():
+    listed = set(re.findall(r"^   ([\w.]+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE))
+    modules = {"": gv, "datasets.": gv.datasets, "errors.": gv.errors, "theory.": gv.theory}
+    public = {start + name for start, module in modules.items() for name in module.__all__}
+    assert {name for name in public if not inspect.ismodule(getattr(gv, name, None))} <= listed
