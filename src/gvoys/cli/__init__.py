@@ -67,7 +67,7 @@ def evaluate(
         list[int] | None,
         typer.Option(help="Seed of the split; give it again for more. Default: 0, and 0 1 2 for under 1000 graphs."),
     ] = None,
-    attributes: Annotated[bool, typer.Option("--attributes", help="Let node attributes count.")] = False,
+    attributes: Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")] = False,
     out: _OUT = None,
     n_jobs: Annotated[int | None, typer.Option(help="Threads; all by default.")] = None,
 ) -> None:
@@ -92,12 +92,12 @@ def learn(
     ] = None,
     labels: Annotated[str, typer.Option(help="auto, node, edge, both or none.")] = "auto",
     max_length: Annotated[int, typer.Option(help="The longest walk; one coefficient more than that.")] = 7,
-    refine: Annotated[int, typer.Option(help="Rounds of label refinement; each has its own coefficients.")] = 0,
+    refine: Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations; each has its own coefficients.")] = 0,
     folds: _FOLDS = 10,
     seed: _SEED = None,
     out: _OUT = None,
 ) -> None:
-    """Learn the coefficients mu of the walk kernel, and see in nested cross-validation what they are worth."""
+    """Learn the coefficients mu of the walk kernel, and see the gain in nested cross-validation."""
     from gvoys.cli.learn import Options, run_learn
 
     chosen = None if labels == "none" else labels
@@ -120,8 +120,8 @@ _LENGTHS = Annotated[
     str, typer.Option(help="summed or stacked over walk lengths; auto sums sketches up and keeps moments apart.")
 ]
 _LABELS = Annotated[str, typer.Option(help="auto (of nodes, where there are any), node, edge, both or none.")]
-_REFINE = Annotated[int, typer.Option(help="Rounds of label refinement.")]
-_BACKTRACK = Annotated[bool, typer.Option(help="Whether walks may go straight back.")]
+_REFINE = Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations.")]
+_BACKTRACK = Annotated[bool, typer.Option(help="Whether walks may backtrack.")]
 _RANDOM = Annotated[int, typer.Option(help="Seed of the sketch.")]
 _PART = Annotated[int, typer.Option(help="Rows of the input in a part.")]
 _DEVICE = Annotated[str, typer.Option(help="cpu or cuda.")]
@@ -153,7 +153,7 @@ def embed(
     """Turn a file of graphs into features, whose dot products are the kernel: a Parquet dataset in numbered parts.
 
     Memory does not grow with the input. A run that was stopped or killed goes on where it was when the command is given
-    again, and ends with the same bytes. Rows that cannot be read are listed in rejected.csv.
+    again, and ends with the same bytes. Rows that cannot be read are listed in skipped.csv.
     """
     from gvoys.cli.stream import Columns, Where, run_embed
     from gvoys.pipeline.job import Parameters
@@ -228,7 +228,7 @@ def explore(
 
 
 def main() -> None:
-    """Run the command line; what gvoys refuses ends in one sentence and exit status 2."""
+    """Run the command line; bad input ends in one sentence and exit status 2."""
     try:
         app()
     except (GvoysError, OSError) as error:  # the latter: a folder that cannot be written, a disk that is full

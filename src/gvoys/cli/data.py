@@ -14,22 +14,22 @@ from gvoys.datasets.tu import dataset_name, locate, read_tu
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["is_real", "load_data", "say_left_out"]
+__all__ = ["is_real", "load_data", "say_skipped"]
 
-_SHOWN = 3  # rows that are left out, by name
+_SHOWN = 3  # rows that are skipped, by name
 _CLASSES = 20  # different whole numbers from which a target is taken as real
 
 
 def load_data(
     console: Console, data: str, root: Path | None, target: str | None, smiles: str
 ) -> tuple[str, GraphBatch, NDArray[Any]]:
-    """The name, the graphs and the targets; says which rows of a table are left out."""
+    """The name, the graphs and the targets; says which rows of a table are skipped."""
     path = Path(data)
     if path.suffix.lower() in SUFFIXES:
         if target is None:
             raise DatasetError(f"{path.name} is a table of molecules: name the column to predict with --target")
         table = read_molecules(path, smiles, target)
-        say_left_out(console, table.left_out, len(table.rows))
+        say_skipped(console, table.left_out, len(table.rows))
         return path.stem, table.batch, as_values(table.column(target))
     found = locate(data, root)
     batch, y = read_tu(found)
@@ -38,14 +38,14 @@ def load_data(
     return dataset_name(found), batch, y
 
 
-def say_left_out(console: Console, left_out: list[tuple[int, str]], n_kept: int) -> None:
+def say_skipped(console: Console, skipped: list[tuple[int, str]], n_kept: int) -> None:
     """Name the first rows that are missing from what follows."""
-    if not left_out:
+    if not skipped:
         return
-    shown = "; ".join(f"row {row}: {reason}" for row, reason in left_out[:_SHOWN])
-    more = f"; and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
+    shown = "; ".join(f"row {row}: {reason}" for row, reason in skipped[:_SHOWN])
+    more = f"; and {len(skipped) - _SHOWN} more" if len(skipped) > _SHOWN else ""
     console.print(
-        f"{len(left_out)} of {len(left_out) + n_kept:,} rows are left out: {shown}{more}.",
+        f"{len(skipped)} of {len(skipped) + n_kept:,} rows are skipped: {shown}{more}.",
         style="yellow",
         highlight=False,
         markup=False,

@@ -52,12 +52,12 @@ def run_demo(console: Console, root: Path | None, compare: bool, seed: int) -> N
         console.print(f"The same kernel, {their_seconds / seconds:,.0f} times faster.\n")
     elif compare:
         console.print(
-            f"GraKeL is not installed, so there is nothing to compare with; {INSTALL} brings it.\n", markup=False
+            f"GraKeL is not installed, so there is nothing to compare with; install it with {INSTALL}.\n", markup=False
         )
 
 
 def exact_gram(batch: GraphBatch, series: Series) -> NDArray[np.float64]:
-    """The Gram matrix of the whole series between unlabelled graphs, walks starting and stopping anywhere."""
+    """The Gram matrix of the infinite series between unlabelled graphs, walks starting and stopping anywhere."""
     length = series.truncation_length(float(spectral_radius(batch, 1e-3).max()) ** 2, 1e-12)
     return compute_gram(profiles(batch, "moments", length, start="ones", stop="ones"), series)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from gvoys.cli.data import say_left_out
+from gvoys.cli.data import say_skipped
 from gvoys.errors import ParameterError
 from gvoys.explore import check_plotly, explore, has_umap, load_collection
 from gvoys.files import check_output
@@ -50,7 +50,7 @@ def run_explore(console: Console, data: str, options: Options) -> None:
             random_state=options.seed,
             tell=lambda stage: status.update(f"{stage} …"),
         )
-    say_left_out(console, collection.left_out, len(collection.batch))
+    say_skipped(console, collection.left_out, len(collection.batch))
     size = options.out.stat().st_size / 1e6
     shown, whole = len(blocks.diagonal), len(collection.batch)
     count = f"{shown:,} graphs" if shown == whole else f"{shown:,} of {whole:,} graphs, drawn at random"

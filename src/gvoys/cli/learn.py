@@ -94,7 +94,7 @@ def _compare(console: Console, name: str, batch: GraphBatch, y: NDArray[Any], ob
         table.add_row(row, f"{100 * np.mean(scores):.1f} %", f"{100 * np.std(scores):.1f}")
     console.print(table)
     console.print(
-        f"With C chosen on the test folds, which is not honest: {100 * np.mean(found.learned_on_test):.1f} ± "
+        f"With C chosen on the test folds, biased by selection: {100 * np.mean(found.learned_on_test):.1f} ± "
         f"{100 * np.std(found.learned_on_test):.1f} %\n"
     )
 

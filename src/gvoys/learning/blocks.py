@@ -1,4 +1,4 @@
-"""One kernel per choice of labels, round of refinement and walk length, each of unit mean diagonal: what mu weighs."""
+"""One kernel per choice of labels, Weisfeiler–Lehman iteration and walk length, each of unit mean diagonal."""
 
 from __future__ import annotations
 

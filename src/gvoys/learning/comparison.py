@@ -33,7 +33,7 @@ class Comparison:
 
     geometric: list[float] = field(default_factory=list)
     learned: list[float] = field(default_factory=list)
-    learned_on_test: list[float] = field(default_factory=list)  # C chosen on the test fold, which is not honest
+    learned_on_test: list[float] = field(default_factory=list)  # C chosen on the test fold, biased by selection
 
 
 def compare_machines(

@@ -1,6 +1,6 @@
 """Gaussian processes with the kernel K = sum_b mu_b X_b X_b^T + noise I: likelihoods and their gradients.
 
-Two roads to the same numbers. In feature space all that is needed of n graphs is X^T X and X^T y, so that they may
+Two ways to the same numbers. In feature space all that is needed of n graphs is X^T X and X^T y, so that they may
 stream by: O(n D^2) once, O(D^3) per step. With a Gram matrix per block, O(n^3) per step, features may be of any width.
 """
 

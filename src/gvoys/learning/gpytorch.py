@@ -17,7 +17,7 @@ try:
     from gpytorch.kernels import Kernel
     from linear_operator.operators import MatmulLinearOperator, RootLinearOperator
 except ImportError:
-    raise MissingDependencyError('the adapter needs GPyTorch; pip install "gvoys[gpytorch]" brings it') from None
+    raise MissingDependencyError('the adapter needs GPyTorch; install it with pip install "gvoys[gpytorch]"') from None
 
 __all__ = ["WalkKernel"]
 

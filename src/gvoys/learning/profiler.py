@@ -19,7 +19,7 @@ __all__ = ["Profiler", "Profiles"]
 
 _LARGE = 100  # mean nodes from which graphs have too many walks for a narrow sketch
 _WIDTHS = (512, 1024)
-_DENSE = 3.0  # mean degree from which walks may turn back
+_DENSE = 3.0  # mean degree from which backtracking walks are counted
 _ATTRIBUTE_LENGTH = 1  # longer walks add nothing where attributes tell nodes apart
 _BANDWIDTH = 0.5  # of the root of the number of attributes, all of variance one
 _CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")

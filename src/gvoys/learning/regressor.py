@@ -42,27 +42,52 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
     K = sum over blocks b of mu_b K_b + noise, a block being one walk length under one choice of labels, scaled to
     unit mean diagonal. mu and the noise maximise the marginal likelihood, by analytic gradients. Up to `max_exact`
     graphs the blocks are exact counts of label sequences and the work is O(n^3); past it they are sketches of
-    n_components numbers in all, graphs stream by, and the work is O(n D^2) with D = n_components.
+    n_components numbers in all, graphs are read in a stream, and the work is O(n D^2) with D = n_components.
 
     Parameters
     ----------
-    max_length : the longest walk.
-    labels : "node", "edge", "both", None, "auto" (node labels where there are any), or several of them, as in
-        ("node", "both"): then each has its blocks, and mu weighs them.
-    cosine : add to every block its normalised kernel, which does not grow with the graphs.
-    learn : False keeps mu = 1 / (number of blocks) and noise = 0.1 in units of the targets' variance.
-    n_components : numbers per graph in feature space, over all blocks.
-    max_exact : graphs up to which Gram matrices are written down.
-    max_iterations : steps of the optimiser.
-    start, stop, refine, backtrack : as in `gvoys.profiles`; every round of refinement has its own amplitudes.
-    random_state, n_jobs : as elsewhere.
+    max_length : int, default=5
+        Longest walk that is counted.
+    labels : {"auto", "node", "edge", "both"}, None or tuple of them, default="auto"
+        Labels that are used; "auto" means node labels where there are any. Each of several has blocks of its own.
+    cosine : bool, default=True
+        Whether every block is there a second time, normalised, so that it does not grow with the graphs.
+    learn : bool, default=True
+        False keeps mu = 1 / (number of blocks) and noise = 0.1 in units of the targets' variance.
+    n_components : int, default=1024
+        Numbers per graph in feature space, over all blocks.
+    max_exact : int, default=3000
+        Number of graphs up to which Gram matrices are formed.
+    max_iterations : int, default=100
+        Steps of the optimiser at most.
+    start : {"ones", "uniform"} or array, default="ones"
+        Weight of each node as the start of a walk.
+    stop : {"ones", "uniform"} or array, default="ones"
+        Weight of each node as the end of a walk.
+    refine : int, default=0
+        Weisfeiler–Lehman iterations; each has amplitudes of its own.
+    backtrack : bool, default=True
+        False counts non-backtracking walks only.
+    random_state : int, RandomState or None, default=0
+        Seed of the sketch.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
 
     Attributes
     ----------
-    mu_, noise_ : amplitudes by block, in the order of `blocks_`, and noise, both in units of the targets' variance.
-    blocks_ : what each block is.
-    log_marginal_likelihood_, curve_ : of the fitted graphs' standardised targets, at the end and after every step.
+    mu_ : ndarray of shape (n_blocks,)
+        Amplitudes by block, in units of the targets' variance.
+    noise_ : float
+        Variance of the noise, in the same units.
+    blocks_ : list of str
+        What each block is.
+    log_marginal_likelihood_ : float
+        Of the fitted graphs' standardised targets.
+    curve_ : list of float
+        The same after every step of the optimiser.
 
+    Examples
+    --------
     >>> import gvoys as gv
     >>> molecules = gv.datasets.molecules(80)
     >>> y = molecules.graph_sizes.astype(float)
@@ -104,7 +129,20 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> RandomWalkRegressor:
-        """Learn mu and noise, and condition on the graphs."""
+        """Learn mu and noise, and condition on the graphs.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        y : array-like of shape (n_graphs,)
+            A finite number for each graph.
+
+        Returns
+        -------
+        RandomWalkRegressor
+            The fitted regressor.
+        """
         batch = as_batch(X)
         targets = self._read_targets(batch, y)
         self.exact_ = len(batch) <= check_count(self.max_exact, "max_exact")
@@ -134,7 +172,18 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
     # -- in pieces, here or elsewhere: begin, add up the moments, finish
 
     def begin(self, X: Any) -> RandomWalkRegressor:
-        """A copy that knows its blocks from some graphs, for `moments_of`; what `fit` does in feature space."""
+        """Take the blocks from some graphs, for `moments_of`; the first step of a `fit` in feature space.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        RandomWalkRegressor
+            A copy that knows its blocks.
+        """
         copy: RandomWalkRegressor = clone(self)
         copy.exact_ = False
         batch = as_batch(X)
@@ -144,7 +193,20 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         return copy
 
     def moments_of(self, X: Any, y: Any) -> FeatureMoments:
-        """All that the process needs to know of some graphs; those of several pieces are `merged`."""
+        """All that the process needs to know of some graphs; those of several pieces are `merged`.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        y : array-like of shape (n_graphs,)
+            A finite number for each graph.
+
+        Returns
+        -------
+        FeatureMoments
+            Sums over these graphs.
+        """
         batch = as_batch(X)
         check_is_fitted(self, "walks_")
         targets = check_targets(y, len(batch))
@@ -155,7 +217,18 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         return moments
 
     def finish(self, moments: FeatureMoments) -> RandomWalkRegressor:
-        """Learn mu and noise from the moments of all graphs."""
+        """Learn mu and noise from the moments of all graphs.
+
+        Parameters
+        ----------
+        moments : FeatureMoments
+            Those of all pieces, merged.
+
+        Returns
+        -------
+        RandomWalkRegressor
+            The fitted regressor.
+        """
         if moments.count < 2:
             raise ParameterError("two graphs or more are needed to fit a Gaussian process")
         standard, self.mean_, self.deviation_ = moments.standardised()
@@ -198,7 +271,22 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
     # -- predicting
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
-        """The mean, and on request the deviation or the covariance of new measurements, their noise included."""
+        """Predict new measurements; deviations and covariances include their noise.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        return_std : bool, default=False
+            Whether the standard deviation of each prediction is returned too.
+        return_cov : bool, default=False
+            Whether the covariance of the predictions is returned too.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), or a tuple of it and what was asked for
+            The means, in the units of the targets.
+        """
         check_is_fitted(self, "weights_")
         batch = as_batch(X)
         if return_cov:
@@ -236,7 +324,22 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         return np.tensordot(self.mu_, self.walks_.grams_among(batch), axes=1) - half.T @ half
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
-        """Draws of new measurements from the posterior, (n_graphs, n_samples)."""
+        """Draw new measurements from the posterior.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        n_samples : int, default=1
+            How many draws.
+        random_state : int, RandomState or None, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_samples)
+            The draws.
+        """
         mean, covariance = self.predict(X, return_cov=True)
         rng = check_random_state(random_state)
         values, vectors = np.linalg.eigh(covariance)
@@ -245,6 +348,12 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         return mean[:, None] + root @ draws
 
     def log_marginal_likelihood(self) -> float:
-        """Of the fitted graphs' standardised targets."""
+        """Log marginal likelihood of the fitted graphs' standardised targets.
+
+        Returns
+        -------
+        float
+            The value at the learned mu and noise.
+        """
         check_is_fitted(self, "weights_")
         return self.log_marginal_likelihood_

@@ -25,10 +25,13 @@ class LearnedSeries(Coefficients):
 
     Attributes
     ----------
-    objective : what they were learned for.
-    curve : the objective after every step.
-    shares : how much each length (with refinement: each round and length, a row per round) contributes to the trace of
-        the kernel on the graphs it was learned from; sums to 1.
+    objective : str
+        What they were learned for.
+    curve : tuple of float
+        The objective after every step.
+    shares : tuple
+        How much each length contributes to the trace of the kernel on the graphs it was learned from; sums to 1. With
+        refinement there is a row for each Weisfeiler–Lehman iteration.
     """
 
     objective: str
@@ -67,21 +70,42 @@ def learn_series(
 
     Parameters
     ----------
-    X, y : graphs, and classes or (for "likelihood") real targets.
-    objective : "svm", the dual of a support vector machine, minimised over the weights on the simplex to a duality
-        gap of 0.1 % (as SimpleMKL does); "layer", the cross-entropy of a linear layer on the features, by Adam;
-        "alignment", the distance of the centred kernel to that of equal classes, by non-negative least squares;
-        "likelihood", the marginal likelihood of a Gaussian process.
-    max_length : seven for eight coefficients.
-    labels, start, stop, refine, backtrack : as in `gvoys.profiles`. With rounds of refinement every round has its own
-        coefficients, and the series is for estimators with the same `refine`.
-    C : of the support vector machine.
-    max_iterations : steps at most; the layer takes them all.
+    X : list of graphs or GraphBatch
+        Anything that `as_batch` takes.
+    y : array-like of shape (n_graphs,)
+        Classes, or real targets for "likelihood".
+    objective : {"alignment", "svm", "layer", "likelihood"}, default="alignment"
+        "alignment": the distance of the centred kernel to that of equal classes, by non-negative least squares. "svm":
+        the dual of a support vector machine, minimised over the weights on the simplex to a duality gap of 0.1 % (as
+        SimpleMKL does). "layer": the cross-entropy of a linear layer on the features, by Adam. "likelihood": the
+        marginal likelihood of a Gaussian process.
+    max_length : int, default=7
+        Longest walk that is counted; there is one coefficient more.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that are used.
+    start : {"ones", "uniform"} or array, default="ones"
+        Weight of each node as the start of a walk.
+    stop : {"ones", "uniform"} or array, default="ones"
+        Weight of each node as the end of a walk.
+    refine : int, default=0
+        Weisfeiler–Lehman iterations; each has coefficients of its own, and the series is for estimators with the same
+        `refine`.
+    backtrack : bool, default=True
+        False counts non-backtracking walks only.
+    C : float, default=1.0
+        Penalty of the support vector machine.
+    max_iterations : int, default=200
+        Steps at most; the layer takes them all.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
 
     Returns
     -------
-    LearnedSeries : Coefficients with `curve` and `shares`.
+    LearnedSeries
+        Coefficients with `curve` and `shares`.
 
+    Examples
+    --------
     >>> import gvoys as gv
     >>> molecules = gv.datasets.molecules(60)
     >>> series = learn_series(molecules, molecules.graph_sizes > 25, "alignment", max_length=3)
