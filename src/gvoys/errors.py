@@ -1,4 +1,4 @@
-"""Every refusal of gvoys: what was given, what was expected, and what to do about it."""
+"""Errors of gvoys: each says what was given, what was expected, and what to do about it."""
 
 __all__ = [
     "ClusterError",
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class GvoysError(ValueError):
-    """Any input that gvoys refuses."""
+    """Base class of all errors that gvoys raises for its input."""
 
 
 class GraphError(GvoysError):

@@ -152,7 +152,7 @@ def embed(
     """Turn a file of graphs into features, whose dot products are the kernel: a Parquet dataset in numbered parts.
 
     Memory does not grow with the input. A run that was stopped or killed goes on where it was when the command is given
-    again, and ends with the same bytes. Rows that cannot be read are listed in rejected.csv.
+    again, and ends with the same bytes. Rows that cannot be read are listed in skipped.csv.
     """
     from gvoys.cli.stream import Columns, Where, run_embed
     from gvoys.pipeline.job import Parameters

@@ -179,7 +179,7 @@ def _pair_stubs(n_nodes: int, degree: int, rng: np.random.Generator) -> Edges:
         again = np.flatnonzero(bad | np.isin(np.arange(len(pairs)), others))
         pairs[again] = rng.permutation(pairs[again].ravel()).reshape(-1, 2)
     raise ParameterError(
-        f"no simple graph of {n_nodes} nodes of degree {degree} was found in {_TRIES} rounds; try another seed"
+        f"no simple graph of {n_nodes} nodes of degree {degree} was found in {_TRIES} attempts; try another seed"
     )
 
 

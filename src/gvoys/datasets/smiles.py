@@ -44,7 +44,7 @@ def load_smiles(path: Any, target: str | None = None, column: str = "smiles") ->
     """
     table = read_molecules(path, column, target)
     for row, reason in table.left_out:
-        raise DatasetError(f"{table.name}, row {row}: {reason}; correct it or leave it out")
+        raise DatasetError(f"{table.name}, row {row}: {reason}; correct it or remove it")
     return table.batch, None if target is None else as_values(table.column(target))
 
 
@@ -81,8 +81,8 @@ def _readable(name: str, rows: list[dict[str, str]], column: str, target: str | 
     gaps = {i: key for key in reversed(needed) for i, row in enumerate(rows) if not (row[key] or "").strip()}
     full = [i for i in range(len(rows)) if i not in gaps]
     texts = [rows[i][needed[0]] for i in full]
-    batch, rejected = read_smiles(texts)
-    bad = {full[place]: reason for place, reason in rejected}
+    batch, skipped = read_smiles(texts)
+    bad = {full[place]: reason for place, reason in skipped}
     reasons = {i: f"the column {key!r} is empty" for i, key in gaps.items()} | bad
     kept = [i for i in full if i not in bad]
     if not kept:

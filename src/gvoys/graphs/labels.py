@@ -22,7 +22,7 @@ from gvoys.errors import LabelError
 
 __all__ = ["LABEL_CHOICES", "Labels", "combine_hashes", "hash_integers", "hash_label", "local_codes"]
 
-# The parameter `labels` of kernels and profiles: whether those of nodes and of edges count.
+# The parameter `labels` of kernels and profiles: whether those of nodes and of edges are used.
 LABEL_CHOICES: dict[Any, tuple[bool, bool]] = {
     None: (False, False),
     "node": (True, False),

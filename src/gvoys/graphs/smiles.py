@@ -37,9 +37,9 @@ def from_smiles(smiles: Iterable[str]) -> GraphBatch:
     """
     if isinstance(smiles, str):
         raise GraphError("from_smiles takes a list of SMILES strings and was given a single one; wrap it in a list")
-    batch, rejected = read_smiles(list(smiles))
-    for index, reason in rejected:
-        raise GraphError(f"molecule {index}: {reason}; correct it or leave it out")
+    batch, skipped = read_smiles(list(smiles))
+    for index, reason in skipped:
+        raise GraphError(f"molecule {index}: {reason}; correct it or remove it")
     return batch
 
 
@@ -53,12 +53,12 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     sizes: list[int] = []
     asked: list[tuple[int, list[bool]]] = []
     bonds = _Bonds(parse)
-    rejected = []
+    skipped = []
     with _no_garbage_collection():
         for index, text in enumerate(smiles):
             molecule = parse(text) if isinstance(text, str) else None
             if molecule is None:
-                rejected.append((index, f"RDKit cannot read the SMILES {_shown(text)}"))
+                skipped.append((index, f"RDKit cannot read the SMILES {_shown(text)}"))
                 continue
             size = molecule.GetNumAtoms()
             sizes.append(size)
@@ -77,7 +77,7 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     for end, flags in asked:
         aromatic[end - len(flags) : end] = flags
     node_labels = _atom_labels(np.array(elements, np.int64), np.array(attached, np.int64), aromatic, chem)
-    return assemble(entries, np.array(sizes, np.int64), False, node_labels, None), rejected
+    return assemble(entries, np.array(sizes, np.int64), False, node_labels, None), skipped
 
 
 def _parser(chem: Any) -> Callable[[str], Any]:
@@ -222,6 +222,6 @@ def _rdkit() -> Any:
     try:
         from rdkit import Chem, rdBase
     except ImportError:
-        raise MissingDependencyError('SMILES are read by RDKit; pip install "gvoys[chem]" brings it') from None
-    rdBase.DisableLog("rdApp.*")  # what cannot be read is refused in a sentence of our own
+        raise MissingDependencyError('SMILES need RDKit; install it with: pip install "gvoys[chem]"') from None
+    rdBase.DisableLog("rdApp.*")  # the error or the reason of a skipped row says what RDKit cannot read
     return Chem

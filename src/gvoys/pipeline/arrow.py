@@ -18,4 +18,4 @@ def pyarrow(module: str = "") -> Any:
     try:
         return import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError:
-        raise MissingDependencyError('Parquet takes PyArrow; pip install "gvoys[parquet]" brings it') from None
+        raise MissingDependencyError('Parquet needs PyArrow; install it with: pip install "gvoys[parquet]"') from None

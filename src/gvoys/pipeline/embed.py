@@ -28,7 +28,7 @@ from gvoys.threads import n_threads, threads
 
 __all__ = ["Done", "Progress", "Summary", "Task", "Worker", "embed_file", "run_here"]
 
-SUMMARY, REJECTED = "summary.json", "rejected.csv"
+SUMMARY, SKIPPED = "summary.json", "skipped.csv"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Summary:
     """What came of a run."""
 
     n_graphs: int
-    n_rejected: int
+    n_skipped: int
     n_parts: int
 
 
@@ -46,7 +46,7 @@ class Done:
 
     chunk: Chunk
     n_graphs: int
-    n_rejected: int
+    n_skipped: int
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class Task:
 
     def write(self, chunk: Chunk, records: Records, built: Any) -> Done:
         """Walk, and write the part."""
-        kept, features, rejected = _features(self.model, records, built)
+        kept, features, skipped = _features(self.model, records, built)
         ids = [records.ids[place] for place in kept]
-        rejected = sorted([*records.rejected, *rejected])
-        write_part(part_path(self.folder, chunk.index), ids, features, rejected)
-        return Done(chunk, len(ids), len(rejected))
+        skipped = sorted([*records.skipped, *skipped])
+        write_part(part_path(self.folder, chunk.index), ids, features, skipped)
+        return Done(chunk, len(ids), len(skipped))
 
 
 Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]
@@ -127,12 +127,12 @@ def _make_parts(
     if missing:
         (folder / SUMMARY).unlink(missing_ok=True)
     left, made = sum(chunk.end - chunk.begin for chunk in missing), 0
-    tell = on_progress or (lambda done, total, graphs: None)
-    tell(source.size - left, source.size, made)
+    report = on_progress or (lambda done, total, graphs: None)
+    report(source.size - left, source.size, made)
     try:
         for done in worker(Task(source, model, folder), missing):
             left, made = left - (done.chunk.end - done.chunk.begin), made + done.n_graphs
-            tell(source.size - left, source.size, made)
+            report(source.size - left, source.size, made)
     finally:
         remove_partial(folder)
     return _sum_up(folder, len(chunks))
@@ -162,44 +162,44 @@ def _features(
 ) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
     """Places of the graphs that have features, the features, and the lines of the others with the reason."""
     if built is not None:
-        batch, refused = built
+        batch, unread = built
         try:
             features = model.transform(batch)
         except GvoysError:
             return _one_by_one(model, records)
-        bad = dict(refused)
+        bad = dict(unread)
         kept = [place for place in range(len(records.lines)) if place not in bad]
-        return kept, features, [(records.lines[place], reason) for place, reason in refused]
+        return kept, features, [(records.lines[place], reason) for place, reason in unread]
     return _one_by_one(model, records)
 
 
 def _one_by_one(model: RandomWalkFeatures, records: Records) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
     """The slow way, for a chunk that holds a graph that does not go with the others."""
-    kept, rows, rejected = [], [], []
+    kept, rows, skipped = [], [], []
     for place, line in enumerate(records.lines):
         try:
-            batch, refused = records.build([place])
-            if refused:
-                rejected.append((line, refused[0][1]))
+            batch, unread = records.build([place])
+            if unread:
+                skipped.append((line, unread[0][1]))
                 continue
             rows.append(model.transform(batch))
             kept.append(place)
         except GvoysError as error:
-            rejected.append((line, str(error).removeprefix("graph 0: ")))
+            skipped.append((line, str(error).removeprefix("graph 0: ")))
     kind = np.float64 if model.method_ == "moments" else np.float32
-    return kept, np.concatenate([np.empty((0, model.n_features_out_), kind), *rows]), rejected
+    return kept, np.concatenate([np.empty((0, model.n_features_out_), kind), *rows]), skipped
 
 
 def _sum_up(folder: Path, n_parts: int) -> Summary:
-    """The rejected rows of all parts, and the summary, which is there only when everything else is."""
-    n_graphs = n_rejected = 0
-    with appearing(folder / REJECTED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+    """The skipped rows of all parts, and the summary, which is there only when everything else is."""
+    n_graphs = n_skipped = 0
+    with appearing(folder / SKIPPED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["line", "reason"])
         for index in range(n_parts):
-            count, rejected = read_summary(part_path(folder, index))
-            table.writerows(rejected)
-            n_graphs, n_rejected = n_graphs + count, n_rejected + len(rejected)
+            count, skipped = read_summary(part_path(folder, index))
+            table.writerows(skipped)
+            n_graphs, n_skipped = n_graphs + count, n_skipped + len(skipped)
     with appearing(folder / SUMMARY) as partial:
-        partial.write_text(json.dumps({"graphs": n_graphs, "rejected": n_rejected, "parts": n_parts}))
-    return Summary(n_graphs, n_rejected, n_parts)
+        partial.write_text(json.dumps({"graphs": n_graphs, "skipped": n_skipped, "parts": n_parts}))
+    return Summary(n_graphs, n_skipped, n_parts)

@@ -18,7 +18,7 @@ from gvoys.series import Series, series_named
 __all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
 
 JOB = "job.json"
-VERSION = 1
+VERSION = 2  # of the folder: a run goes on only in a folder of its own version
 _FIRST = 1000  # rows
 
 

@@ -1,4 +1,4 @@
-"""Parts: numbered Parquet files of ids and features, each with the list of rows that were rejected in its stretch."""
+"""Parts: numbered Parquet files of ids and features, each with the list of rows that were skipped in its stretch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gvoys.pipeline.arrow import ARROW_ERRORS, pyarrow
 
 __all__ = ["part_path", "read_features", "read_ids", "read_summary", "write_part"]
 
-_REJECTED = b"gvoys.rejected"
+_SKIPPED = b"gvoys.skipped"
 
 
 def part_path(folder: Path, index: int) -> Path:
@@ -23,7 +23,7 @@ def part_path(folder: Path, index: int) -> Path:
     return folder / f"part-{index:07d}.parquet"
 
 
-def write_part(path: Path, ids: list[str], features: NDArray[Any], rejected: list[tuple[int, str]]) -> None:
+def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list[tuple[int, str]]) -> None:
     """The same bytes for the same content; the file appears when it is whole."""
     arrow, parquet = pyarrow(), pyarrow("parquet")
     flat = arrow.array(np.ascontiguousarray(features).ravel())
@@ -31,7 +31,7 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], rejected: lis
     kind = arrow.list_(arrow.field("item", flat.type, nullable=False), width)
     schema = arrow.schema(
         [arrow.field("id", arrow.string(), nullable=False), arrow.field("features", kind, nullable=False)],
-        metadata={_REJECTED: json.dumps(rejected).encode()},
+        metadata={_SKIPPED: json.dumps(skipped).encode()},
     )
     columns = [arrow.array(ids, arrow.string()), arrow.FixedSizeListArray.from_arrays(flat, type=kind)]
     table = arrow.Table.from_arrays(columns, schema=schema)
@@ -41,12 +41,12 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], rejected: lis
 
 
 def read_summary(path: Path) -> tuple[int, list[tuple[int, str]]]:
-    """How many graphs a part holds, and the rows that were rejected."""
+    """How many graphs a part holds, and the rows that were skipped."""
     parquet = pyarrow("parquet")
     try:
         with parquet.ParquetFile(path) as file:
-            rejected = json.loads(file.schema_arrow.metadata[_REJECTED])
-            return file.metadata.num_rows, [(int(line), str(reason)) for line, reason in rejected]
+            skipped = json.loads(file.schema_arrow.metadata[_SKIPPED])
+            return file.metadata.num_rows, [(int(line), str(reason)) for line, reason in skipped]
     except ARROW_ERRORS:
         raise DatasetError(f"{path} is damaged or no part of a run; remove it and give the command again") from None
 

@@ -58,7 +58,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise StoreError(f"there is no store {folder}; a store is a folder that gvoys.write_store makes")
     file = folder / MANIFEST
     if not file.is_file():
-        raise StoreError(f"{folder} is not a store, or one whose writing was cut short: it has no {MANIFEST}")
+        raise StoreError(f"{folder} is not a store, or one whose writing was interrupted: it has no {MANIFEST}")
     content = read_json(file)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StoreError(f"{file} is not the manifest of a store; write the store again")

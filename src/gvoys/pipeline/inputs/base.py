@@ -12,9 +12,9 @@ from typing import Any
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.smiles import check_rdkit, read_smiles
 
-__all__ = ["Builder", "Chunk", "Input", "Records", "Rejection", "digest_file", "smiles_builder"]
+__all__ = ["Builder", "Chunk", "Input", "Records", "Skipped", "digest_file", "smiles_builder"]
 
-Rejection = tuple[int, str]  # a line or row, from 1, and the reason
+Skipped = tuple[int, str]  # a line or row, from 1, and the reason
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Chunk:
     where: int = 0  # a row group of a Parquet file
 
 
-Builder = Callable[[Sequence[int]], tuple[GraphBatch, list[Rejection]]]  # rejections by place in what was asked for
+Builder = Callable[[Sequence[int]], tuple[GraphBatch, list[Skipped]]]  # skipped: by place in what was asked for
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Records:
     lines: list[int]
     ids: list[str]
     build: Builder
-    rejected: list[Rejection] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
 
 
 def smiles_builder(texts: list[str]) -> Builder:

@@ -70,18 +70,18 @@ class ParquetInput(Input):
         except ARROW_ERRORS as error:
             where = f"rows {chunk.begin + 1} to {chunk.end}"
             raise DatasetError(f"{self.path.name}, {where}, cannot be read ({_first_line(error)})") from None
-        kept, names, texts, rejected = [], [], [], []
+        kept, names, texts, skipped = [], [], [], []
         for place, value in enumerate(smiles):
             row = chunk.line + place
             try:
                 text = _text(value, "SMILES")
                 names.append(str(row) if ids is None else _text(ids[place], "id"))
             except GraphError as error:
-                rejected.append((row, str(error)))
+                skipped.append((row, str(error)))
                 continue
             kept.append(row)
             texts.append(text)
-        return Records(kept, names, smiles_builder(texts), rejected)
+        return Records(kept, names, smiles_builder(texts), skipped)
 
 
 @lru_cache(maxsize=2)

@@ -49,7 +49,7 @@ class TableInput(LinesInput):
             raise GraphError(f"the line is no row of a table ({error})") from None
 
     def _records(self, lines: list[tuple[int, bytes]]) -> Records:
-        kept, ids, texts, rejected = [], [], [], []
+        kept, ids, texts, skipped = [], [], [], []
         for number, line in lines:
             try:
                 row = self._split(decode_line(line))
@@ -60,8 +60,8 @@ class TableInput(LinesInput):
                 kept.append(number)
             except GraphError as error:
                 del texts[len(kept) :]
-                rejected.append((number, str(error)))
-        return Records(kept, ids, smiles_builder(texts), rejected)
+                skipped.append((number, str(error)))
+        return Records(kept, ids, smiles_builder(texts), skipped)
 
 
 def _field(row: list[str], place: int, what: str) -> str:

@@ -12,7 +12,7 @@ from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.store import open_store
 from gvoys.graphs.store.manifest import checksum_file
-from gvoys.pipeline.inputs.base import Chunk, Input, Records, Rejection, digest_file
+from gvoys.pipeline.inputs.base import Chunk, Input, Records, Skipped, digest_file
 
 __all__ = ["StoreInput", "TuInput"]
 
@@ -36,7 +36,7 @@ class _BatchInput(Input):
         part = self.batch()[chunk.begin : chunk.end]
         lines = list(range(chunk.begin + 1, chunk.end + 1))
 
-        def build(places: Sequence[int]) -> tuple[GraphBatch, list[Rejection]]:
+        def build(places: Sequence[int]) -> tuple[GraphBatch, list[Skipped]]:
             return (part if len(places) == len(part) else part[list(places)]), []
 
         return Records(lines, [str(line) for line in lines], build)
