@@ -42,7 +42,7 @@ class ParameterError(GvoysError):
 
 
 class DivergenceError(ParameterError):
-    """A whole series that does not converge on the given graphs."""
+    """An infinite series that does not converge on the given graphs."""
 
 
 class ModulationError(ParameterError):

@@ -27,11 +27,29 @@ _HELD = 1 << 16  # numbers in the matrices that are searched at once, while they
 
 
 def from_smiles(smiles: Iterable[str]) -> GraphBatch:
-    """One graph per SMILES string, hydrogens left out.
+    """Read molecules from SMILES strings, one graph each, without hydrogens.
 
     An atom's label is (symbol, aromatic, number of hydrogens), a bond's its order: 1.0, 2.0, 3.0 or 1.5 for aromatic.
-    A string that RDKit cannot read is refused with its place.
 
+    Parameters
+    ----------
+    smiles : iterable of str
+        SMILES strings.
+
+    Returns
+    -------
+    GraphBatch
+        One graph per string.
+
+    Raises
+    ------
+    GraphError
+        If RDKit cannot read a string; the message names its place.
+    MissingDependencyError
+        If RDKit is not installed.
+
+    Examples
+    --------
     >>> from_smiles(["CCO", "c1ccccc1"])
     GraphBatch(2 graphs, 9 nodes, 8 edges, 4 node labels, 2 edge labels)
     """
@@ -44,7 +62,20 @@ def from_smiles(smiles: Iterable[str]) -> GraphBatch:
 
 
 def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-    """The molecules that can be read, and for the others their place and the reason."""
+    """Read the molecules that can be read.
+
+    Parameters
+    ----------
+    smiles : sequence
+        SMILES strings.
+
+    Returns
+    -------
+    batch : GraphBatch
+        The molecules that RDKit reads.
+    skipped : list of (int, str)
+        Place and reason of the others.
+    """
     chem = _rdkit()
     parse, matrix_of = _parser(chem), chem.GetAdjacencyMatrix
     atomic_number, hydrogens = chem.Atom.GetAtomicNum, chem.Atom.GetTotalNumHs
@@ -214,11 +245,18 @@ def _listed_bonds(molecule: Any, first: int) -> Triples:
 
 
 def check_rdkit() -> None:
-    """Refuse where RDKit is not installed."""
+    """Check that RDKit is installed.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not.
+    """
     _rdkit()
 
 
 def _rdkit() -> Any:
+    """RDKit's Chem, where it is installed."""
     try:
         from rdkit import Chem, rdBase
     except ImportError:

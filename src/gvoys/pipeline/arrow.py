@@ -14,7 +14,23 @@ ARROW_ERRORS = (ValueError, OSError, KeyError, TypeError, NotImplementedError, M
 
 
 def pyarrow(module: str = "") -> Any:
-    """pyarrow itself, or one of its modules."""
+    """PyArrow, or one of its modules.
+
+    Parameters
+    ----------
+    module : str, default=""
+        Name of the module, such as "parquet".
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingDependencyError
+        If PyArrow is not installed.
+    """
     try:
         return import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError:

@@ -38,13 +38,32 @@ def write_gram(
     on_progress: Progress | None = None,
     on_rows: Callable[[int, int], None] | None = None,
 ) -> Summary:
-    """K of all graphs of a file as float64 in `out`, with the ids and skipped rows beside it.
+    """Write the Gram matrix of all graphs of a file, with the ids and the skipped rows beside it.
 
     Parameters
     ----------
-    out : NAME.npy; NAME.ids.txt and NAME.skipped.csv appear with it.
-    normalize : divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
-    on_rows : called with the rows of the matrix that are done, and how many there are.
+    path : Path
+        File of graphs, as in `embed_file`.
+    out : Path
+        NAME.npy, float64; NAME.ids.txt and NAME.skipped.csv appear with it.
+    parameters : Parameters or None, default=None
+        Parameters of the features; None means the defaults.
+    normalize : bool, default=False
+        Whether to divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
+    smiles_column, id_column, worker, on_progress : object
+        As in `embed_file`.
+    on_rows : callable or None, default=None
+        Called with the rows of the matrix that are done, and how many there are.
+
+    Returns
+    -------
+    Summary
+        Numbers of graphs, skipped rows and parts.
+
+    Raises
+    ------
+    ParameterError
+        If a file of that name exists already, or an unfinished run had other parameters.
     """
     if out.suffix != ".npy":
         raise ParameterError(f"the matrix goes to a file NAME.npy, not {out.name}")

@@ -1,4 +1,4 @@
-"""Parts: numbered Parquet files of ids and features, each with the list of rows that were skipped in its stretch."""
+"""Parts: numbered Parquet files of ids and features, each with the list of rows that were skipped in its chunk."""
 
 from __future__ import annotations
 
@@ -19,12 +19,37 @@ _SKIPPED = b"gvoys.skipped"
 
 
 def part_path(folder: Path, index: int) -> Path:
-    """Where part `index` lies; names sort as numbers do."""
+    """The file of a part; names sort as numbers do.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the parts.
+    index : int
+        Number of the part.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
     return folder / f"part-{index:07d}.parquet"
 
 
 def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list[tuple[int, str]]) -> None:
-    """The same bytes for the same content; the file appears when it is whole."""
+    """Write a part: the same bytes for the same content; the file appears when it is complete.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    ids : list of str
+        Id of each graph.
+    features : array of shape (n_graphs, width)
+        Features of each graph.
+    skipped : list of (int, str)
+        Line and reason of each row that was skipped.
+    """
     arrow, parquet = pyarrow(), pyarrow("parquet")
     flat = arrow.array(np.ascontiguousarray(features).ravel())
     width = features.shape[1]
@@ -41,7 +66,25 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list
 
 
 def read_summary(path: Path) -> tuple[int, list[tuple[int, str]]]:
-    """How many graphs a part holds, and the rows that were skipped."""
+    """How many graphs a part holds, and the rows that were skipped.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    n_graphs : int
+        Number of graphs.
+    skipped : list of (int, str)
+        Line and reason of each row that was skipped.
+
+    Raises
+    ------
+    DatasetError
+        If the file is damaged or not a part of a run.
+    """
     parquet = pyarrow("parquet")
     try:
         with parquet.ParquetFile(path) as file:
@@ -52,12 +95,34 @@ def read_summary(path: Path) -> tuple[int, list[tuple[int, str]]]:
 
 
 def read_features(path: Path) -> NDArray[Any]:
-    """The features of a part, (n_graphs, width)."""
+    """The features of a part.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    array of shape (n_graphs, width)
+        The features.
+    """
     column = pyarrow("parquet").read_table(path, columns=["features"]).column("features").combine_chunks()
     flat = column.flatten().to_numpy(zero_copy_only=False)
     return flat.reshape(len(column), -1) if len(column) else flat.reshape(0, column.type.list_size)
 
 
 def read_ids(path: Path) -> list[str]:
-    """The ids of a part."""
+    """The ids of a part.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    list of str
+        One id per graph.
+    """
     return list(pyarrow("parquet").read_table(path, columns=["id"]).column("id").to_pylist())

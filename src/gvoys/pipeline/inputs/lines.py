@@ -26,7 +26,13 @@ _LONGEST = 1 << 28  # bytes of a line
 
 
 class LinesInput(Input):
-    """One graph per line; of a line of SMILES the second word is the id."""
+    """A text file with one graph per line; in a line of SMILES the second word is the id.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
 
     first_line = 1
 
@@ -76,7 +82,23 @@ class LinesInput(Input):
 
 
 def decode_line(line: bytes) -> str:
-    """A line as text, without its end."""
+    """A line as text, without its end.
+
+    Parameters
+    ----------
+    line : bytes
+        The line.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    GraphError
+        If it is not UTF-8.
+    """
     try:
         return line.decode().rstrip("\r\n")
     except UnicodeDecodeError:

@@ -16,7 +16,17 @@ __all__ = ["ParquetInput"]
 
 
 class ParquetInput(Input):
-    """Chunks keep within row groups, so that one can be read without the others."""
+    """A Parquet table of SMILES; chunks keep within row groups, so that one can be read without the others.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    smiles_column : str
+        Column that holds the SMILES.
+    id_column : str or None
+        Column that holds the ids; None numbers the rows.
+    """
 
     unit = "rows"
 

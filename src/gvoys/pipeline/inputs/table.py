@@ -16,7 +16,17 @@ TABLES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 
 class TableInput(LinesInput):
-    """One row per line; a quoted field may hold delimiters but no line breaks."""
+    """A table with a header, one row per line; a quoted field may hold delimiters but no line breaks.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    smiles_column : str
+        Column that holds the SMILES.
+    id_column : str or None
+        Column that holds the ids; None numbers the rows.
+    """
 
     first_line = 2
 
@@ -71,7 +81,29 @@ def _field(row: list[str], place: int, what: str) -> str:
 
 
 def find_column(path: Path, names: list[Any], wanted: str, option: str) -> int:
-    """Which column is called so, whatever the case."""
+    """The place of a column by its name, whatever the case.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the message.
+    names : list
+        Names of all columns.
+    wanted : str
+        Name of the column.
+    option : str
+        Option of the command line that chooses it, for the message.
+
+    Returns
+    -------
+    int
+        The place.
+
+    Raises
+    ------
+    DatasetError
+        If there is no such column.
+    """
     found = [place for place, name in enumerate(names) if str(name).strip().lower() == wanted.lower()]
     if not found:
         shown = ", ".join(repr(name) for name in names[:20])

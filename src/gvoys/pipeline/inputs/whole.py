@@ -43,7 +43,13 @@ class _BatchInput(Input):
 
 
 class StoreInput(_BatchInput):
-    """Checksums are compared where the run begins, not in every chunk."""
+    """A store; checksums are compared where the run begins, not in every chunk.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the store.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -69,7 +75,13 @@ def _stamps(files: list[Path]) -> Any:
 
 
 class TuInput(_BatchInput):
-    """NAME.zip or NAME/, held in memory."""
+    """A TU dataset, NAME.zip or NAME/, held in memory.
+
+    Parameters
+    ----------
+    path : Path
+        The zip or folder.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
