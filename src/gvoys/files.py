@@ -64,6 +64,11 @@ def locked(folder: Path) -> Iterator[None]:
     folder : Path
         Folder to lock.
 
+    Yields
+    ------
+    None
+        While the folder is locked.
+
     Raises
     ------
     ParameterError

@@ -23,7 +23,7 @@ __all__ = ["DenseGraph", "kernel_by_product_graph", "kernel_by_sequences", "kern
 class DenseGraph:
     """One graph as dense arrays.
 
-    Attributes
+    Parameters
     ----------
     A : array of shape (n, n)
         Weight A[u, x] of the step from u to x.
@@ -179,7 +179,7 @@ def _only(g: DenseGraph, label: Any) -> NDArray[np.float64]:
 
 
 def label_sequences(g: DenseGraph, length: int) -> dict[tuple[Any, ...], float]:
-    """c_G(s): the weight of all walks u_0 … u_length of G whose labels spell s.
+    """Counts c_G(s): the weight of all walks u_0 … u_length of G whose labels spell s.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def kernel_by_sequences(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArra
 
 
 def moments(g: DenseGraph, max_length: int) -> NDArray[np.float64]:
-    """v^T A^i w for i = 0 … max_length: the whole profile of a graph without labels.
+    """Moments v^T A^i w for i = 0 … max_length: the whole profile of a graph without labels.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def difference_bound(
     start: str = "uniform",
     stop: str = "uniform",
 ) -> float:
-    """k(m, G, H) of Theorem 3.2: how much the estimate may change when one of the m sets of walks does.
+    """The bound k(m, G, H) of Theorem 3.2: how much the estimate may change when one of the m sets of walks does.
 
     With ``a = 4 (2m - 1) / m^2``: ``k = 2 (a + a^2 / 4) c(G)^2 c(H)^2 |v_G| |w_G| |v_H| |w_H|`` (1-norms).
 

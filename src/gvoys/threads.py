@@ -98,6 +98,11 @@ def threads(n_jobs: int | None) -> Iterator[None]:
     n_jobs : int or None
         Number of threads; -1 means all that Numba may use, None as many as are in use: all, unless limited.
 
+    Yields
+    ------
+    None
+        While these threads are used.
+
     Raises
     ------
     ParameterError

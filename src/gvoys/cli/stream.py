@@ -24,7 +24,7 @@ __all__ = ["Columns", "Where", "run_embed", "run_kernel"]
 class Columns:
     """Columns of tables of SMILES.
 
-    Attributes
+    Parameters
     ----------
     smiles_column : str
         Column that holds the SMILES.
@@ -40,7 +40,7 @@ class Columns:
 class Where:
     """What makes the parts: this process, workers on this machine, or a cluster.
 
-    Attributes
+    Parameters
     ----------
     workers : int or None
         Number of workers to start on this machine.

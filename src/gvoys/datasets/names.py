@@ -20,7 +20,7 @@ _ENTRY = re.compile(r"\s*(\d+)\s+(\S+)\s*$")
 class LabelNames:
     """Names of node and edge labels.
 
-    Attributes
+    Parameters
     ----------
     nodes, edges : dict
         Name of each number.

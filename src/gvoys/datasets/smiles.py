@@ -23,7 +23,7 @@ SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".smi": None}
 class MoleculeTable:
     """A table of molecules, without the rows that were skipped.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Name of the file.

@@ -24,10 +24,12 @@ _DENSE = 0.02  # share of non-zeros from which BLAS beats sparse times dense
 
 
 class ExactKernel(float):
-    """A kernel value: a float that also tells how it was found.
+    """A kernel value: a float that also tells how it was found, in attributes of the names below.
 
-    Attributes
+    Parameters
     ----------
+    value : float
+        The kernel value as a plain float.
     solver : str
         Name of the solver.
     residual : float
@@ -58,7 +60,7 @@ class ExactKernel(float):
 class Problem:
     """K = v^T [sum_i mu_i A_x^i] w on the product of G and H, never written down: vectors on it are (n, m) matrices.
 
-    Attributes
+    Parameters
     ----------
     g, h : GraphBatch
         Batches of one graph each, of n and m nodes.

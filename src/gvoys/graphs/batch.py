@@ -31,7 +31,7 @@ class GraphBatch:
     stored in both directions, a self-loop once. The entries of a node are sorted. The arrays are read-only, and a
     contiguous slice shares them.
 
-    Attributes
+    Parameters
     ----------
     node_offsets : array of shape (n_graphs + 1,)
         Where the nodes of each graph begin.

@@ -28,7 +28,18 @@ def batch_from_arrays(
     node_attributes: ArrayLike | None,
     directed: bool,
 ) -> GraphBatch:
-    """Build a batch from arrays: the work of `GraphBatch.from_arrays`, with its arguments."""
+    """Build a batch from arrays: the work of `GraphBatch.from_arrays`.
+
+    Parameters
+    ----------
+    edges, graph_sizes, node_labels, edge_labels, edge_weights, node_attributes, directed : object
+        As in `GraphBatch.from_arrays`.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+    """
     sizes = check_sizes(graph_sizes)
     pairs = _check_edges(edges)
     labels = _labels(edge_labels, "edge_labels", len(pairs), "edges")
@@ -168,7 +179,18 @@ def _node_attributes(attributes: Any, sizes: NDArray[np.int64]) -> NDArray[np.fl
 
 
 def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
-    """Join batches: the work of `GraphBatch.concatenate`, with its arguments."""
+    """Join batches: the work of `GraphBatch.concatenate`.
+
+    Parameters
+    ----------
+    batches : sequence of GraphBatch
+        As in `GraphBatch.concatenate`.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs of all batches, in order.
+    """
     batches = list(batches)
     for index, batch in enumerate(batches):
         if not isinstance(batch, GraphBatch):

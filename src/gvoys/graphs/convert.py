@@ -37,8 +37,8 @@ def as_batch(
     Parameters
     ----------
     graphs : list of graphs or GraphBatch
-        networkx, igraph or PyG graphs, SciPy sparse or dense adjacency matrices, node-link dictionaries, GraKeL tuples
-        or GraphBatches; a GraphBatch is returned as it is.
+        Graphs of networkx, igraph or PyG, SciPy sparse or dense adjacency matrices, node-link dictionaries, GraKeL
+        tuples or GraphBatches; a GraphBatch is returned as it is.
     node_label, edge_label : str or None, default="label"
         Names of the attributes to read as labels; None reads none. Where no graph has the default name, the batch has
         no labels.

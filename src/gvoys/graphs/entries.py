@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 class Entries:
     """Adjacency entries of all graphs, with their weights and labels.
 
-    Attributes
+    Parameters
     ----------
     rows, columns : array of shape (n_entries,)
         Ends of each entry, numbered over all graphs.
@@ -153,7 +153,7 @@ def _sorted(entries: Entries, keys: Sequence[NDArray[Any]]) -> tuple[Entries, ND
 
 
 def stable_order(keys: NDArray[Any]) -> NDArray[Any]:
-    """argsort(kind="stable") of small integers in linear time: scipy's transposition is a counting sort.
+    """Stable argsort of small integers in linear time: scipy's transposition is a counting sort.
 
     Parameters
     ----------
@@ -340,13 +340,13 @@ def index_type(largest: int) -> type[np.signedinteger[Any]]:
     Returns
     -------
     type
-        np.int32 or np.int64.
+        The type, np.int32 or np.int64.
     """
     return np.int32 if largest < np.iinfo(np.int32).max else np.int64
 
 
 def take(values: Any, index: Any) -> Any:
-    """values[index], and None of None.
+    """Select values[index]; None of None is None.
 
     Parameters
     ----------

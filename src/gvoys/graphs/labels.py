@@ -182,7 +182,7 @@ def _is_hashable(value: Any) -> bool:
 class Labels:
     """One label per node or edge: ``values[codes[i]]``, hashed to ``hashes[codes[i]]``.
 
-    Attributes
+    Parameters
     ----------
     codes : array of int32, shape (n_items,)
         Place of each item's label in the table.

@@ -135,7 +135,7 @@ def _smallest(found: list[int]) -> int:
 
 
 def each_stretch(find: Callable[..., int], cuts: NDArray[np.int64], *arguments: Any) -> list[int]:
-    """find(…, begin, end) of each stretch, in Python's threads, which unlike OpenMP's survive a fork.
+    """Call find(…, begin, end) for each stretch, in Python's threads, which unlike OpenMP's survive a fork.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ SUMMARY, SKIPPED = "summary.json", "skipped.csv"
 class Summary:
     """Result of a run.
 
-    Attributes
+    Parameters
     ----------
     n_graphs : int
         Number of graphs that have features.
@@ -54,7 +54,7 @@ class Summary:
 class Done:
     """A part that was made.
 
-    Attributes
+    Parameters
     ----------
     chunk : Chunk
         The chunk of the input.
@@ -73,7 +73,7 @@ class Done:
 class Task:
     """What it takes to make any part: calling it with a chunk makes the chunk's part.
 
-    Attributes
+    Parameters
     ----------
     source : Input
         The input.

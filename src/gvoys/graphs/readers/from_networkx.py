@@ -70,7 +70,20 @@ def _column(facts: list[dict[str, Any]], name: str | None, of_what: str) -> list
 
 
 def to_networkx(batch: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str) -> list[Any]:
-    """Convert to networkx graphs: the work of `GraphBatch.to_networkx`, with its arguments."""
+    """Convert to networkx graphs: the work of `GraphBatch.to_networkx`.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    node_label, edge_label, weight, node_attributes : str
+        As in `GraphBatch.to_networkx`.
+
+    Returns
+    -------
+    list of networkx graphs
+        One for each graph.
+    """
     try:
         import networkx  # noqa: F401
     except ImportError:

@@ -20,7 +20,7 @@ MISSING = object()
 class Names:
     """Where labels, weights and attributes are found, and how to read formats that do not say their direction.
 
-    Attributes
+    Parameters
     ----------
     node_label, edge_label, weight : str or None
         Names of the attributes; None reads none.
@@ -41,7 +41,7 @@ class Names:
 class GraphParts:
     """One graph as a reader returns it.
 
-    Attributes
+    Parameters
     ----------
     n_nodes : int
         Number of nodes.

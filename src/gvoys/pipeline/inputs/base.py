@@ -21,7 +21,7 @@ Skipped = tuple[int, str]  # a line or row, from 1, and the reason
 class Chunk:
     """A stretch of an input.
 
-    Attributes
+    Parameters
     ----------
     index : int
         Number of the chunk.
@@ -47,7 +47,7 @@ Builder = Callable[[Sequence[int]], tuple[GraphBatch, list[Skipped]]]  # skipped
 class Records:
     """The rows of a chunk.
 
-    Attributes
+    Parameters
     ----------
     lines : list of int
         Line or row of each graph, from 1.
