@@ -3,7 +3,7 @@
 A *partition* is a function without arguments that loads some graphs, or graphs and targets, where it is called: on a
 worker. Only sums and features travel. Every function does the same work here when no cluster is given, and gives the
 same bits with one, whoever computes what and in whatever order: features are a function of their graphs, and sums run
-along a tree that the order of the partitions fixes.
+along a tree that the order of the partitions determines.
 """
 
 from __future__ import annotations
@@ -49,7 +49,27 @@ _AHEAD = 4  # tasks per worker that are handed out at once: enough to keep it bu
 
 @contextmanager
 def open_cluster(workers: int | None = None, scheduler: str | None = None) -> Iterator[Cluster]:
-    """Connect to a scheduler, or start a number of workers on this machine for the time being."""
+    """Connect to a scheduler, or start workers on this machine, for the length of a ``with`` block.
+
+    Parameters
+    ----------
+    workers : int or None, default=None
+        Number of workers to start on this machine.
+    scheduler : str or None, default=None
+        Address of a running Dask scheduler. Give either this or `workers`.
+
+    Yields
+    ------
+    Cluster
+        The workers.
+
+    Raises
+    ------
+    ParameterError
+        If both or neither are given, or no scheduler answers.
+    MissingDependencyError
+        If Dask is not installed.
+    """
     if (workers is None) == (scheduler is None):
         raise ParameterError("give either a number of workers on this machine or the address of a scheduler")
     if workers is not None and workers < 1:
@@ -73,31 +93,57 @@ def open_cluster(workers: int | None = None, scheduler: str | None = None) -> It
 
 
 def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C in a worker."""
     with suppress(ValueError):  # where the worker does not run in its main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _distributed() -> Any:
+    """The module distributed, where Dask is installed."""
     try:
         import distributed
     except ImportError:
-        raise MissingDependencyError('clusters take Dask; pip install "gvoys[cluster]" brings it') from None
+        raise MissingDependencyError('clusters need Dask; install it with: pip install "gvoys[cluster]"') from None
     return distributed
 
 
 class Cluster:
-    """Workers that functions below may use."""
+    """Workers that the functions of this module may use; `open_cluster` makes one.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        A connected client of Dask.
+    """
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
     @property
     def n_slots(self) -> int:
-        """Tasks that run at the same time."""
+        """Number of tasks that run at the same time."""
         return max(sum(self._client.nthreads().values()), 1)
 
     def run(self, task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
-        """Make parts of `gvoys embed`, in whatever order they are done; a dead worker's are made by another."""
+        """Make parts of `gvoys embed`; a dead worker's parts are made by another.
+
+        Parameters
+        ----------
+        task : Task
+            What makes a part.
+        chunks : iterable of Chunk
+            The chunks of the input whose parts are missing.
+
+        Yields
+        ------
+        Done
+            Each part that was made, in whatever order they are done.
+
+        Raises
+        ------
+        ClusterError
+            If the scheduler or too many workers are lost; the parts that are done are kept.
+        """
         left = iter(chunks)
         waiting = _distributed().as_completed([self._submit(task, chunk) for chunk in self._few(left)])
         for future in waiting:
@@ -106,6 +152,7 @@ class Cluster:
                 waiting.add(self._submit(task, chunk))
 
     def _ordered(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Results of the items in their order, a few items ahead."""
         left = iter(items)
         waiting = [self._submit(work, item) for item in self._few(left)]
         while waiting:
@@ -143,7 +190,7 @@ def _on_worker(work: Callable[..., Any], *arguments: Any) -> Any:
         return work(*arguments)
 
 
-# -- the same face without a cluster
+# -- the same interface without a cluster
 
 
 def _map(cluster: Cluster | None, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -187,8 +234,17 @@ def profile_partitions(
 
     Parameters
     ----------
-    partitions : functions that load graphs.
-    model : RandomWalkFeatures that are fitted.
+    partitions : sequence of callables
+        Functions that load graphs.
+    model : RandomWalkFeatures
+        Fitted features.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Returns
+    -------
+    iterator of arrays
+        One array of shape (n_graphs, n_features) for each partition.
     """
     return _map(cluster, _Features(model), partitions)
 
@@ -209,7 +265,24 @@ class _Block:
 def write_gram_of_partitions(
     partitions: Sequence[Partition], model: RandomWalkFeatures, path: str | Path, cluster: Cluster | None = None
 ) -> None:
-    """K of all graphs of all partitions as float64 into a .npy file, a block per pair of partitions."""
+    """Write the Gram matrix of all graphs of all partitions to a .npy file, a block per pair of partitions.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs.
+    model : RandomWalkFeatures
+        Fitted features.
+    path : str or Path
+        File to write, float64.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Raises
+    ------
+    ParameterError
+        If there is no partition.
+    """
     if not partitions:
         raise ParameterError("there must be one partition or more")
     sizes = list(_map(cluster, _count, partitions))
@@ -246,9 +319,32 @@ class _RidgeSums:
 def fit_ridge(
     partitions: Sequence[Partition], model: RandomWalkFeatures, alpha: float = 1.0, cluster: Cluster | None = None
 ) -> tuple[NDArray[np.float64], float]:
-    """Coefficients and intercept of ridge regression on the features; partitions load graphs and targets.
+    """Ridge regression on the features.
 
     X^T X and X^T y are added up on the workers: O(n D^2) work, and a matrix of (D, D) to solve here.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs and targets.
+    model : RandomWalkFeatures
+        Fitted features, of width D.
+    alpha : float, default=1.0
+        Strength of the regularisation, above 0.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Returns
+    -------
+    coefficients : array of shape (D,)
+        One coefficient per feature.
+    intercept : float
+        The intercept.
+
+    Raises
+    ------
+    ParameterError
+        If `alpha` is not positive, or the partitions hold no graph.
     """
     if not 0 < alpha < np.inf:
         raise ParameterError(f"alpha must be positive, not {alpha!r}")
@@ -274,9 +370,28 @@ class _ProcessSums:
 def fit_regressor(
     partitions: Sequence[Partition], regressor: RandomWalkRegressor, cluster: Cluster | None = None
 ) -> RandomWalkRegressor:
-    """Fit a Gaussian process in feature space; partitions load graphs and targets.
+    """Fit a Gaussian process in feature space.
 
     The first partition gives the traces of the blocks; the sums of all are added up on the workers.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs and targets.
+    regressor : RandomWalkRegressor
+        The regressor to fit.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Returns
+    -------
+    RandomWalkRegressor
+        The fitted regressor.
+
+    Raises
+    ------
+    ParameterError
+        If there is no partition.
     """
     if not partitions:
         raise ParameterError("there must be one partition or more")
@@ -301,7 +416,28 @@ def fit_classifier(
     n_passes: int = 1,
     cluster: Cluster | None = None,
 ) -> Any:
-    """Train what has `partial_fit`, such as SGDClassifier, on features that stream in from the workers in order."""
+    """Train a classifier with `partial_fit` on features that stream in from the workers, in order.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs and classes.
+    model : RandomWalkFeatures
+        Fitted features.
+    classifier : estimator
+        An estimator with `partial_fit`, such as SGDClassifier.
+    classes : array-like
+        All classes that may occur.
+    n_passes : int, default=1
+        Passes over all partitions.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Returns
+    -------
+    estimator
+        The classifier, trained.
+    """
     for _ in range(n_passes):
         for X, y in _map(cluster, _Labelled(model), partitions):
             classifier.partial_fit(X, y, classes=classes)

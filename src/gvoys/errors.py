@@ -1,4 +1,4 @@
-"""Every refusal of gvoys: what was given, what was expected, and what to do about it."""
+"""Errors of gvoys: each says what was given, what was expected, and what to do about it."""
 
 __all__ = [
     "ClusterError",
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class GvoysError(ValueError):
-    """Any input that gvoys refuses."""
+    """Base class of all errors that gvoys raises for its input."""
 
 
 class GraphError(GvoysError):
@@ -42,7 +42,7 @@ class ParameterError(GvoysError):
 
 
 class DivergenceError(ParameterError):
-    """A whole series that does not converge on the given graphs."""
+    """An infinite series that does not converge on the given graphs."""
 
 
 class ModulationError(ParameterError):

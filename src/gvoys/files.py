@@ -1,4 +1,4 @@
-"""Files that appear only when they are whole."""
+"""Files that appear only when they are complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ _PARTIAL = ".partial"
 
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
-    """A name to write to; when all went well the file takes its own, in one step."""
+    """Write a file under a temporary name; it takes its own name, in one step, when the block ends without an error.
+
+    Parameters
+    ----------
+    path : Path
+        File to write.
+
+    Yields
+    ------
+    Path
+        Temporary name to write to.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
     try:
         yield partial
@@ -26,7 +37,18 @@ def appearing(path: Path) -> Iterator[Path]:
 
 
 def check_output(path: Path) -> None:
-    """Refuse before the work what could not be written after it."""
+    """Check, before the work begins, that a file can be written.
+
+    Parameters
+    ----------
+    path : Path
+        File to write.
+
+    Raises
+    ------
+    ParameterError
+        If `path` is a folder, or its folder does not exist.
+    """
     if not path.name or path.is_dir():
         raise ParameterError(f"{path} is a folder; name the file to write")
     if not path.parent.is_dir():
@@ -35,7 +57,23 @@ def check_output(path: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other runs away from a folder; the lock of a run that was killed goes with it."""
+    """Keep other runs out of a folder; the lock of a run that was killed disappears with it.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to lock.
+
+    Yields
+    ------
+    None
+        While the folder is locked.
+
+    Raises
+    ------
+    ParameterError
+        If another run holds the lock.
+    """
     try:
         import fcntl
     except ImportError:  # not on this system: two runs into one folder are the user's affair
@@ -54,6 +92,12 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def remove_partial(folder: Path) -> None:
-    """Sweep up what a run that was killed left behind."""
+    """Remove the partial files that a killed run left in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to clean.
+    """
     for file in folder.glob(f".*{_PARTIAL}"):
         file.unlink(missing_ok=True)

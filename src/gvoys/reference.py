@@ -21,7 +21,19 @@ __all__ = ["DenseGraph", "kernel_by_product_graph", "kernel_by_sequences", "kern
 
 @dataclass(frozen=True)
 class DenseGraph:
-    """One graph: A[u, x] is the weight of the step from u to x."""
+    """One graph as dense arrays.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+        Weight A[u, x] of the step from u to x.
+    start, stop : array of shape (n,)
+        Start vector v and stop vector w.
+    node_labels : list or None, default=None
+        One label per node.
+    edge_labels : list of lists or None, default=None
+        Labels of shape (n, n), read only where A is not zero.
+    """
 
     A: NDArray[np.float64]  # (n, n)
     start: NDArray[np.float64]  # (n,)
@@ -31,14 +43,40 @@ class DenseGraph:
 
 
 def node_match(g: DenseGraph, h: DenseGraph) -> NDArray[np.bool_]:
-    """(n, m): may node u of G be paired with node x of H?"""
+    """Which nodes of G may be paired with which nodes of H.
+
+    Parameters
+    ----------
+    g, h : DenseGraph
+        The two graphs, of n and m nodes.
+
+    Returns
+    -------
+    array of bool, shape (n, m)
+        True where the labels are equal, or where a graph has none.
+    """
     if g.node_labels is None or h.node_labels is None:
         return np.ones((len(g.A), len(h.A)), bool)
     return np.array([[a == b for b in h.node_labels] for a in g.node_labels], bool).reshape(len(g.A), len(h.A))
 
 
 def edge_match(g: DenseGraph, h: DenseGraph, u: int, x: int, s: int, y: int) -> bool:
-    """May the step u -> x of G be paired with the step s -> y of H?"""
+    """Whether the step u -> x of G may be paired with the step s -> y of H.
+
+    Parameters
+    ----------
+    g, h : DenseGraph
+        The two graphs.
+    u, x : int
+        Ends of the step of G.
+    s, y : int
+        Ends of the step of H.
+
+    Returns
+    -------
+    bool
+        True if the edge labels are equal, or a graph has none.
+    """
     if g.edge_labels is None or h.edge_labels is None:
         return True
     return bool(g.edge_labels[u][x] == h.edge_labels[s][y])
@@ -48,7 +86,20 @@ def edge_match(g: DenseGraph, h: DenseGraph, u: int, x: int, s: int, y: int) -> 
 
 
 def product_graph(g: DenseGraph, h: DenseGraph) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
-    """The direct product: its adjacency matrix, and the pairs of nodes it is made of."""
+    """Direct product of two graphs.
+
+    Parameters
+    ----------
+    g, h : DenseGraph
+        The two graphs.
+
+    Returns
+    -------
+    A : array of shape (n_pairs, n_pairs)
+        Adjacency matrix of the product.
+    pairs : list of (int, int)
+        The pairs of nodes that are its nodes.
+    """
     match = node_match(g, h)
     pairs = [(u, s) for u, s in product(range(len(g.A)), range(len(h.A))) if match[u, s]]
     A = np.array([[g.A[u, x] * h.A[s, y] * edge_match(g, h, u, x, s, y) for x, y in pairs] for u, s in pairs]).reshape(
@@ -58,7 +109,20 @@ def product_graph(g: DenseGraph, h: DenseGraph) -> tuple[NDArray[np.float64], li
 
 
 def kernel_by_product_graph(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArray[np.float64]:
-    """K_0 … K_max_length, K_i = v^T A^i w on the direct product graph."""
+    """K_0 … K_max_length by K_i = v^T A^i w on the direct product graph.
+
+    Parameters
+    ----------
+    g, h : DenseGraph
+        The two graphs.
+    max_length : int
+        Longest walk that is counted.
+
+    Returns
+    -------
+    array of shape (max_length + 1,)
+        The kernel of each walk length.
+    """
     A, pairs = product_graph(g, h)
     start = np.array([g.start[u] * h.start[s] for u, s in pairs])
     state = np.array([g.stop[u] * h.stop[s] for u, s in pairs])
@@ -73,7 +137,20 @@ def kernel_by_product_graph(g: DenseGraph, h: DenseGraph, max_length: int) -> ND
 
 
 def kernel_by_vec_trick(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArray[np.float64]:
-    """K_0 … K_max_length by W <- M * sum over edge labels l of A_l W B_l^T, with M the mask of equal node labels."""
+    """K_0 … K_max_length by W <- M * sum over edge labels l of A_l W B_l^T, with M the mask of equal node labels.
+
+    Parameters
+    ----------
+    g, h : DenseGraph
+        The two graphs.
+    max_length : int
+        Longest walk that is counted.
+
+    Returns
+    -------
+    array of shape (max_length + 1,)
+        The kernel of each walk length.
+    """
     match = node_match(g, h)
     layers = _edge_layers(g, h)
     W = match * np.outer(g.stop, h.stop)  # (n, m)
@@ -93,6 +170,7 @@ def _edge_layers(g: DenseGraph, h: DenseGraph) -> list[tuple[NDArray[np.float64]
 
 
 def _only(g: DenseGraph, label: Any) -> NDArray[np.float64]:
+    """The adjacency matrix of the edges with one label."""
     assert g.edge_labels is not None
     return g.A * np.array([[other == label for other in row] for row in g.edge_labels])
 
@@ -101,7 +179,20 @@ def _only(g: DenseGraph, label: Any) -> NDArray[np.float64]:
 
 
 def label_sequences(g: DenseGraph, length: int) -> dict[tuple[Any, ...], float]:
-    """c_G(s): the weight of all walks u_0 … u_length of G whose labels spell s."""
+    """Counts c_G(s): the weight of all walks u_0 … u_length of G whose labels spell s.
+
+    Parameters
+    ----------
+    g : DenseGraph
+        The graph.
+    length : int
+        Number of steps of the walks.
+
+    Returns
+    -------
+    dict
+        Weight of each label sequence.
+    """
     walks: dict[tuple[int, ...], float] = {(u,): g.start[u] for u in range(len(g.A))}
     for _ in range(length):
         steps = ((walk, x, weight) for walk, weight in walks.items() for x in np.flatnonzero(g.A[walk[-1]]))
@@ -113,6 +204,7 @@ def label_sequences(g: DenseGraph, length: int) -> dict[tuple[Any, ...], float]:
 
 
 def _spell(g: DenseGraph, walk: tuple[int, ...]) -> tuple[Any, ...]:
+    """The labels along a walk."""
     nodes = tuple(g.node_labels[u] for u in walk) if g.node_labels is not None else (len(walk),)
     if g.edge_labels is None:
         return nodes
@@ -120,7 +212,20 @@ def _spell(g: DenseGraph, walk: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def kernel_by_sequences(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArray[np.float64]:
-    """K_0 … K_max_length as dot products of label-sequence counts."""
+    """K_0 … K_max_length as dot products of label-sequence counts.
+
+    Parameters
+    ----------
+    g, h : DenseGraph
+        The two graphs.
+    max_length : int
+        Longest walk that is counted.
+
+    Returns
+    -------
+    array of shape (max_length + 1,)
+        The kernel of each walk length.
+    """
     values = []
     for length in range(max_length + 1):
         ours, theirs = label_sequences(g, length), label_sequences(h, length)
@@ -129,7 +234,20 @@ def kernel_by_sequences(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArra
 
 
 def moments(g: DenseGraph, max_length: int) -> NDArray[np.float64]:
-    """v^T A^i w for i = 0 … max_length: the whole profile of a graph without labels."""
+    """Moments v^T A^i w for i = 0 … max_length: the whole profile of a graph without labels.
+
+    Parameters
+    ----------
+    g : DenseGraph
+        The graph.
+    max_length : int
+        Longest walk that is counted.
+
+    Returns
+    -------
+    array of shape (max_length + 1,)
+        The moment of each walk length.
+    """
     state, values = g.stop, []
     for _ in range(max_length + 1):
         values.append(g.start @ state)

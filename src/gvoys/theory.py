@@ -36,12 +36,30 @@ _LONGEST = 1 << 22
 
 
 def load_bound(graph: Any, series: Series, p_halt: float = 0.2, *, share_halting: bool = True) -> float:
-    """c(G) = sum_l sqrt(f_l) (d_max / sqrt(1 - p_halt))^l: the most that one walker can deposit; infinite where it is.
+    """The most that one walker can deposit: c(G) = sum_l sqrt(f_l) (d_max / sqrt(1 - p_halt))^l.
 
     The exponent is l (the paper prints k). d_max is the largest degree times weight of any step; where coins are not
     shared, a step weighs 1 / (1 - p_halt) instead of its square root. For a geometric series c(G) is finite only if
     decay * d_max^2 < 1 - p_halt, so that the paper's own decay of 1 / d_max^2 leaves it infinite.
 
+    Parameters
+    ----------
+    graph : graph
+        One graph of any kind that `as_batch` reads, or a batch of one.
+    series : Series
+        The series mu, with a modulation f >= 0.
+    p_halt : float, default=0.2
+        Chance of halting at every step.
+    share_halting : bool, default=True
+        Whether a walker halts at the same step on all graphs.
+
+    Returns
+    -------
+    float
+        The bound c(G), or infinity.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> from gvoys import Exponential, Geometric
     >>> load_bound(nx.cycle_graph(5), Geometric("auto"))
@@ -71,9 +89,29 @@ def difference_bound(
     start: str = "uniform",
     stop: str = "uniform",
 ) -> float:
-    """k(m, G, H) of Theorem 3.2: how much the estimate may change when one of the m sets of walks does.
+    """The bound k(m, G, H) of Theorem 3.2: how much the estimate may change when one of the m sets of walks does.
 
     With ``a = 4 (2m - 1) / m^2``: ``k = 2 (a + a^2 / 4) c(G)^2 c(H)^2 |v_G| |w_G| |v_H| |w_H|`` (1-norms).
+
+    Parameters
+    ----------
+    g, h : graph
+        Two graphs of any kind that `as_batch` reads, or batches of one.
+    series : Series
+        The series mu, with a modulation f >= 0.
+    n_walks : int
+        Number m of walks per node.
+    p_halt : float, default=0.2
+        Chance of halting at every step.
+    share_halting : bool, default=True
+        Whether a walker halts at the same step on both graphs.
+    start, stop : {"uniform", "ones"}, default="uniform"
+        Start vector v and stop vector w.
+
+    Returns
+    -------
+    float
+        The bound k, or infinity.
     """
     walks = check_count(n_walks, "n_walks")
     size = 1.0
@@ -87,9 +125,27 @@ def difference_bound(
 
 
 def concentration_bound(g: Any, h: Any, series: Series, n_walks: int, epsilon: float, **how: Any) -> float:
-    """A bound on ``P(|estimate - its mean given g and z| >= epsilon)``; 1 where the theorem says nothing.
+    """A bound on ``P(|estimate - its mean given g and z| >= epsilon)``.
 
-    2 exp(-2 epsilon^2 / (m k^2)) by McDiarmid, for walkers that share their signs. `how` goes to `difference_bound`.
+    2 exp(-2 epsilon^2 / (m k^2)) by McDiarmid's inequality, for walkers that share their signs.
+
+    Parameters
+    ----------
+    g, h : graph
+        Two graphs of any kind that `as_batch` reads, or batches of one.
+    series : Series
+        The series mu, with a modulation f >= 0.
+    n_walks : int
+        Number m of walks per node.
+    epsilon : float
+        Distance from the mean, above 0.
+    **how : dict
+        Further arguments of `difference_bound`.
+
+    Returns
+    -------
+    float
+        The bound; 1 where the theorem says nothing.
     """
     check_epsilon(epsilon)
     k = difference_bound(g, h, series, n_walks, **how)
@@ -97,8 +153,28 @@ def concentration_bound(g: Any, h: Any, series: Series, n_walks: int, epsilon: f
 
 
 def walks_needed(g: Any, h: Any, series: Series, epsilon: float, delta: float, **how: Any) -> float:
-    """The fewest walks with `concentration_bound` of at most `delta`: an integer, or infinity.
+    """The fewest walks for which `concentration_bound` is at most `delta`.
 
+    Parameters
+    ----------
+    g, h : graph
+        Two graphs of any kind that `as_batch` reads, or batches of one.
+    series : Series
+        The series mu, with a modulation f >= 0.
+    epsilon : float
+        Distance from the mean, above 0.
+    delta : float
+        Probability of a larger distance, between 0 and 1.
+    **how : dict
+        Further arguments of `difference_bound`.
+
+    Returns
+    -------
+    int or inf
+        Number of walks, or infinity where no number is enough.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> from gvoys import Exponential, Geometric
     >>> walks_needed(nx.cycle_graph(5), nx.path_graph(4), Exponential(0.01), epsilon=0.5, delta=0.05)
@@ -137,6 +213,24 @@ def finite_variance(graphs: Any, series: Series, p_halt: float = 0.2, *, share_h
     its own coins, if both are below (1 - p_halt) r. On a regular graph with a geometric series the first is
     decay * rho^2 < sqrt(1 - p_halt). For labelled graphs the condition is sufficient.
 
+    Parameters
+    ----------
+    graphs : list of graphs or GraphBatch
+        Graphs of any kind that `as_batch` reads.
+    series : Series
+        The series mu, with a modulation f >= 0.
+    p_halt : float, default=0.2
+        Chance of halting at every step.
+    share_halting : bool, default=True
+        Whether a walker halts at the same step on all graphs.
+
+    Returns
+    -------
+    bool
+        True if every pair of the graphs has a finite variance.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> from gvoys import Geometric
     >>> [finite_variance([nx.cycle_graph(5)], Geometric(decay), p_halt=0.2) for decay in (0.22, 0.23)]
@@ -153,6 +247,20 @@ def finite_variance_of_nodes(graph: Any, series: Series, p_halt: float = 0.2) ->
     """Whether graph random features of this graph's nodes have a finite variance: sqrt(s / (1 - p_halt)) < r.
 
     s is the growth of squared loads, as in `finite_variance`; on a regular graph it is rho^2.
+
+    Parameters
+    ----------
+    graph : graph
+        One graph of any kind that `as_batch` reads, or a batch of one.
+    series : Series
+        The series mu, with a modulation f >= 0.
+    p_halt : float, default=0.2
+        Chance of halting at every step.
+
+    Returns
+    -------
+    bool
+        True if the variance is finite.
     """
     one, series = as_one_graph(graph, "graph"), check_series(series)
     series = series.resolved(max_degree(one))
@@ -162,7 +270,18 @@ def finite_variance_of_nodes(graph: Any, series: Series, p_halt: float = 0.2) ->
 
 
 def load_growth(batch: GraphBatch) -> float:
-    """How fast the mean square of a load grows per step, on the graph where it grows fastest."""
+    """How fast the mean square of a load grows per step, on the graph where it grows fastest.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    float
+        Growth s per step; 0 for edgeless graphs.
+    """
     with np.errstate(over="ignore"):
         squares = batch if batch.edge_weights is None else replace(batch, edge_weights=batch.edge_weights**2)
     leaving = np.diff(batch.indptr).astype(np.float64)
@@ -175,7 +294,18 @@ def load_growth(batch: GraphBatch) -> float:
 
 
 def check_epsilon(epsilon: Any) -> None:
-    """Refuse a distance that is not a positive number."""
+    """Check a distance.
+
+    Parameters
+    ----------
+    epsilon : float
+        Distance from the mean.
+
+    Raises
+    ------
+    ParameterError
+        If it is not a positive number.
+    """
     if not isinstance(epsilon, (int, float, np.number)) or not 0 < epsilon < math.inf:
         raise ParameterError(f"epsilon must be a positive number, not {epsilon!r}")
 

@@ -18,20 +18,25 @@ from gvoys.errors import ParameterError
 __all__ = ["balanced_chunks", "lost_threads", "n_threads", "start_threads", "threads"]
 
 _POLICY = "OMP_WAIT_POLICY"
-_ONE_AT_A_TIME: AbstractContextManager[Any] = threading.RLock()
-_AT_WILL: AbstractContextManager[Any] = nullcontext()
+_LOCK: AbstractContextManager[Any] = threading.RLock()
+_NO_LOCK: AbstractContextManager[Any] = nullcontext()
 _lost = False
 
 
 @cache
 def start_threads() -> AbstractContextManager[Any]:
-    """Start Numba's threads so that they sleep between kernels; returns what a parallel kernel holds while it runs.
+    """Start Numba's threads so that they sleep between kernels.
 
     OpenMP's threads spin by default, and then keep the cores from the threads of BLAS: a Gram matrix of 50
     microseconds after a kernel took 8 milliseconds. OpenMP reads the policy once, when it is loaded, so that the
-    variable need not stay; a policy of the user's own is respected.
+    variable need not stay; a policy that you set yourself is respected.
 
     Where there is neither OpenMP nor TBB, Numba ends the process if two Python threads run parallel kernels at a time.
+
+    Returns
+    -------
+    context manager
+        What a parallel kernel holds while it runs: a lock where only one may run at a time.
     """
     before = os.environ.get(_POLICY)
     os.environ.setdefault(_POLICY, "passive")
@@ -40,18 +45,24 @@ def start_threads() -> AbstractContextManager[Any]:
     finally:
         if before is None:
             os.environ.pop(_POLICY, None)  # another thread may have started them meanwhile
-    return _ONE_AT_A_TIME if numba.threading_layer() == "workqueue" else _AT_WILL
+    return _LOCK if numba.threading_layer() == "workqueue" else _NO_LOCK
 
 
 def lost_threads() -> bool:
     """Whether this process was forked from one in which Numba's threads ran: they do not follow into a fork.
 
     A parallel kernel would wait for them for ever, or GNU OpenMP would end the process.
+
+    Returns
+    -------
+    bool
+        True if kernels must run on one thread.
     """
     return _lost
 
 
 def _after_fork() -> None:
+    """Note in the child whether the parent had started Numba's threads."""
     global _lost
     try:
         numba.threading_layer()
@@ -65,7 +76,13 @@ if hasattr(os, "register_at_fork"):  # systems that fork
 
 
 def n_threads() -> int:
-    """Threads that the kernels use now."""
+    """Number of threads that the kernels use now.
+
+    Returns
+    -------
+    int
+        Number of threads, at least 1.
+    """
     if lost_threads():
         return 1
     start_threads()
@@ -74,7 +91,23 @@ def n_threads() -> int:
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use `n_jobs` threads inside; -1 means all that Numba may use, None as many as are in use: all, unless limited."""
+    """Use a number of threads inside a ``with`` block.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads; -1 means all that Numba may use, None as many as are in use: all, unless limited.
+
+    Yields
+    ------
+    None
+        While these threads are used.
+
+    Raises
+    ------
+    ParameterError
+        If `n_jobs` is not None, -1 or a number of threads that Numba has.
+    """
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     wanted: Any = n_threads() if n_jobs is None else most if n_jobs == -1 else n_jobs
     if not isinstance(wanted, (int, np.integer)) or not 1 <= wanted <= most:
@@ -91,7 +124,20 @@ def threads(n_jobs: int | None) -> Iterator[None]:
 
 
 def balanced_chunks(work: NDArray[Any], n_chunks: int) -> NDArray[np.int64]:
-    """Cut points 0 … len(work) of consecutive chunks with about equal work each."""
+    """Split items into consecutive chunks with about equal work each.
+
+    Parameters
+    ----------
+    work : array of shape (n_items,)
+        Work of each item.
+    n_chunks : int
+        Number of chunks wanted; fewer come back where items are few or large.
+
+    Returns
+    -------
+    array of int64
+        Boundaries 0 … n_items of the chunks.
+    """
     done = np.concatenate([[0], np.cumsum(work, dtype=np.int64)])
     goals = np.linspace(0, done[-1], max(n_chunks, 1) + 1)
     cuts = np.searchsorted(done, goals[1:-1], side="left")

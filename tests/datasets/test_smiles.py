@@ -68,9 +68,9 @@ def test_the_quick_parser_takes_and_refuses_what_rdkit_does():
         for place in rng.integers(len(text), size=rng.integers(1, 4)):
             text[place] = rng.choice(list("CNOPScnos[]()=#123+-H@/\\.F~*$%"))
         smiles.append("".join(text))
-    batch, rejected = read_smiles(smiles)
+    batch, skipped = read_smiles(smiles)
     molecules = [Chem.MolFromSmiles(text) for text in smiles]
-    assert [index for index, _ in rejected] == [i for i, molecule in enumerate(molecules) if molecule is None]
+    assert [index for index, _ in skipped] == [i for i, molecule in enumerate(molecules) if molecule is None]
     read = [molecule for molecule in molecules if molecule is not None]
     assert len(read) > 6000
     expected = [(a.GetSymbol(), a.GetIsAromatic(), a.GetTotalNumHs()) for m in read for a in m.GetAtoms()]
@@ -113,7 +113,7 @@ def test_tables(tmp_path):
             "a.csv",
             "smiles,y\nCC,1\nC(,2\n",
             "y",
-            r"a.csv, row 2: RDKit cannot read the SMILES 'C\('; correct it or leave",
+            r"a.csv, row 2: RDKit cannot read the SMILES 'C\('; correct it or remove it",
         ),
         ("a.csv", "smiles,y\nC(,1\nC(,2\n", "y", "holds no row that can be read; row 1: RDKit"),
         ("a.smi", "CC\n", "y", "has no columns"),

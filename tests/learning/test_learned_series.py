@@ -144,5 +144,7 @@ def test_a_series_by_round_belongs_with_its_rounds():
         lambda: gv.exact_kernel(BATCH[0], BATCH[1], series),
         lambda: gv.compute_gram(np.ones((2, 2, 1)), series),
     ):
-        with pytest.raises(GvoysError, match=r"coefficients for 2 rounds .* refine=1"):
+        with pytest.raises(
+            GvoysError, match=r"coefficients for Weisfeiler–Lehman iterations 0 to 1, .*; use it with refine=1"
+        ):
             refused()

@@ -68,14 +68,14 @@ def test_features_of_any_two_runs_compare(tmp_path):
 def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     columns = {} if name == "a.smi" else {"id_column": "name"}
     summary = embed_file(inputs / name, tmp_path / "out", SMALL, **columns)
-    assert (summary.n_graphs, summary.n_rejected) == (24, 6)
+    assert (summary.n_graphs, summary.n_skipped) == (24, 6)
     ids, X = embedded(tmp_path / "out")
     comma = ", " if name in ("a.csv", "a.tsv") else ""
     assert ids == [f"m{comma}{i}" for i in READABLE]
     batch = gv.from_smiles([SMILES[i] for i in READABLE])
     model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128, lengths="summed").fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
-    with (tmp_path / "out" / "rejected.csv").open() as file:
+    with (tmp_path / "out" / "skipped.csv").open() as file:
         rows = list(csv.reader(file))
     before = {"a.smi": 1, "a.parquet": 1}.get(name, 2)
     assert rows[0] == ["line", "reason"]
@@ -115,18 +115,18 @@ def _labelled():
         yield copy
 
 
-def test_a_graph_unlike_the_others_is_rejected_alone(tmp_path):
+def test_a_graph_unlike_the_others_is_skipped_alone(tmp_path):
     lines = ['{"nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "b"}], "links": [{"source": 0, "target": 1}]}'] * 5
     lines[2] = '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}'
     lines[3] = '{"directed": true, "nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 0}]}'
     lines[4] = '{"nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 7}]}'
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
-    rejected = (tmp_path / "out" / "rejected.csv").read_text()
+    skipped = (tmp_path / "out" / "skipped.csv").read_text()
     assert summary.n_graphs == 3  # a directed graph of one node is a graph that the sketch can do
-    assert "3," in rejected
-    assert "have none" in rejected
-    assert "not among the nodes: 7" in rejected
+    assert "3," in skipped
+    assert "have none" in skipped
+    assert "not among the nodes: 7" in skipped
 
 
 def test_rows_of_odd_tables(tmp_path):
@@ -135,7 +135,7 @@ def test_rows_of_odd_tables(tmp_path):
 
     (tmp_path / "a.tsv").write_text("smiles\tother\nCCO\tN\n\tOOO\n\t\nC\t\n")
     summary = embed_file(tmp_path / "a.tsv", tmp_path / "tsv", SMALL)
-    assert (summary.n_graphs, summary.n_rejected) == (2, 1)
+    assert (summary.n_graphs, summary.n_skipped) == (2, 1)
     (tmp_path / "b.tsv").write_text("\tsmiles\n0\tCCO\n1\tCC\n")  # as pandas writes an index
     assert embed_file(tmp_path / "b.tsv", tmp_path / "index", SMALL).n_graphs == 2
     (tmp_path / "a.smi").write_bytes("CCO a\r\n\u00a0\n\x1c\nCC\n".encode())
@@ -145,8 +145,8 @@ def test_rows_of_odd_tables(tmp_path):
     names = pa.array(["a", "b", "c", None, "e"]).dictionary_encode()
     pq.write_table(pa.table({"smiles": bad, "id": names}), tmp_path / "a.parquet")
     summary = embed_file(tmp_path / "a.parquet", tmp_path / "parquet", SMALL, id_column="id")
-    assert (summary.n_graphs, summary.n_rejected) == (1, 4)
-    reasons = (tmp_path / "parquet" / "rejected.csv").read_text()
+    assert (summary.n_graphs, summary.n_skipped) == (1, 4)
+    reasons = (tmp_path / "parquet" / "skipped.csv").read_text()
     assert "SMILES is not UTF-8" in reasons
     assert "4,the row has no id" in reasons
 
@@ -154,7 +154,7 @@ def test_rows_of_odd_tables(tmp_path):
 def test_a_row_of_rubbish_has_a_short_reason(tmp_path):
     (tmp_path / "a.smi").write_text("X" * 100_000 + "\nCC\n")
     embed_file(tmp_path / "a.smi", tmp_path / "out", SMALL)
-    assert "(100,002 characters)" in (tmp_path / "out" / "rejected.csv").read_text()
+    assert "(100,002 characters)" in (tmp_path / "out" / "skipped.csv").read_text()
 
 
 @pytest.mark.parametrize(
@@ -165,11 +165,11 @@ def test_a_row_of_rubbish_has_a_short_reason(tmp_path):
     ],
     ids=["deep", "large"],
 )
-def test_rows_past_every_limit_are_rejected_alone(tmp_path, line):
+def test_rows_past_every_limit_are_skipped_alone(tmp_path, line):
     good = '{"nodes": [{"id": 0, "label": "a"}], "links": []}'
     (tmp_path / "a.jsonl").write_text(f"{good}\n{line}\n{good}\n")
     summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
-    assert (summary.n_graphs, summary.n_rejected) == (2, 1)
+    assert (summary.n_graphs, summary.n_skipped) == (2, 1)
 
 
 def test_an_input_that_was_replaced_is_read_anew(tmp_path):
@@ -326,7 +326,7 @@ def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path):
 
 def _undo(folder, chance):
     (folder / "summary.json").unlink()
-    (folder / "rejected.csv").unlink()
+    (folder / "skipped.csv").unlink()
     for part in folder.glob("part-*"):
         if chance.random() < 0.8:
             part.unlink()

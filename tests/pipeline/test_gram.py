@@ -40,7 +40,7 @@ def test_the_matrix_of_the_features(inputs, tmp_path, normalize):
     np.testing.assert_array_equal(K, K.T)
     assert summary.n_graphs == 30
     assert (tmp_path / "K.ids.txt").read_text().split() == [str(i + 1) for i in range(30)]
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["K.ids.txt", "K.npy", "K.rejected.csv"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["K.ids.txt", "K.npy", "K.skipped.csv"]
 
 
 def test_a_run_that_was_stopped_goes_on(inputs, tmp_path):

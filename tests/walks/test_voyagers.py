@@ -299,7 +299,7 @@ def test_infinite_variance_is_announced():
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        ({"series": gv.Geometric(0.3)}, DivergenceError, "largest decay that would do"),
+        ({"series": gv.Geometric(0.3)}, DivergenceError, "the decay must be below"),
         ({"series": "geometric"}, ParameterError, "series must be"),
         ({"n_components": 0}, ParameterError, "n_components must be an integer of at least 1"),
         ({"n_walks": 1.5}, ParameterError, "n_walks must be an integer of at least 1"),

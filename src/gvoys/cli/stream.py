@@ -22,7 +22,15 @@ __all__ = ["Columns", "Where", "run_embed", "run_kernel"]
 
 @dataclass(frozen=True)
 class Columns:
-    """Of tables of SMILES."""
+    """Columns of tables of SMILES.
+
+    Parameters
+    ----------
+    smiles_column : str
+        Column that holds the SMILES.
+    id_column : str or None
+        Column that holds the ids; None numbers the rows.
+    """
 
     smiles_column: str
     id_column: str | None
@@ -30,18 +38,42 @@ class Columns:
 
 @dataclass(frozen=True)
 class Where:
-    """Who makes the parts: this process, a number of workers on this machine, or a cluster."""
+    """What makes the parts: this process, workers on this machine, or a cluster.
+
+    Parameters
+    ----------
+    workers : int or None
+        Number of workers to start on this machine.
+    scheduler : str or None
+        Address of a Dask scheduler.
+    """
 
     workers: int | None
     scheduler: str | None
 
 
 def run_embed(console: Console, path: Path, out: Path, parameters: Parameters, columns: Columns, where: Where) -> None:
-    """Embed, with a progress bar, and say what came of it."""
+    """Run `gvoys embed` with a progress bar, and print the result.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    path : Path
+        File of graphs.
+    out : Path
+        Folder of features.
+    parameters : Parameters
+        Parameters of the features.
+    columns : Columns
+        Columns of tables of SMILES.
+    where : Where
+        What makes the parts.
+    """
     begin = time.perf_counter()
     with _worker(where) as worker, _bar(console, "embed") as (_, on_progress), _resumable(console, out):
         summary = embed_file(path, out, parameters, **vars(columns), worker=worker, on_progress=on_progress)
-    _conclude(console, summary, out, out / "rejected.csv", time.perf_counter() - begin)
+    _conclude(console, summary, out, out / "skipped.csv", time.perf_counter() - begin)
 
 
 def run_kernel(
@@ -53,7 +85,25 @@ def run_kernel(
     columns: Columns,
     where: Where,
 ) -> None:
-    """The Gram matrix, with progress bars."""
+    """Run `gvoys kernel` with progress bars, and print the result.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    path : Path
+        File of graphs.
+    out : Path
+        File of the Gram matrix, NAME.npy.
+    parameters : Parameters
+        Parameters of the features.
+    normalize : bool
+        Whether to divide by sqrt(K(G,G) K(H,H)).
+    columns : Columns
+        Columns of tables of SMILES.
+    where : Where
+        What makes the parts.
+    """
     begin = time.perf_counter()
     with _worker(where) as worker, _bar(console, "profiles") as (bar, on_progress), _resumable(console, out):
         rows = bar.add_task("kernel", total=None, start=False, rate="")
@@ -72,7 +122,7 @@ def run_kernel(
             on_progress=on_progress,
             on_rows=on_rows,
         )
-    _conclude(console, summary, out, out.with_suffix(".rejected.csv"), time.perf_counter() - begin)
+    _conclude(console, summary, out, out.with_suffix(".skipped.csv"), time.perf_counter() - begin)
 
 
 @contextmanager
@@ -115,12 +165,12 @@ def _worker(where: Where) -> Iterator[Any]:
         yield cluster.run
 
 
-def _conclude(console: Console, summary: Summary, out: Path, rejected: Path, seconds: float) -> None:
+def _conclude(console: Console, summary: Summary, out: Path, skipped: Path, seconds: float) -> None:
     made = f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}"
     console.print(made, highlight=False, soft_wrap=True, markup=False)
-    if summary.n_rejected:
-        rows = "row was" if summary.n_rejected == 1 else "rows were"
-        lists = f"{summary.n_rejected:,} {rows} rejected; {rejected} lists them"
+    if summary.n_skipped:
+        rows = "row was" if summary.n_skipped == 1 else "rows were"
+        lists = f"{summary.n_skipped:,} {rows} skipped; {skipped} lists them"
         console.print(lists, style="yellow", soft_wrap=True, markup=False)
     if not summary.n_graphs:
         raise GvoysError("no graph could be read")

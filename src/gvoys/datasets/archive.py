@@ -25,21 +25,57 @@ _DAMAGE = (
 
 
 class Archive(ABC):
-    """Where the files NAME_part.txt are."""
+    """The files NAME_part.txt of one dataset.
+
+    Parameters
+    ----------
+    path : Path
+        The zip or folder.
+    name : str
+        Name of the dataset.
+    """
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
 
     def file_name(self, part: str) -> str:
-        """The name of one of the dataset's files."""
+        """The name of one of the dataset's files.
+
+        Parameters
+        ----------
+        part : str
+            Such as "A" or "graph_indicator".
+
+        Returns
+        -------
+        str
+            NAME_part.txt.
+        """
         return f"{self.name}_{part}.txt"
 
     def read(self, part: str) -> bytes | None:
-        """The bytes of one of the dataset's files, or None where there is none."""
+        """The bytes of one of the dataset's files.
+
+        Parameters
+        ----------
+        part : str
+            Such as "A" or "graph_indicator".
+
+        Returns
+        -------
+        bytes or None
+            The content, or None where there is no such file.
+        """
         return self._read(self.file_name(part))
 
     def read_notes(self) -> bytes | None:
-        """What the collection says about the dataset, or None."""
+        """What the collection says about the dataset.
+
+        Returns
+        -------
+        bytes or None
+            The notes, or None where there are none.
+        """
         return self.read("label_readme") or self._read("README.txt")
 
     @abstractmethod
@@ -90,7 +126,25 @@ def _check_size(size: int, path: Path) -> None:
 
 @contextmanager
 def open_archive(path: Path, name: str) -> Iterator[Archive]:
-    """Open NAME.zip or NAME/."""
+    """Open NAME.zip or NAME/ for a ``with`` block.
+
+    Parameters
+    ----------
+    path : Path
+        The zip or folder.
+    name : str
+        Name of the dataset.
+
+    Yields
+    ------
+    Archive
+        The files of the dataset.
+
+    Raises
+    ------
+    DatasetError
+        If the zip is damaged, too large, or names files outside itself.
+    """
     if path.is_dir():
         yield _Folder(path, name)
         return

@@ -21,14 +21,38 @@ SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 
 def cache_folder() -> Path:
-    """GVOYS_DATA where it is set, else the system's folder for caches."""
+    """The folder of downloaded datasets: GVOYS_DATA where it is set, else the system's folder for caches.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
     import pooch
 
     return Path(os.environ.get("GVOYS_DATA") or pooch.os_cache("gvoys"))
 
 
 def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
-    """The zip or folder that holds a dataset; download it as a last resort."""
+    """The zip or folder that holds a dataset; it is downloaded where it is nowhere else.
+
+    Parameters
+    ----------
+    name : str
+        Name of the dataset.
+    root : str, path-like or None
+        A folder that holds NAME.zip or NAME/; None looks into the cache, then into installed packages.
+
+    Returns
+    -------
+    Path
+        The zip or folder.
+
+    Raises
+    ------
+    DatasetError
+        If the dataset cannot be found or downloaded.
+    """
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.+&()-]*", name):
         raise DatasetError(f"{name!r} is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'")
     if root is not None and not isinstance(root, (str, PathLike)):
@@ -100,7 +124,7 @@ def _reason(error: Exception) -> str:
 
 
 def _check_zip(path: Path, name: str) -> None:
-    """Refuse a download that is cut short or is something else, and do not keep it."""
+    """Raise DatasetError for a download that is incomplete or is something else, and do not keep it."""
     try:
         with zipfile.ZipFile(path) as content:
             whole = content.testzip() is None and any(n.endswith(f"{name}_A.txt") for n in content.namelist())

@@ -22,8 +22,33 @@ _TRIES = 1000
 def erdos_renyi(
     n_graphs: int, n_nodes: int, p: float, *, connected: bool = False, random_state: int | None = 0
 ) -> GraphBatch:
-    """Graphs in which each pair of nodes is an edge with probability `p`, redrawn until connected on request.
+    """Random graphs in which each pair of nodes is an edge with the same probability.
 
+    Parameters
+    ----------
+    n_graphs : int
+        Number of graphs.
+    n_nodes : int
+        Number of nodes of each graph.
+    p : float
+        Probability of an edge.
+    connected : bool, default=False
+        Whether each graph is redrawn until it is connected.
+    random_state : int or None, default=0
+        Seed; None draws new graphs each time.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+
+    Raises
+    ------
+    ParameterError
+        If no connected graph is found in 1000 attempts.
+
+    Examples
+    --------
     >>> erdos_renyi(3, 100, 0.1, connected=True)
     GraphBatch(3 graphs, 300 nodes, 1429 edges)
     """
@@ -39,9 +64,23 @@ def erdos_renyi(
 
 
 def stochastic_block(n_graphs: int, sizes: Sequence[int], p: ArrayLike, *, random_state: int | None = 0) -> GraphBatch:
-    """Graphs of blocks of the given `sizes`, with edges between blocks a and b of probability ``p[a][b]``.
+    """Random graphs made of blocks; the nodes are labelled with their block.
 
-    The nodes are labelled with their block.
+    Parameters
+    ----------
+    n_graphs : int
+        Number of graphs.
+    sizes : sequence of int
+        Number of nodes of each block.
+    p : array-like of shape (n_blocks, n_blocks)
+        Probability ``p[a][b]`` of an edge between nodes of blocks a and b; symmetric.
+    random_state : int or None, default=0
+        Seed; None draws new graphs each time.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
     """
     _check_counts(n_graphs=n_graphs, **{f"sizes[{i}]": size for i, size in enumerate(sizes)})
     matrix = np.asarray(p, dtype=np.float64)
@@ -65,7 +104,29 @@ def stochastic_block(n_graphs: int, sizes: Sequence[int], p: ArrayLike, *, rando
 
 
 def regular(n_graphs: int, n_nodes: int, degree: int, *, random_state: int | None = 0) -> GraphBatch:
-    """Random simple graphs in which every node has the same `degree` (asymptotically uniform among these)."""
+    """Random simple graphs in which every node has the same degree (asymptotically uniform among these).
+
+    Parameters
+    ----------
+    n_graphs : int
+        Number of graphs.
+    n_nodes : int
+        Number of nodes of each graph.
+    degree : int
+        Degree of every node, below `n_nodes`; `n_nodes` times `degree` is even.
+    random_state : int or None, default=0
+        Seed; None draws new graphs each time.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such graph.
+    """
     _check_counts(n_graphs=n_graphs, n_nodes=n_nodes, degree=degree)
     if degree >= max(n_nodes, 1) or n_nodes * degree % 2:
         raise ParameterError(
@@ -83,10 +144,26 @@ def regular(n_graphs: int, n_nodes: int, degree: int, *, random_state: int | Non
 def molecules(
     n_graphs: int, mean_nodes: float = 30.0, n_labels: int = 37, *, random_state: int | None = 0
 ) -> GraphBatch:
-    """Connected graphs shaped like drug molecules: chains with branches and six-rings, no degree above four.
+    """Random connected graphs shaped like drug molecules: chains with branches and six-rings, no degree above four.
 
     Node labels fall off quickly in frequency, as elements do; edges are labelled 1, 2 or 3, as bonds are. By default
     sizes, degrees and labels are those of the dataset NCI1.
+
+    Parameters
+    ----------
+    n_graphs : int
+        Number of graphs.
+    mean_nodes : float, default=30.0
+        Mean number of nodes.
+    n_labels : int, default=37
+        Number of different node labels.
+    random_state : int or None, default=0
+        Seed; None draws new graphs each time.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
     """
     _check_counts(n_graphs=n_graphs, n_labels=n_labels)
     if not 1 <= mean_nodes < 1e9 or n_labels < 1:
@@ -179,7 +256,7 @@ def _pair_stubs(n_nodes: int, degree: int, rng: np.random.Generator) -> Edges:
         again = np.flatnonzero(bad | np.isin(np.arange(len(pairs)), others))
         pairs[again] = rng.permutation(pairs[again].ravel()).reshape(-1, 2)
     raise ParameterError(
-        f"no simple graph of {n_nodes} nodes of degree {degree} was found in {_TRIES} rounds; try another seed"
+        f"no simple graph of {n_nodes} nodes of degree {degree} was found in {_TRIES} attempts; try another seed"
     )
 
 

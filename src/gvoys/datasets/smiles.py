@@ -21,7 +21,23 @@ SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".smi": None}
 
 @dataclass(frozen=True)
 class MoleculeTable:
-    """The rows whose molecules can be read, and for the others their number, from 1 on, and the reason."""
+    """A table of molecules, without the rows that were skipped.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    batch : GraphBatch
+        The molecules that can be read.
+    rows : list of dict
+        Their rows.
+    smiles : list of str
+        Their SMILES.
+    smiles_column : str
+        Column that holds the SMILES.
+    left_out : list of (int, str)
+        Number, from 1, and reason of each skipped row.
+    """
 
     name: str
     batch: GraphBatch
@@ -31,25 +47,80 @@ class MoleculeTable:
     left_out: list[tuple[int, str]]
 
     def column(self, name: str) -> list[str]:
-        """A column by its name, whatever its case."""
+        """A column by its name, whatever its case.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+
+        Returns
+        -------
+        list of str
+            One value per row.
+
+        Raises
+        ------
+        DatasetError
+            If there is no such column.
+        """
         key = _find(self.name, self.rows, name)
         return [row[key] for row in self.rows]
 
 
 def load_smiles(path: Any, target: str | None = None, column: str = "smiles") -> tuple[GraphBatch, NDArray[Any] | None]:
-    """Molecules of a table, and the column `target`: numbers where all of it are, else strings.
+    """Load the molecules of a table.
 
-    A .smi file has no header: the SMILES comes first in every line, and there is no target. A row that cannot be read
-    is refused by its number.
+    Parameters
+    ----------
+    path : str or path-like
+        A .csv, .tsv or .txt file with a header, or a .smi file, which has none: the SMILES comes first in every line,
+        and there is no target.
+    target : str or None, default=None
+        Column to return as targets.
+    column : str, default="smiles"
+        Column that holds the SMILES.
+
+    Returns
+    -------
+    batch : GraphBatch
+        One graph per row.
+    y : array of shape (n_graphs,) or None
+        The column `target`: numbers where all of it are, else strings.
+
+    Raises
+    ------
+    DatasetError
+        If the file or one of its rows cannot be read; the message names the row.
     """
     table = read_molecules(path, column, target)
     for row, reason in table.left_out:
-        raise DatasetError(f"{table.name}, row {row}: {reason}; correct it or leave it out")
+        raise DatasetError(f"{table.name}, row {row}: {reason}; correct it or remove it")
     return table.batch, None if target is None else as_values(table.column(target))
 
 
 def read_molecules(path: Any, column: str = "smiles", target: str | None = None) -> MoleculeTable:
-    """A table of molecules without the rows that cannot be read or have no target."""
+    """Read a table of molecules; rows that cannot be read or have no target are skipped.
+
+    Parameters
+    ----------
+    path : str or path-like
+        As in `load_smiles`.
+    column : str, default="smiles"
+        Column that holds the SMILES.
+    target : str or None, default=None
+        Column that no row may leave empty.
+
+    Returns
+    -------
+    MoleculeTable
+        The rows that can be read, and the reasons why others cannot.
+
+    Raises
+    ------
+    DatasetError
+        If the file cannot be read, or none of its rows.
+    """
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
         raise DatasetError(f"{file.name} is not one of {', '.join(SUFFIXES)}")
@@ -69,7 +140,18 @@ def read_molecules(path: Any, column: str = "smiles", target: str | None = None)
 
 
 def as_values(column: list[str]) -> NDArray[Any]:
-    """Numbers where all are, else strings."""
+    """Numbers where all values are, else strings.
+
+    Parameters
+    ----------
+    column : list of str
+        The values.
+
+    Returns
+    -------
+    array
+        Floats or strings.
+    """
     try:
         return np.array(column, dtype=np.float64)
     except ValueError:
@@ -81,8 +163,8 @@ def _readable(name: str, rows: list[dict[str, str]], column: str, target: str | 
     gaps = {i: key for key in reversed(needed) for i, row in enumerate(rows) if not (row[key] or "").strip()}
     full = [i for i in range(len(rows)) if i not in gaps]
     texts = [rows[i][needed[0]] for i in full]
-    batch, rejected = read_smiles(texts)
-    bad = {full[place]: reason for place, reason in rejected}
+    batch, skipped = read_smiles(texts)
+    bad = {full[place]: reason for place, reason in skipped}
     reasons = {i: f"the column {key!r} is empty" for i, key in gaps.items()} | bad
     kept = [i for i in full if i not in bad]
     if not kept:

@@ -25,37 +25,84 @@ def load_tu(
 
     Parameters
     ----------
-    name : the dataset's name.
-    root : a folder that holds NAME.zip or NAME/. None looks into the cache (the folder in the environment variable
+    name : str
+        Name of the dataset.
+    root : str, path-like or None, default=None
+        A folder that holds NAME.zip or NAME/. None looks into the cache (the folder in the environment variable
         GVOYS_DATA, or the system's cache folder), then into installed packages (grakel carries MUTAG and Cuneiform),
         then downloads from the collection's site into the cache.
-    weight_column : the column of the edge attributes to use as edge weights; None leaves all weights one.
+    weight_column : int or None, default=None
+        Column of the edge attributes to use as edge weights; None leaves all weights one.
 
     Returns
     -------
-    batch : GraphBatch. Several label columns become tuples; labels keep the numbers of the file.
-    y : (n_graphs,) class labels as in the file, or real targets (n_graphs,) or (n_graphs, n_targets), or None.
+    batch : GraphBatch
+        The graphs. Several label columns become tuples; labels keep the numbers of the file.
+    y : array of shape (n_graphs,) or (n_graphs, n_targets), or None
+        Class labels as in the file, or real targets.
 
-    A file that does not fit the format is refused by name and line.
+    Raises
+    ------
+    DatasetError
+        If the dataset cannot be found, or a file does not fit the format; the message names the file and the line.
     """
     with open_archive(find_dataset(name, root), name) as archive:
         return _read(archive, weight_column)
 
 
 def locate(data: str, root: str | PathLike[str] | None) -> Path:
-    """The zip or folder that is meant: one of `root` by its name, a path, or a name that is looked for."""
+    """The zip or folder of a dataset.
+
+    Parameters
+    ----------
+    data : str
+        A path, or the name of a dataset.
+    root : str, path-like or None
+        A folder that holds the dataset by its name; None takes a path, or looks for the name as `load_tu` does.
+
+    Returns
+    -------
+    Path
+        The zip or folder.
+    """
     path = Path(data)
     here = root is None and (path.suffix == ".zip" or path.is_dir())
     return path if here else find_dataset(data, root)
 
 
 def dataset_name(path: Path) -> str:
-    """What the dataset of a zip or folder is called."""
+    """The name of the dataset in a zip or folder.
+
+    Parameters
+    ----------
+    path : Path
+        The zip or folder.
+
+    Returns
+    -------
+    str
+        The name.
+    """
     return path.resolve().name if path.is_dir() else path.stem
 
 
 def read_tu(path: Path, weight_column: int | None = None) -> tuple[GraphBatch, NDArray[Any] | None]:
-    """The dataset of this zip or folder, and of no other that is called so; arguments and results as in `load_tu`."""
+    """Read the dataset of this zip or folder, and of no other of the same name.
+
+    Parameters
+    ----------
+    path : Path
+        The zip or folder.
+    weight_column : int or None, default=None
+        As in `load_tu`.
+
+    Returns
+    -------
+    batch : GraphBatch
+        As in `load_tu`.
+    y : array or None
+        As in `load_tu`.
+    """
     with open_archive(path, dataset_name(path)) as archive:
         return _read(archive, weight_column)
 

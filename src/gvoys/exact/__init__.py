@@ -1,4 +1,4 @@
-"""Pairwise solvers: the oracles of the tests and the baselines of the benchmarks, behind one front door."""
+"""Pairwise solvers: the oracles of the tests and the baselines of the benchmarks, behind one entry point."""
 
 from __future__ import annotations
 
@@ -41,25 +41,42 @@ def exact_kernel(
     tol: float = 1e-12,
     max_iterations: int = 100_000,
 ) -> ExactKernel:
-    """The random walk kernel of two graphs, v^T [sum_i mu_i A_x^i] w on their product, for the whole series.
+    """The random walk kernel of two graphs, v^T [sum_i mu_i A_x^i] w on their product, for the infinite series.
 
     Parameters
     ----------
-    g, h : two graphs of any kind that `as_batch` reads, or batches of one.
-    series : Geometric, Exponential or Coefficients; cut one with ``series.truncated(max_length)``. A decay is a number
+    g, h : graph
+        Two graphs of any kind that `as_batch` reads, or batches of one.
+    series : Series
+        Geometric, Exponential or Coefficients; truncate one with ``series.truncated(max_length)``. A decay is a number
         here: ``"auto"`` is for estimators, which resolve it when they are fitted.
-    solver : what it is good for is in the table of the exact solvers in the documentation.
-    start, stop : "uniform", "ones", or a pair of arrays, one for each graph.
-    labels : "node", "edge", "both", None, or "auto": node labels where the graphs have them; both must then.
-    tol : relative tolerance, each solver's own measure (its `residual`).
-    max_iterations : past it an iterative solver raises ConvergenceError.
+    solver : {"vec", "product", "cg", "fixed-point", "sylvester", "spectral", "lanczos"}, default="vec"
+        The table of the exact solvers in the documentation says what each is good for.
+    start, stop : {"uniform", "ones"} or pair of arrays, default="uniform"
+        Start vector v and stop vector w; arrays have one weight per node, one array for each graph.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that are used. "auto" uses node labels where the graphs have them; then both must.
+    tol : float, default=1e-12
+        Relative tolerance, in each solver's own measure (its `residual`).
+    max_iterations : int, default=100_000
+        Limit of the iterative solvers.
 
     Returns
     -------
-    ExactKernel : a float with `residual`, `iterations` and `solver`.
+    ExactKernel
+        A float with `residual`, `iterations` and `solver`.
 
-    A series that diverges (decay * rho1 * rho2 >= 1) is refused with the largest decay that would do.
+    Raises
+    ------
+    DivergenceError
+        If the series diverges, decay * rho1 * rho2 >= 1; the message says what the decay must be below.
+    ConvergenceError
+        If a solver does not reach `tol` within `max_iterations`.
+    UnsupportedError
+        If the solver cannot handle this series, these labels or directed graphs.
 
+    Examples
+    --------
     >>> import networkx as nx
     >>> from gvoys import Geometric
     >>> value = exact_kernel(nx.path_graph(2), nx.path_graph(2), Geometric(0.5), start="ones", stop="ones")
@@ -84,7 +101,27 @@ def exact_kernel(
 def pose(
     g: Any, h: Any, series: Series, start: Any, stop: Any, labels: Any, tol: float = 1e-12, max_iterations: int = 0
 ) -> Problem:
-    """Two graphs and a series that converges on their product."""
+    """Two graphs and a series that converges on their product, ready for a solver.
+
+    Parameters
+    ----------
+    g, h, series, start, stop, labels : object
+        As in `exact_kernel`.
+    tol : float, default=1e-12
+        Relative tolerance.
+    max_iterations : int, default=0
+        Limit of the iterative solvers.
+
+    Returns
+    -------
+    Problem
+        The problem.
+
+    Raises
+    ------
+    DivergenceError
+        If the series diverges on the product.
+    """
     check_series(series)
     one, other = as_one_graph(g, "g"), as_one_graph(h, "h")
     check_number(series, max(max_degree(one), max_degree(other)))
@@ -103,11 +140,13 @@ def pose(
 
 
 def _endpoints(one: GraphBatch, other: GraphBatch, what: Any, name: str) -> Any:
+    """The endpoint vectors of both graphs."""
     left, right = pair_of(what, name)
     return compute_endpoint(one, left, name), compute_endpoint(other, right, name)
 
 
 def _choose_labels(one: GraphBatch, other: GraphBatch, labels: Any) -> tuple[bool, bool]:
+    """Whether node labels and edge labels are used."""
     if labels == "auto":
         given = [graph.node_labels is not None for graph in (one, other) if graph.n_nodes]
         labels = "node" if any(given) else None

@@ -20,6 +20,16 @@ def solve(problem: Problem) -> ExactKernel:
 
     `steps` doubles until the value stands still; `residual` is the last relative change, 0 once the Krylov spaces
     are exhausted and the quadrature is exact.
+
+    Parameters
+    ----------
+    problem : Problem
+        Two undirected, unlabelled graphs and a series.
+
+    Returns
+    -------
+    ExactKernel
+        The kernel value.
     """
     problem.require("lanczos", unlabelled=True, undirected=True)
     steps, previous, change, stood_still = 8, math.nan, math.inf, 0
@@ -42,6 +52,7 @@ def solve(problem: Problem) -> ExactKernel:
 
 
 def _relative_change(value: float, previous: float) -> float:
+    """Relative change of the value, infinite where there is none before."""
     if math.isnan(previous) or value == 0.0:
         return math.inf
     return abs(value - previous) / abs(value)

@@ -24,13 +24,18 @@ _DENSE = 0.02  # share of non-zeros from which BLAS beats sparse times dense
 
 
 class ExactKernel(float):
-    """A kernel value: a float that also tells how it was found.
+    """A kernel value: a float that also tells how it was found, in attributes of the names below.
 
-    Attributes
+    Parameters
     ----------
-    solver : the name of the solver.
-    residual : its own measure of what is missing, relative; see each solver.
-    iterations : products with the adjacency matrices, 0 for direct solvers.
+    value : float
+        The kernel value as a plain float.
+    solver : str
+        Name of the solver.
+    residual : float
+        The solver's own measure of what is missing, relative; see each solver.
+    iterations : int
+        Products with the adjacency matrices, 0 for direct solvers.
     """
 
     solver: str
@@ -53,7 +58,23 @@ class ExactKernel(float):
 
 @dataclass(frozen=True)
 class Problem:
-    """K = v^T [sum_i mu_i A_x^i] w on the product of G and H, never written down: vectors on it are (n, m) matrices."""
+    """K = v^T [sum_i mu_i A_x^i] w on the product of G and H, never written down: vectors on it are (n, m) matrices.
+
+    Parameters
+    ----------
+    g, h : GraphBatch
+        Batches of one graph each, of n and m nodes.
+    series : Series
+        The series mu, with a number as its decay.
+    start, stop : pair of arrays
+        Start vectors of shapes (n,) and (m,), and stop vectors likewise.
+    node_labels, edge_labels : bool
+        Whether these labels are used.
+    tol : float
+        Relative tolerance.
+    max_iterations : int
+        Limit of the iterative solvers.
+    """
 
     g: GraphBatch
     h: GraphBatch
@@ -87,7 +108,7 @@ class Problem:
 
     @cached_property
     def mask(self) -> NDArray[np.bool_] | None:
-        """(n, m): pairs of nodes with equal labels."""
+        """Pairs of nodes with equal labels, (n, m); None where node labels are not used."""
         if not self.node_labels:
             return None
         left, right = (_hashed(graph.node_labels, graph.n_nodes) for graph in (self.g, self.h))
@@ -108,24 +129,74 @@ class Problem:
         return self.restrict(np.outer(*self.stop))
 
     def restrict(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Zero the pairs that the product does not have."""
+        """Set to zero the pairs that the product does not have.
+
+        Parameters
+        ----------
+        W : array of shape (n, m)
+            A vector on all pairs of nodes.
+
+        Returns
+        -------
+        array of shape (n, m)
+            The vector on the product.
+        """
         return W if self.mask is None else W * self.mask
 
     def apply(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A_x applied to a vector on the product: M * sum_l A_l W B_l^T. Cost O(E_g m + E_h n)."""
+        """A_x applied to a vector on the product: M * sum_l A_l W B_l^T. Cost O(E_g m + E_h n).
+
+        Parameters
+        ----------
+        W : array of shape (n, m)
+            A vector on the product.
+
+        Returns
+        -------
+        array of shape (n, m)
+            A_x W.
+        """
         out = np.zeros(W.shape)
         for A, B in self.layers:
             out += (B @ (A @ W).T).T
         return self.restrict(out)
 
     def collapse(self, W: NDArray[np.float64]) -> float:
-        """v^T W for the start vector v of the product."""
+        """The product v^T W with the start vector v.
+
+        Parameters
+        ----------
+        W : array of shape (n, m)
+            A vector on the product.
+
+        Returns
+        -------
+        float
+            The product.
+        """
         return float(self.start[0] @ W @ self.start[1])
 
     def require(
         self, solver: str, *, geometric: bool = False, unlabelled: bool = False, undirected: bool = False
     ) -> None:
-        """Refuse what `solver` cannot do, in one sentence, naming those that can."""
+        """Check that a solver can handle this problem; the message names those that can.
+
+        Parameters
+        ----------
+        solver : str
+            Name of the solver.
+        geometric : bool, default=False
+            Whether it needs a geometric series.
+        unlabelled : bool, default=False
+            Whether it needs unlabelled graphs.
+        undirected : bool, default=False
+            Whether it needs undirected graphs.
+
+        Raises
+        ------
+        UnsupportedError
+            If the problem lacks what the solver needs.
+        """
         if geometric and not isinstance(self.series, Geometric):
             kind = type(self.series).__name__
             raise UnsupportedError(
@@ -152,10 +223,12 @@ class Problem:
 
 
 def _hashed(labels: Any, count: int) -> NDArray[np.uint64]:
+    """Hashes of labels; none where there is nothing to label."""
     return np.empty(0, np.uint64) if labels is None and count == 0 else labels.hashed
 
 
 def _layer(graph: GraphBatch, chosen: NDArray[np.bool_]) -> sp.csr_array:
+    """The adjacency matrix of the chosen entries."""
     entries = np.flatnonzero(chosen)
     shape = (graph.n_nodes, graph.n_nodes)
     pairs = (graph.rows()[entries], graph.indices[entries])
@@ -163,18 +236,50 @@ def _layer(graph: GraphBatch, chosen: NDArray[np.bool_]) -> sp.csr_array:
 
 
 def _fast(matrix: sp.csr_array) -> Matrix:
+    """The matrix, dense where that multiplies faster."""
     dense = matrix.nnz > _DENSE * matrix.shape[0] ** 2
     return matrix.toarray() if dense else matrix
 
 
 def relative_norm(residual: NDArray[np.float64], right_side: NDArray[np.float64]) -> float:
-    """|residual| / |right side|, and 0 where both vanish."""
+    """Norm of the residual relative to that of the right side.
+
+    Parameters
+    ----------
+    residual, right_side : array
+        The two vectors.
+
+    Returns
+    -------
+    float
+        |residual| / |right side|, and 0 where both vanish.
+    """
     size = float(np.linalg.norm(right_side))
     return float(np.linalg.norm(residual)) / size if size > 0 else 0.0
 
 
 def direct_result(value: float, solver: str, residual: float) -> ExactKernel:
-    """The result of a direct solver, refused where the system was too ill-conditioned for it."""
+    """The result of a direct solver.
+
+    Parameters
+    ----------
+    value : float
+        The kernel value.
+    solver : str
+        Name of the solver.
+    residual : float
+        Relative residual of the linear system.
+
+    Returns
+    -------
+    ExactKernel
+        The kernel value.
+
+    Raises
+    ------
+    ConvergenceError
+        If the residual shows that the system is too ill-conditioned.
+    """
     if not residual <= _DIRECT_RESIDUAL:
         raise ConvergenceError(
             f"solver {solver!r} left a residual of {residual:.2g}, above {_DIRECT_RESIDUAL:g}: the system is "
@@ -184,7 +289,22 @@ def direct_result(value: float, solver: str, residual: float) -> ExactKernel:
 
 
 def check_cancellation(value: float, magnitude: float, solver: str) -> None:
-    """Refuse a value that is small beside the terms it was summed from: rounding has eaten its digits."""
+    """Check that a value is not small beside the terms it was summed from: rounding would have eaten its digits.
+
+    Parameters
+    ----------
+    value : float
+        The kernel value.
+    magnitude : float
+        Sum of the absolute terms.
+    solver : str
+        Name of the solver, for the message.
+
+    Raises
+    ------
+    ConvergenceError
+        If no digits are left.
+    """
     if magnitude * 1e-15 > 1e-9 * abs(value):
         raise ConvergenceError(
             f"solver {solver!r} finds {value:.3g} as a difference of terms of {magnitude:.3g}, which leaves no digits; "
@@ -193,7 +313,25 @@ def check_cancellation(value: float, magnitude: float, solver: str) -> None:
 
 
 def pair_of(values: Any, name: str) -> Sequence[Any]:
-    """One endpoint for each of the two graphs."""
+    """One endpoint for each of the two graphs.
+
+    Parameters
+    ----------
+    values : str or pair of arrays
+        What was given.
+    name : str
+        Name of the parameter, for the message.
+
+    Returns
+    -------
+    pair
+        The endpoints of g and of h.
+
+    Raises
+    ------
+    ParameterError
+        If `values` is neither a string nor a pair.
+    """
     if isinstance(values, str):
         return values, values
     if isinstance(values, (tuple, list)) and len(values) == 2:

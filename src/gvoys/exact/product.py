@@ -18,7 +18,18 @@ _LARGEST = 50_000_000  # entries of the product graph
 
 
 def solve(problem: Problem) -> ExactKernel:
-    """A sparse LU factorisation for geometric series, Horner's rule for others."""
+    """Solve by a sparse LU factorisation for geometric series, by Horner's rule for others.
+
+    Parameters
+    ----------
+    problem : Problem
+        The two graphs and the series.
+
+    Returns
+    -------
+    ExactKernel
+        The kernel value.
+    """
     A, chosen = product_graph(problem)
     start, stop = (np.outer(*ends).ravel()[chosen] for ends in (problem.start, problem.stop))
     if isinstance(problem.series, Geometric):
@@ -27,7 +38,25 @@ def solve(problem: Problem) -> ExactKernel:
 
 
 def product_graph(problem: Problem) -> tuple[sp.csr_array, NDArray[np.int64]]:
-    """Adjacency matrix of the product graph, and which pairs (u, s), numbered u * m + s, are its nodes."""
+    """The direct product graph.
+
+    Parameters
+    ----------
+    problem : Problem
+        The two graphs and the series.
+
+    Returns
+    -------
+    A : csr_array of shape (n_pairs, n_pairs)
+        Adjacency matrix of the product graph.
+    chosen : array of shape (n_pairs,)
+        The pairs (u, s) that are its nodes, numbered u * m + s.
+
+    Raises
+    ------
+    UnsupportedError
+        If the product graph is too large to be written down.
+    """
     entries = problem.g.n_entries * problem.h.n_entries
     if entries > _LARGEST:
         raise UnsupportedError(
@@ -44,6 +73,7 @@ def product_graph(problem: Problem) -> tuple[sp.csr_array, NDArray[np.int64]]:
 def _solve_linear(
     problem: Problem, A: sp.csr_array, chosen: NDArray[np.int64], start: NDArray[np.float64], stop: NDArray[np.float64]
 ) -> ExactKernel:
+    """The geometric series as a linear system."""
     if not len(stop):
         return ExactKernel(0.0, "product", 0.0, 0)
     system = sp.csc_array(sp.eye_array(len(stop)) - problem.decay * A)
@@ -59,6 +89,7 @@ def _solve_linear(
 def _sum_series(
     problem: Problem, A: sp.csr_array, start: NDArray[np.float64], stop: NDArray[np.float64]
 ) -> ExactKernel:
+    """The terms of the truncated series, by Horner's rule."""
     rate, size_of = growth_bound(problem)
     length = problem.series.truncation_length(rate, problem.tol / 100)
     weights = problem.series.coefficients(length, np.sqrt(rate) if rate > 0 else 1.0)

@@ -14,13 +14,23 @@ from gvoys.exact.problem import ExactKernel, Problem, direct_result, relative_no
 
 
 def solve(problem: Problem) -> ExactKernel:
-    """Cost O(n^3 + m^3), dense. `residual` is that of the equation, relative to |w|.
+    """Solve the Sylvester equation. Cost O(n^3 + m^3), dense; `residual` is that of the equation, relative to |w|.
 
     With P = a A and Q = b B^T, a b = decay, both of spectral radius below one, the equation X - P X Q = C is
 
         (I + P)^-1 (I - P) X + X (I - Q) (I + Q)^-1 = 2 (I + P)^-1 C (I + Q)^-1
 
     which LAPACK solves; neither A nor B is inverted, only matrices that cannot be singular.
+
+    Parameters
+    ----------
+    problem : Problem
+        Two unlabelled graphs and a geometric series.
+
+    Returns
+    -------
+    ExactKernel
+        The kernel value.
     """
     problem.require("sylvester", geometric=True, unlabelled=True)
     C = problem.right_side

@@ -31,8 +31,28 @@ class GraphBatch:
     stored in both directions, a self-loop once. The entries of a node are sorted. The arrays are read-only, and a
     contiguous slice shares them.
 
-    The constructor reads all arrays once and raises GraphError where one does not fit the others or a number is out of
-    its range. It does not check that an undirected batch has each edge in both directions; `as_batch` does.
+    Parameters
+    ----------
+    node_offsets : array of shape (n_graphs + 1,)
+        Where the nodes of each graph begin.
+    indptr : array of shape (n_nodes + 1,)
+        Where the entries of each node begin.
+    indices : array of int32, shape (n_entries,)
+        The node that each entry leads to, numbered within its graph.
+    directed : bool
+        Whether the graphs are directed.
+    edge_weights : array of shape (n_entries,) or None
+        Weight of each entry; None means that all are one.
+    edge_labels, node_labels : Labels or None
+        One label per entry, and one per node.
+    node_attributes : array of shape (n_nodes, n_attributes) or None
+        Real attributes of the nodes.
+
+    Raises
+    ------
+    GraphError
+        If an array does not fit the others or a number is out of its range: all arrays are read once. The constructor
+        does not check that an undirected batch has each edge in both directions; `as_batch` does.
     """
 
     node_offsets: NDArray[Any]  # (n_graphs + 1,)
@@ -73,13 +93,34 @@ class GraphBatch:
 
         Parameters
         ----------
-        edges : (n_edges, 2) integers. Nodes are numbered 0 … N-1, graph after graph. An undirected edge is given
-            once or in both directions; repeats are merged, self-loops are kept once.
-        graph_sizes : (n_graphs,) numbers of nodes, summing to N.
-        node_labels : N labels of any hashable type; a two-dimensional array makes labels of several columns.
-        edge_labels, edge_weights : one per row of `edges`. Repeats of an edge must agree.
-        node_attributes : (N, n_attributes) finite reals.
+        edges : array-like of int, shape (n_edges, 2)
+            Nodes are numbered 0 … N-1, graph after graph. An undirected edge is given once or in both directions;
+            repeats are merged, self-loops are kept once.
+        graph_sizes : array-like of int, shape (n_graphs,)
+            Numbers of nodes, summing to N.
+        node_labels : sequence or None, default=None
+            N labels of any hashable type; a two-dimensional array makes labels of several columns.
+        edge_labels : sequence or None, default=None
+            One label per row of `edges`. Repeats of an edge must agree.
+        edge_weights : array-like or None, default=None
+            One weight per row of `edges`. Repeats of an edge must agree.
+        node_attributes : array-like of shape (N, n_attributes) or None, default=None
+            Finite real numbers.
+        directed : bool, default=False
+            Whether the graphs are directed.
 
+        Returns
+        -------
+        GraphBatch
+            The graphs.
+
+        Raises
+        ------
+        GraphError
+            If the arrays do not fit together; the message names the graph.
+
+        Examples
+        --------
         >>> batch = GraphBatch.from_arrays([[0, 1], [1, 2], [3, 4]], [3, 2], node_labels=list("CCOCO"))
         >>> batch
         GraphBatch(2 graphs, 5 nodes, 3 edges, 2 node labels)
@@ -90,7 +131,23 @@ class GraphBatch:
 
     @classmethod
     def concatenate(cls, batches: Sequence[GraphBatch]) -> GraphBatch:
-        """Join batches; either all or none of them have node labels, edge labels and attributes."""
+        """Join batches.
+
+        Parameters
+        ----------
+        batches : sequence of GraphBatch
+            Either all or none of them have node labels, edge labels and attributes.
+
+        Returns
+        -------
+        GraphBatch
+            The graphs of all batches, in order.
+
+        Raises
+        ------
+        GraphError
+            If the batches differ in direction, labels or attributes.
+        """
         from gvoys.graphs.build import concatenate_batches
 
         return concatenate_batches(batches)
@@ -146,7 +203,18 @@ class GraphBatch:
     # -- selection
 
     def __getitem__(self, index: int | slice | ArrayLike) -> GraphBatch:
-        """Select graphs; an integer gives a batch of one."""
+        """Select graphs.
+
+        Parameters
+        ----------
+        index : int, slice or array-like
+            Which graphs; an integer gives a batch of one.
+
+        Returns
+        -------
+        GraphBatch
+            The selected graphs.
+        """
         if isinstance(index, (int, np.integer)):
             if not -len(self) <= index < len(self):
                 raise IndexError(f"graph {index} of a batch of {len(self)}")
@@ -161,11 +229,23 @@ class GraphBatch:
         return (self._span(g, g + 1) for g in range(len(self)))
 
     def blocks(self, n_nodes: int) -> list[slice]:
-        """Slices of consecutive graphs that begin within the same `n_nodes` nodes."""
+        """Slices of consecutive graphs that begin within the same `n_nodes` nodes.
+
+        Parameters
+        ----------
+        n_nodes : int
+            Number of nodes of a block.
+
+        Returns
+        -------
+        list of slices
+            Slices that cover all graphs.
+        """
         cuts = np.flatnonzero(np.diff(self.node_offsets[:-1] // n_nodes, prepend=-1))
         return [slice(int(a), int(b)) for a, b in pairwise([*cuts.tolist(), len(self)])]
 
     def _span(self, first: int, last: int) -> GraphBatch:
+        """The graphs from `first` to `last`, whose arrays are shared."""
         nodes = slice(int(self.node_offsets[first]), int(self.node_offsets[last]))
         entries = slice(int(self.indptr[nodes.start]), int(self.indptr[nodes.stop]))
         offsets = self.node_offsets[first : last + 1] - self.node_offsets[first]
@@ -178,6 +258,7 @@ class GraphBatch:
         )
 
     def _gather(self, graphs: NDArray[Any]) -> GraphBatch:
+        """Any graphs, whose arrays are copied."""
         nodes = _ranges(self.node_offsets[graphs], self.graph_sizes[graphs])
         degrees = np.diff(self.indptr)[nodes]
         entries = _ranges(self.indptr[nodes], degrees)
@@ -189,6 +270,7 @@ class GraphBatch:
         )
 
     def _select(self, node_offsets: Any, indptr: Any, nodes: Any, entries: Any) -> GraphBatch:
+        """A batch of these nodes and entries."""
         chosen = {name: take(getattr(self, name), entries) for name in _PER_EDGE}
         chosen |= {name: take(getattr(self, name), nodes) for name in _PER_NODE}
         return GraphBatch._of_checked(node_offsets, indptr, self.indices[entries], self.directed, **chosen)
@@ -196,36 +278,86 @@ class GraphBatch:
     # -- views
 
     def adjacency(self) -> sp.csr_array:
-        """The block-diagonal adjacency matrix of all graphs, (n_nodes, n_nodes)."""
+        """The block-diagonal adjacency matrix of all graphs.
+
+        Returns
+        -------
+        csr_array of shape (n_nodes, n_nodes)
+            The matrix.
+        """
         shape = (self.n_nodes, self.n_nodes)
         return sp.csr_array((self.weights().copy(), self.columns(), self.indptr.copy()), shape=shape)
 
     def weights(self) -> NDArray[np.float64]:
-        """The weight of every entry, ones where none were given."""
+        """The weight of every entry.
+
+        Returns
+        -------
+        array of shape (n_entries,)
+            The weights, ones where none were given.
+        """
         return np.ones(self.n_entries) if self.edge_weights is None else self.edge_weights
 
     def degrees(self) -> NDArray[np.float64]:
-        """Weighted out-degree of every node, (n_nodes,)."""
+        """Weighted out-degree of every node.
+
+        Returns
+        -------
+        array of shape (n_nodes,)
+            The degrees.
+        """
         return np.bincount(self.rows(), self.weights(), minlength=self.n_nodes).astype(np.float64, copy=False)
 
     def rows(self) -> NDArray[Any]:
-        """The node, numbered over all graphs, that owns each entry."""
+        """The node, numbered over all graphs, that owns each entry.
+
+        Returns
+        -------
+        array of shape (n_entries,)
+            The nodes.
+        """
         return np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
 
     def columns(self) -> NDArray[np.int64]:
-        """The node, numbered over all graphs, that each entry leads to."""
+        """The node, numbered over all graphs, that each entry leads to.
+
+        Returns
+        -------
+        array of shape (n_entries,)
+            The nodes.
+        """
         first: NDArray[np.int64] = np.repeat(self.node_offsets[:-1], np.diff(self.entry_offsets)).astype(np.int64)
         return first + self.indices
 
     def node_graphs(self) -> NDArray[Any]:
-        """The graph that owns each node, (n_nodes,)."""
+        """The graph that owns each node.
+
+        Returns
+        -------
+        array of shape (n_nodes,)
+            The numbers of the graphs.
+        """
         return np.repeat(np.arange(len(self)), self.graph_sizes)
 
     def normalized(self, how: str) -> GraphBatch:
-        """Replace A by the transition matrix D^-1 A ("row"), or by D^-1/2 A D^-1/2 ("symmetric").
+        """Replace A by a normalised adjacency matrix.
 
-        A row-normalised batch is directed, since u -> v and v -> u then differ. With "row", weights
-        ``start="uniform"`` and ``stop="ones"`` the walk kernel is the marginalised kernel.
+        With "row", ``start="uniform"`` and ``stop="ones"`` the walk kernel is the marginalised kernel.
+
+        Parameters
+        ----------
+        how : {"row", "symmetric"}
+            "row" gives the transition matrix D^-1 A, "symmetric" D^-1/2 A D^-1/2.
+
+        Returns
+        -------
+        GraphBatch
+            The weighted graphs. A row-normalised batch is directed, since u -> v and v -> u then differ.
+
+        Raises
+        ------
+        GraphError
+            If a node with edges has no positive degree.
         """
         from gvoys.graphs.normalize import normalized_weights
 
@@ -239,7 +371,27 @@ class GraphBatch:
         weight: str = "weight",
         node_attributes: str = "attributes",
     ) -> list[Any]:
-        """Convert to a list of networkx graphs with nodes 0 … n-1 and the labels as they were given."""
+        """Convert to networkx graphs with nodes 0 … n-1 and the labels as they were given.
+
+        Parameters
+        ----------
+        node_label, edge_label : str, default="label"
+            Names of the attributes for labels.
+        weight : str, default="weight"
+            Name of the attribute for weights.
+        node_attributes : str, default="attributes"
+            Name of the attribute for node attributes.
+
+        Returns
+        -------
+        list of networkx graphs
+            One for each graph.
+
+        Raises
+        ------
+        MissingDependencyError
+            If networkx is not installed.
+        """
         from gvoys.graphs.readers.from_networkx import to_networkx
 
         return to_networkx(self, node_label, edge_label, weight, node_attributes)
@@ -264,6 +416,7 @@ _FIELDS = tuple(field.name for field in fields(GraphBatch))
 
 
 def _as_index(index: ArrayLike) -> NDArray[Any]:
+    """Check a flat index array."""
     array = np.asarray(index)
     if array.size == 0:
         return array.astype(np.intp)

@@ -28,7 +28,18 @@ def batch_from_arrays(
     node_attributes: ArrayLike | None,
     directed: bool,
 ) -> GraphBatch:
-    """The work of `GraphBatch.from_arrays`."""
+    """Build a batch from arrays: the work of `GraphBatch.from_arrays`.
+
+    Parameters
+    ----------
+    edges, graph_sizes, node_labels, edge_labels, edge_weights, node_attributes, directed : object
+        As in `GraphBatch.from_arrays`.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+    """
     sizes = check_sizes(graph_sizes)
     pairs = _check_edges(edges)
     labels = _labels(edge_labels, "edge_labels", len(pairs), "edges")
@@ -45,7 +56,23 @@ def batch_from_arrays(
 
 
 def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
-    """Numbers of nodes as int64; refuse anything that is not a flat array of counts."""
+    """Check the numbers of nodes.
+
+    Parameters
+    ----------
+    graph_sizes : array-like of shape (n_graphs,)
+        Numbers of nodes.
+
+    Returns
+    -------
+    array of int64
+        The numbers of nodes.
+
+    Raises
+    ------
+    GraphError
+        If they are not a flat array of integers from 0 to 2^31 - 1.
+    """
     sizes = _as_array(graph_sizes)
     if sizes.ndim != 1 or (sizes.size and sizes.dtype.kind not in "iu"):
         raise GraphError(f"graph_sizes must be a flat array of integers, not {sizes.dtype} of shape {sizes.shape}")
@@ -90,7 +117,26 @@ def _check_length(name: str, values: Any, expected: int, of_what: str) -> Any:
 def assemble(
     entries: Entries, sizes: NDArray[np.int64], directed: bool, node_labels: Any, node_attributes: Any
 ) -> GraphBatch:
-    """Make the batch from sorted, merged entries."""
+    """Make the batch from sorted, merged entries.
+
+    Parameters
+    ----------
+    entries : Entries
+        Adjacency entries of all graphs.
+    sizes : array of shape (n_graphs,)
+        Numbers of nodes.
+    directed : bool
+        Whether the graphs are directed.
+    node_labels : sequence, Labels or None
+        One label per node.
+    node_attributes : array-like or None
+        One row of real numbers per node.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+    """
     total = int(sizes.sum())
     node_offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(index_type(total))
     indptr = row_pointers(entries, total).astype(index_type(len(entries)))
@@ -133,7 +179,18 @@ def _node_attributes(attributes: Any, sizes: NDArray[np.int64]) -> NDArray[np.fl
 
 
 def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
-    """The work of `GraphBatch.concatenate`."""
+    """Join batches: the work of `GraphBatch.concatenate`.
+
+    Parameters
+    ----------
+    batches : sequence of GraphBatch
+        As in `GraphBatch.concatenate`.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs of all batches, in order.
+    """
     batches = list(batches)
     for index, batch in enumerate(batches):
         if not isinstance(batch, GraphBatch):
@@ -161,7 +218,31 @@ def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
 def join_values(
     what: str, parts: list[Any], counts: Sequence[int], join: Callable[[list[Any]], Any], noun: str = "graph"
 ) -> Any:
-    """Join what hangs on nodes or edges: all parts that have any of those give values, or none does."""
+    """Join the labels or attributes of several parts: all parts that have nodes or edges give values, or none does.
+
+    Parameters
+    ----------
+    what : str
+        Name of the values, for the message.
+    parts : list
+        The values of each part, or None.
+    counts : sequence of int
+        How many values each part needs.
+    join : callable
+        Joins the parts that are given.
+    noun : str, default="graph"
+        What a part is, for the message.
+
+    Returns
+    -------
+    object or None
+        The joined values.
+
+    Raises
+    ------
+    GraphError
+        If some parts have values and others have none.
+    """
     held = [index for index, count in enumerate(counts) if count]
     given = [index for index in held if parts[index] is not None]
     if not given:
@@ -175,7 +256,23 @@ def join_values(
 
 
 def join_attributes(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Stack node attributes; all have the same number of columns."""
+    """Stack node attributes.
+
+    Parameters
+    ----------
+    parts : list of arrays
+        Arrays of shape (n_nodes, n_attributes).
+
+    Returns
+    -------
+    array
+        All rows.
+
+    Raises
+    ------
+    GraphError
+        If the numbers of columns differ.
+    """
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
         raise GraphError(f"the graphs have different numbers of node attributes, {widths}; give all the same")

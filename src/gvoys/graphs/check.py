@@ -1,4 +1,4 @@
-"""What a GraphBatch must be before any kernel reads it: compiled code does not ask whether an index is in range."""
+"""What a GraphBatch must be before a compiled kernel reads it: compiled code does not check indices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,23 @@ _LAYOUT: Any = ("C", "A", "E")  # contiguous, aligned, a plain array: what kerne
 
 
 def as_fields(batch: GraphBatch) -> dict[str, Any]:
-    """The fields in the types that kernels take: as they are, or converted where no value changes."""
+    """The fields of a batch in the types that kernels take: as they are, or converted where no value changes.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        A batch under construction.
+
+    Returns
+    -------
+    dict
+        The fields by name.
+
+    Raises
+    ------
+    GraphError
+        If a field has another type or shape.
+    """
     if not isinstance(batch.directed, (bool, np.bool_)):
         raise GraphError(f"directed must be True or False, not {batch.directed!r}")
     fields: dict[str, Any] = {name: _as_pointers(getattr(batch, name), name) for name in ("node_offsets", "indptr")}
@@ -41,7 +57,27 @@ def as_fields(batch: GraphBatch) -> dict[str, Any]:
 
 
 def as_labels(labels: Any, name: str, count: int) -> Labels:
-    """Labels whose `count` codes lie within their table."""
+    """Labels whose codes lie within their table.
+
+    Parameters
+    ----------
+    labels : Labels
+        The labels.
+    name : str
+        Name of the field, for the message.
+    count : int
+        How many labels there must be.
+
+    Returns
+    -------
+    Labels
+        The labels in the types that kernels take.
+
+    Raises
+    ------
+    GraphError
+        If the labels do not fit.
+    """
     if not isinstance(labels, Labels):
         raise GraphError(f"{name} must be Labels, not {type(labels).__name__!r}; GraphBatch.from_arrays takes values")
     codes, hashes = _as_int32(labels.codes, f"the codes of {name}"), _as_hashes(labels.hashes, name)
@@ -108,10 +144,20 @@ def _as_reals(values: Any, name: str, ndim: int, count: int) -> NDArray[np.float
 
 
 def check_structure(batch: GraphBatch) -> None:
-    """Raise GraphError unless every number of a batch of the right types is within its range.
+    """Check that every number of a batch of the right types is within its range.
 
     One pass over each array at the speed of memory, in memory that does not grow with the entries. That an undirected
     batch is symmetric is not checked here, but by `check_mirrored`.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The batch.
+
+    Raises
+    ------
+    GraphError
+        If a number is out of its range; the message names the graph and the node.
     """
     _check_pointers(batch.node_offsets, "node_offsets", batch.n_nodes, "nodes", "graph {place}: ")
     _check_pointers(batch.indptr, "indptr", batch.n_entries, "entries", "{node}: ", batch.node_offsets)

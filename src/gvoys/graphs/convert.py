@@ -1,4 +1,4 @@
-"""as_batch: the one door through which other libraries' graphs come in."""
+"""as_batch: the one entry point for graphs of other libraries."""
 
 from __future__ import annotations
 
@@ -36,18 +36,34 @@ def as_batch(
 
     Parameters
     ----------
-    graphs : list of networkx, igraph or PyG graphs, SciPy sparse or dense adjacency matrices, node-link dictionaries,
-        GraKeL tuples or GraphBatches; a GraphBatch is returned as it is.
-    node_label, edge_label, weight : names of the attributes to read; None reads none. Where no graph has the
-        default name, the batch has no labels and all weights are one; another name that is nowhere is refused.
-    node_attributes : name or names of real node attributes, numbers or vectors.
-    directed : how to read formats that do not say it themselves (matrices, PyG, GraKeL tuples). False means that
-        every edge is listed in both directions, and a non-symmetric graph is refused.
+    graphs : list of graphs or GraphBatch
+        Graphs of networkx, igraph or PyG, SciPy sparse or dense adjacency matrices, node-link dictionaries, GraKeL
+        tuples or GraphBatches; a GraphBatch is returned as it is.
+    node_label, edge_label : str or None, default="label"
+        Names of the attributes to read as labels; None reads none. Where no graph has the default name, the batch has
+        no labels.
+    weight : str or None, default="weight"
+        Name of the attribute to read as edge weight; None reads none. Where no graph has the default name, all weights
+        are one.
+    node_attributes : str, sequence of str or None, default=None
+        Name or names of real node attributes, numbers or vectors.
+    directed : bool, default=False
+        How to read formats that do not say it themselves (matrices, PyG, GraKeL tuples). False means that every edge is
+        listed in both directions.
 
     Returns
     -------
-    GraphBatch. Parallel edges of a multigraph are merged by adding their weights, unless their labels differ.
+    GraphBatch
+        The graphs. Parallel edges of a multigraph are merged by adding their weights, unless their labels differ.
 
+    Raises
+    ------
+    GraphError
+        If a graph cannot be read, is not symmetric with ``directed=False``, or no graph has a name that you gave; the
+        message names the graph.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> as_batch([nx.path_graph(3), nx.cycle_graph(4)])
     GraphBatch(2 graphs, 7 nodes, 6 edges)
@@ -67,7 +83,25 @@ def as_batch(
 
 
 def as_one_graph(graph: Any, name: str) -> GraphBatch:
-    """A batch of one, from one graph or from such a batch."""
+    """A batch of one graph.
+
+    Parameters
+    ----------
+    graph : graph
+        One graph of any kind that `as_batch` reads, or a batch of one.
+    name : str
+        Name of the parameter, for the message.
+
+    Returns
+    -------
+    GraphBatch
+        A batch of one.
+
+    Raises
+    ------
+    ParameterError
+        If it is a batch of another size.
+    """
     batch = graph if isinstance(graph, GraphBatch) else as_batch([graph])
     if len(batch) != 1:
         raise ParameterError(f"{name} must be one graph, but it is a batch of {len(batch)}; select one, as in batch[0]")
@@ -137,6 +171,23 @@ def _check_range(part: GraphParts, index: int) -> None:
 
 
 def build_batch(parts: list[GraphParts]) -> GraphBatch:
+    """Build a batch from graphs that were read.
+
+    Parameters
+    ----------
+    parts : list of GraphParts
+        What the readers returned.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+
+    Raises
+    ------
+    GraphError
+        If a graph is malformed or the graphs do not go together; the message names the graph.
+    """
     sizes = np.fromiter((part.n_nodes for part in parts), np.int64, len(parts))
     counts = np.fromiter((len(part.rows) for part in parts), np.int64, len(parts))
     directed = _check_direction(parts)
@@ -221,7 +272,7 @@ def _is_bad(column: Any) -> bool:
 
 
 def _check_names(batch: GraphBatch, names: Names) -> None:
-    """Refuse a name that was asked for and that no graph has; the default names need not be there."""
+    """Raise GraphError for a name that was given and that no graph has; the default names need not be there."""
     found = {
         "node_label": batch.node_labels is not None or not batch.n_nodes,
         "edge_label": batch.edge_labels is not None or not batch.n_entries,

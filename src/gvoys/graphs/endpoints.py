@@ -15,7 +15,27 @@ __all__ = ["compute_endpoint"]
 
 
 def compute_endpoint(batch: GraphBatch, what: Any, name: str) -> NDArray[np.float64]:
-    """Node weights, (n_nodes,): "uniform" (1/n in a graph of n nodes), "ones", or an array of one weight per node."""
+    """Weights of the nodes that walks start from or stop at.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    what : {"uniform", "ones"} or array-like of shape (n_nodes,)
+        "uniform" is 1/n in a graph of n nodes.
+    name : str
+        Name of the parameter, for the message.
+
+    Returns
+    -------
+    array of shape (n_nodes,)
+        One weight per node.
+
+    Raises
+    ------
+    ParameterError
+        If `what` is something else or not finite.
+    """
     if isinstance(what, str) and what == "ones":
         return np.ones(batch.n_nodes)
     if isinstance(what, str) and what == "uniform":

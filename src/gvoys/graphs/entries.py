@@ -19,7 +19,17 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Entries:
-    """Adjacency entries (row, column) in the numbering of all graphs, with what hangs on them."""
+    """Adjacency entries of all graphs, with their weights and labels.
+
+    Parameters
+    ----------
+    rows, columns : array of shape (n_entries,)
+        Ends of each entry, numbered over all graphs.
+    weights : array of shape (n_entries,) or None
+        Weight of each entry.
+    labels : Labels or None
+        Label of each entry.
+    """
 
     rows: NDArray[Any]
     columns: NDArray[Any]
@@ -33,7 +43,18 @@ class Entries:
         return Entries(self.rows[index], self.columns[index], *(take(x, index) for x in (self.weights, self.labels)))
 
     def mirrored(self, which: NDArray[Any]) -> Entries:
-        """Add the reverse of the entries selected by `which`; a self-loop is its own reverse."""
+        """Add the reverse of some entries; a self-loop is its own reverse.
+
+        Parameters
+        ----------
+        which : array of bool, shape (n_entries,)
+            The entries to reverse.
+
+        Returns
+        -------
+        Entries
+            All entries.
+        """
         reverse = np.flatnonzero(which & (self.rows != self.columns))
         return Entries(
             np.concatenate([self.rows, self.columns[reverse]]),
@@ -47,7 +68,20 @@ class Entries:
 
 
 def where(sizes: NDArray[np.int64], row: int, column: int) -> str:
-    """Name an entry by its graph and its nodes within the graph."""
+    """Name an entry by its graph and its nodes within the graph.
+
+    Parameters
+    ----------
+    sizes : array of shape (n_graphs,)
+        Numbers of nodes.
+    row, column : int
+        Ends of the entry, numbered over all graphs.
+
+    Returns
+    -------
+    str
+        The name, such as "graph 3: edge (0, 1)".
+    """
     ends = np.cumsum(sizes)
     graph = int(np.searchsorted(ends, row, side="right"))
     first = int(ends[graph] - sizes[graph])
@@ -55,7 +89,20 @@ def where(sizes: NDArray[np.int64], row: int, column: int) -> str:
 
 
 def check_entries(entries: Entries, sizes: NDArray[np.int64]) -> None:
-    """Refuse ids out of range, edges between graphs, and weights that are not finite."""
+    """Check that node ids are in range, edges stay within their graph, and weights are finite.
+
+    Parameters
+    ----------
+    entries : Entries
+        Adjacency entries of all graphs.
+    sizes : array of shape (n_graphs,)
+        Numbers of nodes.
+
+    Raises
+    ------
+    GraphError
+        If they do not; the message names the edge.
+    """
     rows, columns, total = entries.rows, entries.columns, int(sizes.sum())
     if len(entries) == 0:
         return
@@ -94,7 +141,7 @@ def _check_weights(entries: Entries, sizes: NDArray[np.int64]) -> None:
 
 
 def _sorted(entries: Entries, keys: Sequence[NDArray[Any]]) -> tuple[Entries, NDArray[np.bool_]]:
-    """Sort by `keys`, most significant first; also tell which entries open a new group of equal keys."""
+    """Sort by `keys`, most significant first; also return which entries open a new group of equal keys."""
     order = stable_order(keys[-1])
     for key in keys[-2::-1]:
         order = order[stable_order(key[order])]
@@ -106,7 +153,18 @@ def _sorted(entries: Entries, keys: Sequence[NDArray[Any]]) -> tuple[Entries, ND
 
 
 def stable_order(keys: NDArray[Any]) -> NDArray[Any]:
-    """argsort(kind="stable") of small integers in linear time: scipy's transposition is a counting sort."""
+    """Stable argsort of small integers in linear time: scipy's transposition is a counting sort.
+
+    Parameters
+    ----------
+    keys : array of int
+        Integers of at least 0.
+
+    Returns
+    -------
+    array of int
+        The order.
+    """
     small = index_type(max(len(keys), int(keys.max(initial=0))))
     ones, one_each = np.ones(len(keys), np.int8), np.arange(len(keys) + 1, dtype=small)
     shape = (len(keys), int(keys.max(initial=0)) + 1)
@@ -121,7 +179,25 @@ def _is_sorted(entries: Entries) -> bool:
 
 
 def merge_equal(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
-    """Sort entries and keep one of each; repeats that disagree in weight or label are refused."""
+    """Sort entries and keep one of each.
+
+    Parameters
+    ----------
+    entries : Entries
+        Adjacency entries of all graphs.
+    sizes : array of shape (n_graphs,)
+        Numbers of nodes.
+
+    Returns
+    -------
+    Entries
+        Sorted entries without repeats.
+
+    Raises
+    ------
+    GraphError
+        If repeats disagree in weight or label.
+    """
     if _is_sorted(entries):
         return entries
     entries, first = _sorted(entries, (entries.rows, entries.columns))
@@ -143,14 +219,43 @@ def merge_equal(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
 
 
 def differ(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where label codes differ, or weights differ by more than rounding."""
+    """Where label codes differ, or weights differ by more than rounding.
+
+    Parameters
+    ----------
+    values, others : array
+        The values to compare.
+
+    Returns
+    -------
+    array of bool
+        True where they differ.
+    """
     if values.dtype.kind != "f":
         return values != others
     return np.abs(values - others) > ROUNDING * np.abs(values)
 
 
 def merge_parallel(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
-    """Sort entries and add the weights of parallel edges; those with different labels stay apart."""
+    """Sort entries and add the weights of parallel edges; those with different labels stay apart.
+
+    Parameters
+    ----------
+    entries : Entries
+        Adjacency entries of all graphs.
+    sizes : array of shape (n_graphs,)
+        Numbers of nodes.
+
+    Returns
+    -------
+    Entries
+        Sorted entries.
+
+    Raises
+    ------
+    GraphError
+        If weights add up to more than float64 holds.
+    """
     if _is_sorted(entries):
         return entries
     keys = [entries.rows, entries.columns] + ([] if entries.labels is None else [entries.labels.codes])
@@ -165,7 +270,20 @@ def merge_parallel(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
 
 
 def check_symmetric(entries: Entries, sizes: NDArray[np.int64]) -> None:
-    """Refuse sorted entries of an undirected batch unless each has its mirror, of equal weight and label."""
+    """Check that each entry of an undirected batch has its mirror, of equal weight and label.
+
+    Parameters
+    ----------
+    entries : Entries
+        Sorted entries.
+    sizes : array of shape (n_graphs,)
+        Numbers of nodes.
+
+    Raises
+    ------
+    GraphError
+        If one has none; the message names the edge.
+    """
     total = int(sizes.sum())
     small = index_type(max(total, len(entries)))
     indptr = row_pointers(entries, total).astype(small)
@@ -194,15 +312,52 @@ def _unmatched(entries: Entries, total: int) -> tuple[int, int]:
 
 
 def row_pointers(entries: Entries, total: int) -> NDArray[np.int64]:
-    """Where each row of sorted entries begins, (total + 1,)."""
+    """Where each row of sorted entries begins.
+
+    Parameters
+    ----------
+    entries : Entries
+        Sorted entries.
+    total : int
+        Number of nodes of all graphs.
+
+    Returns
+    -------
+    array of shape (total + 1,)
+        The pointers.
+    """
     return np.searchsorted(entries.rows, np.arange(total + 1))
 
 
 def index_type(largest: int) -> type[np.signedinteger[Any]]:
-    """int32 where it can count to `largest`, else int64."""
+    """The smallest type of indices: int32 where it can count to `largest`, else int64.
+
+    Parameters
+    ----------
+    largest : int
+        Largest number that must fit.
+
+    Returns
+    -------
+    type
+        The type, np.int32 or np.int64.
+    """
     return np.int32 if largest < np.iinfo(np.int32).max else np.int64
 
 
 def take(values: Any, index: Any) -> Any:
-    """values[index], and None of None."""
+    """Select values[index]; None of None is None.
+
+    Parameters
+    ----------
+    values : array, Labels or None
+        What to select from.
+    index : object
+        Any index of NumPy.
+
+    Returns
+    -------
+    array, Labels or None
+        The selection.
+    """
     return None if values is None else values[index]

@@ -18,7 +18,23 @@ _LARGEST = 10_000_000  # nodes of a graph in one line; a store takes larger ones
 
 
 def read_graph6(line: str) -> GraphParts:
-    """One graph; a line that begins with a colon is sparse6."""
+    """Read one graph in graph6 or sparse6.
+
+    Parameters
+    ----------
+    line : str
+        The line; one that begins with a colon is sparse6.
+
+    Returns
+    -------
+    GraphParts
+        The graph.
+
+    Raises
+    ------
+    GraphError
+        If the line is malformed or the graph is too large for one line.
+    """
     for header in _HEADERS:
         line = line.removeprefix(header)
     sparse = line.startswith(":")

@@ -22,7 +22,7 @@ from gvoys.errors import LabelError
 
 __all__ = ["LABEL_CHOICES", "Labels", "combine_hashes", "hash_integers", "hash_label", "local_codes"]
 
-# The parameter `labels` of kernels and profiles: whether those of nodes and of edges count.
+# The parameter `labels` of kernels and profiles: whether those of nodes and of edges are used.
 LABEL_CHOICES: dict[Any, tuple[bool, bool]] = {
     None: (False, False),
     "node": (True, False),
@@ -35,7 +35,18 @@ _SALT = np.uint64(0x243F6A8885A308D3)
 
 
 def hash_integers(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Hash integers to 64 bits by the splitmix64 finaliser: a bijection, so distinct integers never collide."""
+    """Hash integers to 64 bits by the splitmix64 finaliser: a bijection, so distinct integers never collide.
+
+    Parameters
+    ----------
+    values : array of int
+        Integers that int64 holds, or hashes.
+
+    Returns
+    -------
+    array of uint64
+        The hashes.
+    """
     x = values.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -43,13 +54,41 @@ def hash_integers(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def combine_hashes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hash ordered pairs: the two do not play the same part, so that (a, b) and (b, a) differ."""
+    """Hash ordered pairs: (a, b) and (b, a) differ.
+
+    Parameters
+    ----------
+    first, second : array of uint64
+        Hashes.
+
+    Returns
+    -------
+    array of uint64
+        One hash per pair.
+    """
     return hash_integers(hash_integers(first ^ _SALT) + second)
 
 
 def hash_label(value: Hashable) -> int:
     """Hash one label to 64 bits, the same in every process; labels that compare equal hash equally.
 
+    Parameters
+    ----------
+    value : hashable
+        A number, a string, bytes, None, an enum, a tuple or frozenset of these, or an object that can be pickled.
+
+    Returns
+    -------
+    int
+        The hash.
+
+    Raises
+    ------
+    LabelError
+        If the label is nan, or compares by identity, so that it has no stable hash.
+
+    Examples
+    --------
     >>> hash_label(1) == hash_label(1.0) == hash_label(np.int8(1))
     True
     >>> hash_label(("C", 1)) == hash_label(("C", 2))
@@ -141,7 +180,17 @@ def _is_hashable(value: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One label per node or edge: ``values[codes[i]]``, hashed to ``hashes[codes[i]]``."""
+    """One label per node or edge: ``values[codes[i]]``, hashed to ``hashes[codes[i]]``.
+
+    Parameters
+    ----------
+    codes : array of int32, shape (n_items,)
+        Place of each item's label in the table.
+    hashes : array of uint64, shape (n_labels,)
+        Hash of each label of the table.
+    values : sequence of length n_labels
+        The labels as they were given.
+    """
 
     codes: NDArray[np.int32]
     hashes: NDArray[np.uint64]
@@ -149,7 +198,23 @@ class Labels:
 
     @classmethod
     def from_values(cls, values: Sequence[Any] | NDArray[Any]) -> Labels:
-        """Encode one value per item; the rows of a two-dimensional array are labels made of several columns."""
+        """Encode one label per item.
+
+        Parameters
+        ----------
+        values : sequence or array
+            The labels; the rows of a two-dimensional array are labels made of several columns.
+
+        Returns
+        -------
+        Labels
+            The encoded labels.
+
+        Raises
+        ------
+        LabelError
+            If a label has no stable hash.
+        """
         array = values if isinstance(values, np.ndarray) else None
         if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
             return cls._from_integers(array)
@@ -183,13 +248,37 @@ class Labels:
 
     @classmethod
     def from_table(cls, codes: NDArray[Any], values: list[Any]) -> Labels:
-        """Labels that are known already: values[codes[i]]."""
+        """Labels whose table is known already: values[codes[i]].
+
+        Parameters
+        ----------
+        codes : array of int, shape (n_items,)
+            Place of each item's label in the table.
+        values : list
+            The table.
+
+        Returns
+        -------
+        Labels
+            The encoded labels.
+        """
         hashes = np.fromiter(map(hash_label, values), np.uint64, len(values))
         return cls(codes.astype(np.int32), hashes, tuple(values))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Labels]) -> Labels:
-        """Join labels, merging their tables by hash."""
+        """Join labels, merging their tables by hash.
+
+        Parameters
+        ----------
+        parts : sequence of Labels
+            The labels to join.
+
+        Returns
+        -------
+        Labels
+            All labels, in order.
+        """
         codes = np.concatenate([part.codes for part in parts])
         if all(part.hashes is parts[0].hashes for part in parts):
             return cls(codes, parts[0].hashes, parts[0].values)
@@ -212,12 +301,33 @@ class Labels:
         return Labels(self.codes[index], self.hashes, self.values)
 
     def decode(self) -> list[Any]:
-        """The labels as they were given."""
+        """The labels as they were given.
+
+        Returns
+        -------
+        list
+            One label per item.
+        """
         return [self.values[code] for code in self.codes.tolist()]
 
 
 def local_codes(labels: Labels | None, count: int) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-    """Codes and hashes of the labels that occur; without labels one for all."""
+    """Codes and hashes of the labels that occur.
+
+    Parameters
+    ----------
+    labels : Labels or None
+        The labels; None means the same label for all items.
+    count : int
+        Number of items.
+
+    Returns
+    -------
+    codes : array of shape (count,)
+        Code of each item.
+    hashes : array of uint64
+        Hash of each code.
+    """
     if labels is None:
         return np.zeros(count, np.int32), np.zeros(1, np.uint64)
     if len(labels.hashes) <= max(count, 1):

@@ -13,7 +13,27 @@ __all__ = ["as_floats"]
 
 
 def as_floats(values: Any, what: str, *, flat: bool = False) -> NDArray[np.float64]:
-    """A copy as float64; refuse what is not real numbers, and with `flat` more than one number for each item."""
+    """A copy of real numbers as float64.
+
+    Parameters
+    ----------
+    values : array-like
+        The numbers.
+    what : str
+        What they are, for the message.
+    flat : bool, default=False
+        Whether there must be one number for each item.
+
+    Returns
+    -------
+    array of float64
+        The copy.
+
+    Raises
+    ------
+    GraphError
+        If they are not real numbers of one shape.
+    """
     try:
         array = np.array(values)
         if array.dtype.kind not in "biuf" and not (array.size == 0 or array.dtype.kind == "O"):

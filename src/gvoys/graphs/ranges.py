@@ -33,23 +33,69 @@ _EXPONENTS: dict[int, Any] = {4: np.uint32(0x7F800000), 8: np.uint64(0x7FF000000
 
 
 def first_fall(pointers: NDArray[Any]) -> int:
-    """The first i with pointers[i + 1] < pointers[i], or NONE."""
+    """The first i with pointers[i + 1] < pointers[i].
+
+    Parameters
+    ----------
+    pointers : array of int
+        Numbers that should never fall.
+
+    Returns
+    -------
+    int
+        The place, or NONE.
+    """
     return _first(_find_fall, len(pointers) - 1, read_only(pointers))
 
 
 def first_above(codes: NDArray[np.int32], count: int) -> int:
-    """The first place whose code is not among 0 … count - 1, or NONE."""
+    """The first code that is not among 0 … count - 1.
+
+    Parameters
+    ----------
+    codes : array of int32
+        The codes.
+    count : int
+        Number of codes that exist.
+
+    Returns
+    -------
+    int
+        The place, or NONE.
+    """
     return _first(_find_above, len(codes), read_only(codes.view(np.uint32)), count)
 
 
 def first_not_finite(values: NDArray[np.float32] | NDArray[np.float64]) -> int:
-    """The first place of inf or nan in the flattened array, or NONE."""
+    """The first inf or nan in the flattened array.
+
+    Parameters
+    ----------
+    values : array of float32 or float64
+        The numbers.
+
+    Returns
+    -------
+    int
+        The place, or NONE.
+    """
     exponent = _EXPONENTS[values.itemsize]
     return _first(_find_not_finite, values.size, read_only(values.reshape(-1).view(exponent.dtype)), exponent)
 
 
 def first_bad_entry(node_offsets: NDArray[Any], indptr: NDArray[Any], indices: NDArray[np.int32]) -> int:
-    """The first entry that leads out of its graph or is below the one before it in its row, or NONE."""
+    """The first entry that leads out of its graph or is below the one before it in its row.
+
+    Parameters
+    ----------
+    node_offsets, indptr, indices : array
+        As in a GraphBatch.
+
+    Returns
+    -------
+    int
+        The place of the entry, or NONE.
+    """
     offsets, pointers, columns = node_offsets.astype(np.int64), read_only(indptr), read_only(indices.view(np.uint32))
     if len(indptr) + len(indices) < _LARGE:  # without threads and their bookkeeping, as most batches are small
         node = int(_find_bad_rows(offsets, pointers, columns, 0, len(indptr) - 1))
@@ -59,7 +105,18 @@ def first_bad_entry(node_offsets: NDArray[Any], indptr: NDArray[Any], indices: N
 
 
 def shared_cuts(indptr: NDArray[Any]) -> NDArray[np.int64]:
-    """Nodes that cut a batch into one stretch per thread, of about equal numbers of entries."""
+    """Split a batch into one stretch of nodes per thread, of about equal numbers of entries.
+
+    Parameters
+    ----------
+    indptr : array of shape (n_nodes + 1,)
+        Where the entries of each node begin.
+
+    Returns
+    -------
+    array of int64
+        Boundaries 0 … n_nodes of the stretches.
+    """
     n_nodes, n_entries = len(indptr) - 1, int(indptr[-1])
     parts = n_threads() if n_nodes + n_entries >= _LARGE else 1
     inner = np.searchsorted(indptr, np.linspace(0, n_entries, parts + 1)[1:-1].astype(indptr.dtype))
@@ -78,7 +135,22 @@ def _smallest(found: list[int]) -> int:
 
 
 def each_stretch(find: Callable[..., int], cuts: NDArray[np.int64], *arguments: Any) -> list[int]:
-    """find(…, begin, end) of each stretch. Python's threads do, and unlike OpenMP's they survive a fork."""
+    """Call find(…, begin, end) for each stretch, in Python's threads, which unlike OpenMP's survive a fork.
+
+    Parameters
+    ----------
+    find : callable
+        A compiled function that ends with the arguments begin and end.
+    cuts : array of int64
+        Boundaries of the stretches.
+    *arguments : object
+        The other arguments of `find`.
+
+    Returns
+    -------
+    list of int
+        One result per stretch.
+    """
     spans = [(int(begin), int(end)) for begin, end in pairwise(cuts)]
     if len(spans) == 1:
         return [int(find(*arguments, *spans[0]))]
@@ -87,7 +159,18 @@ def each_stretch(find: Callable[..., int], cuts: NDArray[np.int64], *arguments: 
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of one kind, so that each kernel is compiled once for arrays of users and of stores."""
+    """A read-only view, so that each kernel is compiled once for arrays of users and of stores.
+
+    Parameters
+    ----------
+    array : array
+        Any array.
+
+    Returns
+    -------
+    array
+        The view.
+    """
     view = array.view()
     view.flags.writeable = False
     return view

@@ -27,24 +27,55 @@ _HELD = 1 << 16  # numbers in the matrices that are searched at once, while they
 
 
 def from_smiles(smiles: Iterable[str]) -> GraphBatch:
-    """One graph per SMILES string, hydrogens left out.
+    """Read molecules from SMILES strings, one graph each, without hydrogens.
 
     An atom's label is (symbol, aromatic, number of hydrogens), a bond's its order: 1.0, 2.0, 3.0 or 1.5 for aromatic.
-    A string that RDKit cannot read is refused with its place.
 
+    Parameters
+    ----------
+    smiles : iterable of str
+        SMILES strings.
+
+    Returns
+    -------
+    GraphBatch
+        One graph per string.
+
+    Raises
+    ------
+    GraphError
+        If RDKit cannot read a string; the message names its place.
+    MissingDependencyError
+        If RDKit is not installed.
+
+    Examples
+    --------
     >>> from_smiles(["CCO", "c1ccccc1"])
     GraphBatch(2 graphs, 9 nodes, 8 edges, 4 node labels, 2 edge labels)
     """
     if isinstance(smiles, str):
         raise GraphError("from_smiles takes a list of SMILES strings and was given a single one; wrap it in a list")
-    batch, rejected = read_smiles(list(smiles))
-    for index, reason in rejected:
-        raise GraphError(f"molecule {index}: {reason}; correct it or leave it out")
+    batch, skipped = read_smiles(list(smiles))
+    for index, reason in skipped:
+        raise GraphError(f"molecule {index}: {reason}; correct it or remove it")
     return batch
 
 
 def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-    """The molecules that can be read, and for the others their place and the reason."""
+    """Read the molecules that can be read.
+
+    Parameters
+    ----------
+    smiles : sequence
+        SMILES strings.
+
+    Returns
+    -------
+    batch : GraphBatch
+        The molecules that RDKit reads.
+    skipped : list of (int, str)
+        Place and reason of the others.
+    """
     chem = _rdkit()
     parse, matrix_of = _parser(chem), chem.GetAdjacencyMatrix
     atomic_number, hydrogens = chem.Atom.GetAtomicNum, chem.Atom.GetTotalNumHs
@@ -53,12 +84,12 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     sizes: list[int] = []
     asked: list[tuple[int, list[bool]]] = []
     bonds = _Bonds(parse)
-    rejected = []
+    skipped = []
     with _no_garbage_collection():
         for index, text in enumerate(smiles):
             molecule = parse(text) if isinstance(text, str) else None
             if molecule is None:
-                rejected.append((index, f"RDKit cannot read the SMILES {_shown(text)}"))
+                skipped.append((index, f"RDKit cannot read the SMILES {_shown(text)}"))
                 continue
             size = molecule.GetNumAtoms()
             sizes.append(size)
@@ -77,7 +108,7 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     for end, flags in asked:
         aromatic[end - len(flags) : end] = flags
     node_labels = _atom_labels(np.array(elements, np.int64), np.array(attached, np.int64), aromatic, chem)
-    return assemble(entries, np.array(sizes, np.int64), False, node_labels, None), rejected
+    return assemble(entries, np.array(sizes, np.int64), False, node_labels, None), skipped
 
 
 def _parser(chem: Any) -> Callable[[str], Any]:
@@ -214,14 +245,21 @@ def _listed_bonds(molecule: Any, first: int) -> Triples:
 
 
 def check_rdkit() -> None:
-    """Refuse where RDKit is not installed."""
+    """Check that RDKit is installed.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not.
+    """
     _rdkit()
 
 
 def _rdkit() -> Any:
+    """RDKit's Chem, where it is installed."""
     try:
         from rdkit import Chem, rdBase
     except ImportError:
-        raise MissingDependencyError('SMILES are read by RDKit; pip install "gvoys[chem]" brings it') from None
-    rdBase.DisableLog("rdApp.*")  # what cannot be read is refused in a sentence of our own
+        raise MissingDependencyError('SMILES need RDKit; install it with: pip install "gvoys[chem]"') from None
+    rdBase.DisableLog("rdApp.*")  # the error or the reason of a skipped row says what RDKit cannot read
     return Chem

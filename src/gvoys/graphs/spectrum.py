@@ -30,7 +30,18 @@ _MARGIN = 1e-12  # covers the rounding of a row sum
 
 
 def max_degree(batch: GraphBatch) -> float:
-    """The largest sum of absolute weights that leave or enter one node; 0 for edgeless graphs."""
+    """The largest sum of absolute weights that leave or enter one node.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    float
+        The largest degree of all graphs; 0 for edgeless graphs.
+    """
     return float(max(sums.max(initial=0.0) for sums in _absolute_degrees(batch)))
 
 
@@ -40,15 +51,27 @@ def spectral_radius(
     left: NDArray[np.float64] | None = None,
     right: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """An upper bound on the spectral radius of each graph's absolute weights, (n_graphs,).
+    """An upper bound on the spectral radius of each graph's absolute weights.
 
     Power iteration on |A| + s I, s about half the radius, from the roots of the row sums. By Collatz and Wielandt the
     largest ratio of one step of |A| bounds the radius from above, whatever the vector: the result is safe however
     early it stops, and never above the maximum degree. It stops once the smallest ratio, a bound from below, is within
-    `rtol`, or eight steps lower the bound by less than `rtol` of it. Edges that lie on no cycle do not count. `left`
-    and `right`, one number >= 0 per node, give the radius of diag(left) |A| diag(right) instead.
-
+    `rtol`, or eight steps lower the bound by less than `rtol` of it. Edges that lie on no cycle do not contribute.
     Cost: O(n_entries) per step; memory O(n_nodes) for graphs without weights and directions.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    rtol : float, default=1e-12
+        Relative tolerance.
+    left, right : array of shape (n_nodes,) or None, default=None
+        Numbers of at least 0, which give the radius of diag(left) |A| diag(right) instead.
+
+    Returns
+    -------
+    array of shape (n_graphs,)
+        The bounds.
     """
     weights = np.empty(0) if batch.edge_weights is None else np.abs(batch.edge_weights)
     if batch.directed:  # a walk leaves a strongly connected component only once
@@ -74,10 +97,20 @@ def spectral_radius(
 
 
 def strong_components(batch: GraphBatch) -> NDArray[Any]:
-    """The number of each node's strongly connected component, (n_nodes,).
+    """The number of each node's strongly connected component.
 
     SciPy looks at the pattern of a matrix, never ends where an entry stands in it twice, and takes a stored zero for
     an edge: parallel edges are merged first, as ones, so that opposite weights do not cancel.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    array of shape (n_nodes,)
+        The numbers.
     """
     pattern = batch.adjacency()
     pattern.data[:] = pattern.data != 0
@@ -87,7 +120,18 @@ def strong_components(batch: GraphBatch) -> NDArray[Any]:
 
 
 def absolute_adjacency(batch: GraphBatch) -> sp.csr_array:
-    """|A| with the weights of parallel edges made positive one by one: ``abs`` would add them up first."""
+    """|A| with the weights of parallel edges made positive one by one: ``abs`` would add them up first.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    csr_array of shape (n_nodes, n_nodes)
+        The matrix.
+    """
     A = batch.adjacency()
     np.abs(A.data, out=A.data)
     return A
@@ -99,6 +143,16 @@ def early_growth(batch: GraphBatch) -> NDArray[np.float64]:
     The spectral radius only says how walks multiply in the end: a directed graph without cycles has radius 0 and many
     walks. s_k, the largest row sum of |A|^k, is submultiplicative, so that s_k <= 10 r^k for k < 64 and s_64 <= r^64
     are enough for all k. Cost: O(n_entries) per step.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    array of shape (n_graphs,)
+        The rates.
     """
     A = absolute_adjacency(batch)
     return np.minimum(*(_rate_of_sums(batch, M) for M in (A, A.T.tocsr())))
@@ -141,7 +195,20 @@ def _add_up(
 
 
 def largest_per_graph(batch: GraphBatch, values: NDArray[Any]) -> NDArray[np.float64]:
-    """The largest of one number >= 0 per node in each graph, (n_graphs,); 0 for graphs without nodes."""
+    """The largest number of each graph.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    values : array of shape (n_nodes,)
+        One number of at least 0 per node.
+
+    Returns
+    -------
+    array of shape (n_graphs,)
+        The largest numbers; 0 for graphs without nodes.
+    """
     largest = np.zeros(len(batch))
     filled = np.flatnonzero(batch.graph_sizes)
     if filled.size:

@@ -26,9 +26,19 @@ _SMALLER, _LARGER, _CODE = (np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xD1B
 
 
 def check_mirrored(batch: GraphBatch) -> None:
-    """Raise GraphError unless each entry of an undirected batch has its mirror, of equal label and weight.
+    """Check that each entry of an undirected batch has its mirror, of equal label and weight.
 
     Parallel edges stand in the same order in the rows of both ends. Directed batches pass.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Raises
+    ------
+    GraphError
+        If an entry has no mirror; the message names the edge.
     """
     if batch.directed or not batch.n_entries or not _is_suspicious(batch):
         return

@@ -14,8 +14,24 @@ ARROW_ERRORS = (ValueError, OSError, KeyError, TypeError, NotImplementedError, M
 
 
 def pyarrow(module: str = "") -> Any:
-    """pyarrow itself, or one of its modules."""
+    """PyArrow, or one of its modules.
+
+    Parameters
+    ----------
+    module : str, default=""
+        Name of the module, such as "parquet".
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingDependencyError
+        If PyArrow is not installed.
+    """
     try:
         return import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError:
-        raise MissingDependencyError('Parquet takes PyArrow; pip install "gvoys[parquet]" brings it') from None
+        raise MissingDependencyError('Parquet needs PyArrow; install it with: pip install "gvoys[parquet]"') from None

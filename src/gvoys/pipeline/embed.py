@@ -28,30 +28,60 @@ from gvoys.threads import n_threads, threads
 
 __all__ = ["Done", "Progress", "Summary", "Task", "Worker", "embed_file", "run_here"]
 
-SUMMARY, REJECTED = "summary.json", "rejected.csv"
+SUMMARY, SKIPPED = "summary.json", "skipped.csv"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What came of a run."""
+    """Result of a run.
+
+    Parameters
+    ----------
+    n_graphs : int
+        Number of graphs that have features.
+    n_skipped : int
+        Number of rows that were skipped, listed in skipped.csv.
+    n_parts : int
+        Number of parts.
+    """
 
     n_graphs: int
-    n_rejected: int
+    n_skipped: int
     n_parts: int
 
 
 @dataclass(frozen=True)
 class Done:
-    """A part that was made."""
+    """A part that was made.
+
+    Parameters
+    ----------
+    chunk : Chunk
+        The chunk of the input.
+    n_graphs : int
+        Number of graphs that have features.
+    n_skipped : int
+        Number of rows that were skipped.
+    """
 
     chunk: Chunk
     n_graphs: int
-    n_rejected: int
+    n_skipped: int
 
 
 @dataclass(frozen=True)
 class Task:
-    """All that it takes to make any part."""
+    """What it takes to make any part: calling it with a chunk makes the chunk's part.
+
+    Parameters
+    ----------
+    source : Input
+        The input.
+    model : RandomWalkFeatures
+        Fitted features.
+    folder : Path
+        Folder of the parts.
+    """
 
     source: Input
     model: RandomWalkFeatures
@@ -62,7 +92,22 @@ class Task:
         return self.write(*self.read(chunk))
 
     def read(self, chunk: Chunk) -> tuple[Chunk, Records, Any]:
-        """Parse the chunk's graphs; None where they do not fit together."""
+        """Parse the graphs of a chunk.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The chunk.
+
+        Returns
+        -------
+        chunk : Chunk
+            The chunk.
+        records : Records
+            Its rows.
+        built : tuple or None
+            What `records.build` returns for all rows; None where the graphs do not fit together.
+        """
         records = self.source.read(chunk)
         try:
             return chunk, records, records.build(range(len(records.lines)))
@@ -70,12 +115,23 @@ class Task:
             return chunk, records, None
 
     def write(self, chunk: Chunk, records: Records, built: Any) -> Done:
-        """Walk, and write the part."""
-        kept, features, rejected = _features(self.model, records, built)
+        """Compute the features of a chunk and write its part.
+
+        Parameters
+        ----------
+        chunk, records, built : object
+            What `read` returned.
+
+        Returns
+        -------
+        Done
+            The part.
+        """
+        kept, features, skipped = _features(self.model, records, built)
         ids = [records.ids[place] for place in kept]
-        rejected = sorted([*records.rejected, *rejected])
-        write_part(part_path(self.folder, chunk.index), ids, features, rejected)
-        return Done(chunk, len(ids), len(rejected))
+        skipped = sorted([*records.skipped, *skipped])
+        write_part(part_path(self.folder, chunk.index), ids, features, skipped)
+        return Done(chunk, len(ids), len(skipped))
 
 
 Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]
@@ -92,15 +148,38 @@ def embed_file(
     worker: Worker | None = None,
     on_progress: Progress | None = None,
 ) -> Summary:
-    """Features of all graphs of a file into a folder; begin, or go on where an earlier run stopped.
+    """Write features of all graphs of a file into a folder; a run that was interrupted goes on where it stopped.
 
     Parameters
     ----------
-    path : SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a TU zip or folder, or a store.
-    folder : new, or that of an earlier run with the same input and parameters.
-    worker : makes the parts: in this process, or elsewhere.
-    on_progress : called at first and after every part with how much of the input is done, how much there is, and how
-        many graphs this run has made.
+    path : Path
+        SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a TU zip or folder, or a store.
+    folder : Path
+        A new folder, or that of an earlier run with the same input and parameters. Rows that cannot be read are
+        skipped, and listed in its file skipped.csv.
+    parameters : Parameters or None, default=None
+        Parameters of the features; None means the defaults.
+    smiles_column : str, default="smiles"
+        Column of a table that holds the SMILES.
+    id_column : str or None, default=None
+        Column of a table that holds the ids; None numbers the rows.
+    worker : callable or None, default=None
+        Makes the parts, such as `Cluster.run`; None makes them in this process.
+    on_progress : callable or None, default=None
+        Called at first and after every part with how much of the input is done, how much there is, and how many graphs
+        this run has made.
+
+    Returns
+    -------
+    Summary
+        Numbers of graphs, skipped rows and parts.
+
+    Raises
+    ------
+    ParameterError
+        If the folder holds another run, or no graph can be read.
+    DatasetError
+        If the file cannot be read.
     """
     pyarrow()
     parameters = parameters or Parameters()
@@ -120,26 +199,39 @@ def _make_parts(
     worker: Worker,
     on_progress: Progress | None,
 ) -> Summary:
-    """Those that are not there yet."""
+    """Make the parts that are missing."""
     remove_partial(folder)
     chunks = list(source.chunks(rows_per_part))
     missing = [chunk for chunk in chunks if not part_path(folder, chunk.index).exists()]
     if missing:
         (folder / SUMMARY).unlink(missing_ok=True)
     left, made = sum(chunk.end - chunk.begin for chunk in missing), 0
-    tell = on_progress or (lambda done, total, graphs: None)
-    tell(source.size - left, source.size, made)
+    report = on_progress or (lambda done, total, graphs: None)
+    report(source.size - left, source.size, made)
     try:
         for done in worker(Task(source, model, folder), missing):
             left, made = left - (done.chunk.end - done.chunk.begin), made + done.n_graphs
-            tell(source.size - left, source.size, made)
+            report(source.size - left, source.size, made)
     finally:
         remove_partial(folder)
     return _sum_up(folder, len(chunks))
 
 
 def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
-    """In this process: while one chunk's walks are counted and written, the next is parsed, on a core of its own."""
+    """Make parts in this process: while one chunk's walks are counted and written, the next is parsed on another core.
+
+    Parameters
+    ----------
+    task : Task
+        What makes a part.
+    chunks : iterable of Chunk
+        The chunks whose parts are missing.
+
+    Yields
+    ------
+    Done
+        Each part, in order.
+    """
     with ThreadPoolExecutor(1) as writer:
         free = max(n_threads() - 1, 1)
         before = None
@@ -162,44 +254,44 @@ def _features(
 ) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
     """Places of the graphs that have features, the features, and the lines of the others with the reason."""
     if built is not None:
-        batch, refused = built
+        batch, unread = built
         try:
             features = model.transform(batch)
         except GvoysError:
             return _one_by_one(model, records)
-        bad = dict(refused)
+        bad = dict(unread)
         kept = [place for place in range(len(records.lines)) if place not in bad]
-        return kept, features, [(records.lines[place], reason) for place, reason in refused]
+        return kept, features, [(records.lines[place], reason) for place, reason in unread]
     return _one_by_one(model, records)
 
 
 def _one_by_one(model: RandomWalkFeatures, records: Records) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
     """The slow way, for a chunk that holds a graph that does not go with the others."""
-    kept, rows, rejected = [], [], []
+    kept, rows, skipped = [], [], []
     for place, line in enumerate(records.lines):
         try:
-            batch, refused = records.build([place])
-            if refused:
-                rejected.append((line, refused[0][1]))
+            batch, unread = records.build([place])
+            if unread:
+                skipped.append((line, unread[0][1]))
                 continue
             rows.append(model.transform(batch))
             kept.append(place)
         except GvoysError as error:
-            rejected.append((line, str(error).removeprefix("graph 0: ")))
+            skipped.append((line, str(error).removeprefix("graph 0: ")))
     kind = np.float64 if model.method_ == "moments" else np.float32
-    return kept, np.concatenate([np.empty((0, model.n_features_out_), kind), *rows]), rejected
+    return kept, np.concatenate([np.empty((0, model.n_features_out_), kind), *rows]), skipped
 
 
 def _sum_up(folder: Path, n_parts: int) -> Summary:
-    """The rejected rows of all parts, and the summary, which is there only when everything else is."""
-    n_graphs = n_rejected = 0
-    with appearing(folder / REJECTED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+    """Write the skipped rows of all parts, and the summary, which is there only when everything else is."""
+    n_graphs = n_skipped = 0
+    with appearing(folder / SKIPPED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["line", "reason"])
         for index in range(n_parts):
-            count, rejected = read_summary(part_path(folder, index))
-            table.writerows(rejected)
-            n_graphs, n_rejected = n_graphs + count, n_rejected + len(rejected)
+            count, skipped = read_summary(part_path(folder, index))
+            table.writerows(skipped)
+            n_graphs, n_skipped = n_graphs + count, n_skipped + len(skipped)
     with appearing(folder / SUMMARY) as partial:
-        partial.write_text(json.dumps({"graphs": n_graphs, "rejected": n_rejected, "parts": n_parts}))
-    return Summary(n_graphs, n_rejected, n_parts)
+        partial.write_text(json.dumps({"graphs": n_graphs, "skipped": n_skipped, "parts": n_parts}))
+    return Summary(n_graphs, n_skipped, n_parts)

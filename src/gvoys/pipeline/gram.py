@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 from gvoys.files import appearing
-from gvoys.pipeline.embed import REJECTED, Progress, Summary, Worker, embed_file
+from gvoys.pipeline.embed import SKIPPED, Progress, Summary, Worker, embed_file
 from gvoys.pipeline.job import Parameters
 from gvoys.pipeline.parts import part_path, read_features, read_ids, read_summary
 
@@ -38,17 +38,36 @@ def write_gram(
     on_progress: Progress | None = None,
     on_rows: Callable[[int, int], None] | None = None,
 ) -> Summary:
-    """K of all graphs of a file as float64 in `out`, with the ids and rejected rows beside it.
+    """Write the Gram matrix of all graphs of a file, with the ids and the skipped rows beside it.
 
     Parameters
     ----------
-    out : NAME.npy; NAME.ids.txt and NAME.rejected.csv appear with it.
-    normalize : divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
-    on_rows : called with the rows of the matrix that are done, and how many there are.
+    path : Path
+        File of graphs, as in `embed_file`.
+    out : Path
+        NAME.npy, float64; NAME.ids.txt and NAME.skipped.csv appear with it.
+    parameters : Parameters or None, default=None
+        Parameters of the features; None means the defaults.
+    normalize : bool, default=False
+        Whether to divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
+    smiles_column, id_column, worker, on_progress : object
+        As in `embed_file`.
+    on_rows : callable or None, default=None
+        Called with the rows of the matrix that are done, and how many there are.
+
+    Returns
+    -------
+    Summary
+        Numbers of graphs, skipped rows and parts.
+
+    Raises
+    ------
+    ParameterError
+        If a file of that name exists already, or an unfinished run had other parameters.
     """
     if out.suffix != ".npy":
         raise ParameterError(f"the matrix goes to a file NAME.npy, not {out.name}")
-    for name in (out, out.with_suffix(".ids.txt"), out.with_suffix(".rejected.csv")):
+    for name in (out, out.with_suffix(".ids.txt"), out.with_suffix(".skipped.csv")):
         if name.exists():
             raise ParameterError(f"{name} exists already; choose another name, or remove it")
     work = out.with_name(f"{out.name}.work")
@@ -58,18 +77,18 @@ def write_gram(
     ids = (name for index in range(summary.n_parts) for name in read_ids(part_path(work / "features", index)))
     with appearing(out.with_suffix(".ids.txt")) as partial:
         partial.write_text("".join(f"{name}\n" for name in ids), encoding="utf-8")
-    (work / "features" / REJECTED).replace(out.with_suffix(".rejected.csv"))
+    (work / "features" / SKIPPED).replace(out.with_suffix(".skipped.csv"))
     (work / _MATRIX).replace(out)
     shutil.rmtree(work)
     return summary
 
 
-def _fill(work: Path, summary: Summary, normalize: bool, tell: Callable[[int, int], None]) -> None:
+def _fill(work: Path, summary: Summary, normalize: bool, report: Callable[[int, int], None]) -> None:
     parts = [part_path(work / "features", index) for index in range(summary.n_parts)]
     ends = np.cumsum([read_summary(part)[0] for part in parts], dtype=np.int64)
     blocks = [slice(int(begin), int(end)) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
     K, first = _open_matrix(work, summary.n_graphs, normalize)
-    tell(blocks[first - 1].stop if first else 0, summary.n_graphs)
+    report(blocks[first - 1].stop if first else 0, summary.n_graphs)
     for i in range(first, len(parts)):
         ours = _vectors(parts[i], normalize)
         for j in range(i + 1):
@@ -78,7 +97,7 @@ def _fill(work: Path, summary: Summary, normalize: bool, tell: Callable[[int, in
             K[blocks[j], blocks[i]] = block.T
         K.flush() if isinstance(K, np.memmap) else None
         _note(work, i + 1, normalize)
-        tell(blocks[i].stop, summary.n_graphs)
+        report(blocks[i].stop, summary.n_graphs)
 
 
 def _open_matrix(work: Path, n: int, normalize: bool) -> tuple[NDArray[np.float64], int]:

@@ -1,4 +1,4 @@
-"""What a run is: its input, its parameters, and what was fitted. A folder belongs to one job and refuses others."""
+"""What a run is: its input, its parameters, and what was fitted. A folder belongs to one job."""
 
 from __future__ import annotations
 
@@ -18,13 +18,41 @@ from gvoys.series import Series, series_named
 __all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
 
 JOB = "job.json"
-VERSION = 1
+VERSION = 2  # of the folder: a run goes on only in a folder of its own version
 _FIRST = 1000  # rows
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Of the features; `lengths="auto"` sums sketches up over walk lengths and keeps moments apart."""
+    """Parameters of the features of a run.
+
+    Parameters
+    ----------
+    series : {"geometric", "exponential"}, default="geometric"
+        Kind of series.
+    decay : float, default=1/16
+        The decay. It does not depend on the graphs, so that the features of any two runs compare.
+    max_length : int, default=6
+        Longest walk that is counted.
+    method : str, default="auto"
+        Method of `RandomWalkFeatures`.
+    n_components : int, default=512
+        Number of components of sampled or sketched features.
+    lengths : {"auto", "stacked", "summed"}, default="auto"
+        "auto" sums sketches over walk lengths and keeps the moments of each length apart.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that are used.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks.
+    seed : int, default=0
+        Seed of the random features.
+    rows_per_part : int, default=4096
+        Number of rows of a part.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where features are computed.
+    """
 
     series: str = "geometric"
     decay: float = 1 / 16  # whatever the graphs, so that the features of any two runs compare
@@ -40,7 +68,13 @@ class Parameters:
     device: str = "cpu"
 
     def check(self) -> None:
-        """Refuse what no run can use; the estimator checks the rest."""
+        """Check the parameters of a run; the estimator checks the others.
+
+        Raises
+        ------
+        ParameterError
+            If one is out of its range.
+        """
         if self.lengths not in ("auto", "stacked", "summed"):
             raise ParameterError(f"lengths must be 'auto', 'stacked' or 'summed', not {self.lengths!r}")
         if not 1 <= self.rows_per_part <= 1_000_000:
@@ -48,14 +82,37 @@ class Parameters:
         self.series_of_walks()
 
     def series_of_walks(self) -> Series:
-        """The series mu."""
+        """The series mu.
+
+        Returns
+        -------
+        Series
+            The series.
+        """
         return series_named(self.series, self.decay)
 
 
 def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:
-    """Features fitted on the first rows that hold a graph: scale and the kind of labels come from there.
+    """Fit features on the first rows that hold a graph: scale and the kind of labels come from there.
 
     How many rows that are does not depend on the parts, so that features do not either.
+
+    Parameters
+    ----------
+    source : Input
+        The input.
+    parameters : Parameters
+        Parameters of the features.
+
+    Returns
+    -------
+    RandomWalkFeatures
+        Fitted features.
+
+    Raises
+    ------
+    ParameterError
+        If no graph can be read.
     """
     parameters.check()
     for chunk in source.chunks(_FIRST):
@@ -102,7 +159,22 @@ def _graphs_of(records: Records) -> GraphBatch | None:
 
 
 def describe(source: Input, parameters: Parameters, model: RandomWalkFeatures) -> dict[str, Any]:
-    """The job as JSON; the same for the same input and parameters, whatever the machine."""
+    """The job as JSON; the same for the same input and parameters, whatever the machine.
+
+    Parameters
+    ----------
+    source : Input
+        The input.
+    parameters : Parameters
+        Parameters of the features.
+    model : RandomWalkFeatures
+        Fitted features.
+
+    Returns
+    -------
+    dict
+        The job.
+    """
     fitted = {
         "method": str(model.method_),
         "mu": model.series_.coefficients(model.max_length_).tolist(),
@@ -120,7 +192,20 @@ def describe(source: Input, parameters: Parameters, model: RandomWalkFeatures) -
 
 
 def claim_folder(folder: Path, job: dict[str, Any]) -> None:
-    """Begin the job in a new folder, or go on with it in its own; refuse the folder of another."""
+    """Begin a job in a new folder, or go on with it in its own.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; it is made where it does not exist.
+    job : dict
+        What `describe` returned.
+
+    Raises
+    ------
+    ParameterError
+        If the folder holds another job or other files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     before, job = read_job(folder), json.loads(json.dumps(job))  # as it comes back from the file
     if before is None:
@@ -135,7 +220,23 @@ def claim_folder(folder: Path, job: dict[str, Any]) -> None:
 
 
 def read_job(folder: Path) -> dict[str, Any] | None:
-    """The job that a folder belongs to."""
+    """The job that a folder belongs to.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+
+    Returns
+    -------
+    dict or None
+        The job, or None where there is none.
+
+    Raises
+    ------
+    ParameterError
+        If the file of the job is damaged.
+    """
     try:
         found = json.loads((folder / JOB).read_bytes())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The series mu of a walk kernel K = sum_i mu_i K_i: its coefficients, where it may be cut, and its modulation f."""
+"""The series mu of a walk kernel K = sum_i mu_i K_i: its coefficients, where to truncate it, and its modulation f."""
 
 from gvoys.series.base import Series, check_number, check_series
 from gvoys.series.coefficients import Coefficients

@@ -24,74 +24,224 @@ _LONGEST = 1_000_000  # a series that needs more terms than this is as good as d
 
 
 class Series(ABC):
-    """A power series with coefficients mu_i >= 0, applied when profiles meet."""
+    """A power series with coefficients mu_i >= 0, applied when the Gram matrix is formed.
+
+    Attributes
+    ----------
+    rounds : tuple of tuples
+        Coefficients of each Weisfeiler–Lehman iteration, where they differ; else empty.
+    """
 
     @property
     @abstractmethod
     def radius(self) -> float:
-        """Convergence radius: the whole series converges where growth < radius."""
+        """Radius of convergence: the infinite series converges where growth < radius."""
 
-    rounds: tuple[tuple[float, ...], ...] = ()  # coefficients of each round of refinement, where they differ
+    rounds: tuple[tuple[float, ...], ...] = ()  # mu of each Weisfeiler–Lehman iteration, where they differ
 
     @property
     def unit(self) -> float:
-        """The growth below which the whole series is of order mu_0."""
+        """The growth below which the infinite series is of order mu_0."""
         return self.radius
 
     @abstractmethod
     def coefficients(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """mu_i * scale^(2 i) for i = 0 … max_length, (max_length + 1,).
+        """The coefficients mu_i * scale^(2 i) for i = 0 … max_length.
 
-        `scale` undoes the division of the adjacency matrices by `scale` while walking, without overflow.
+        Parameters
+        ----------
+        max_length : int
+            Longest walk.
+        scale : float, default=1.0
+            Number that the adjacency matrices were divided by while walking; undone here without overflow.
+
+        Returns
+        -------
+        array of shape (max_length + 1,)
+            The coefficients.
         """
 
     def coefficients_by_round(self, n_rounds: int, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """The same for each round of label refinement, (n_rounds, max_length + 1)."""
+        """The coefficients of each Weisfeiler–Lehman iteration.
+
+        Parameters
+        ----------
+        n_rounds : int
+            Number of iterations, with iteration 0: ``refine + 1``.
+        max_length : int
+            Longest walk.
+        scale : float, default=1.0
+            As in `coefficients`.
+
+        Returns
+        -------
+        array of shape (n_rounds, max_length + 1)
+            The coefficients.
+        """
         return np.tile(self.coefficients(max_length, scale), (n_rounds, 1))
 
     @abstractmethod
     def evaluate(self, x: Any) -> Any:
-        """sum_i mu_i x^i, elementwise."""
+        """Value of the infinite series, sum_i mu_i x^i.
+
+        Parameters
+        ----------
+        x : float or array
+            Where to evaluate it.
+
+        Returns
+        -------
+        float or array
+            The value, elementwise.
+        """
 
     @abstractmethod
     def relative_tail(self, max_length: int, growth: float) -> float:
-        """The share of sum_i mu_i growth^i that lies beyond `max_length`."""
+        """The share of sum_i mu_i growth^i that lies beyond `max_length`.
+
+        Parameters
+        ----------
+        max_length : int
+            Longest walk that is kept.
+        growth : float
+            Bound on the growth of walks per step.
+
+        Returns
+        -------
+        float
+            The share, from 0 to 1.
+        """
 
     @abstractmethod
     def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """f_k * scale^(2 k) for k = 0 … max_length, with sum_p f_p f_(k-p) = mu_k (f >= 0, or it is refused)."""
+        """The modulation f_k * scale^(2 k) for k = 0 … max_length, with sum_p f_p f_(k-p) = mu_k.
+
+        Parameters
+        ----------
+        max_length : int
+            Longest walk.
+        scale : float, default=1.0
+            As in `coefficients`.
+
+        Returns
+        -------
+        array of shape (max_length + 1,)
+            The modulation, at least 0.
+
+        Raises
+        ------
+        ModulationError
+            If no real f >= 0 exists.
+        """
 
     @property
     def modulation_radius(self) -> float:
-        """Convergence radius of sum_k f_k x^k."""
+        """Radius of convergence of sum_k f_k x^k."""
         return self.radius
 
     def check_modulation(self) -> None:
-        """Refuse a series without a modulation f >= 0."""
+        """Check that the series has a modulation f >= 0.
+
+        Raises
+        ------
+        ModulationError
+            If it has none.
+        """
         self.modulation(0)
 
     @abstractmethod
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
-        """A length, as short as is known, after which ``sum_k |f_k| growth^k`` has at most `rtol` of itself left."""
+        """A length, as short as is known, after which ``sum_k |f_k| growth^k`` has at most `rtol` of itself left.
+
+        Parameters
+        ----------
+        growth : float
+            Bound on the growth of walks per step.
+        rtol : float, default=1e-9
+            Share that may be left.
+
+        Returns
+        -------
+        int
+            The length.
+        """
 
     def tail_bound(self, max_length: int, growth: float) -> float:
-        """sum_{i > max_length} mu_i growth^i."""
+        """The tail sum_{i > max_length} mu_i growth^i.
+
+        Parameters
+        ----------
+        max_length : int
+            Longest walk that is kept.
+        growth : float
+            Bound on the growth of walks per step.
+
+        Returns
+        -------
+        float
+            The tail.
+
+        Raises
+        ------
+        DivergenceError
+            If the infinite series diverges at `growth`.
+        """
         self.check_convergence(growth)
         return self.relative_tail(max_length, growth) * float(self.evaluate(growth))
 
     def truncation_length(self, growth: float, rtol: float = 1e-12) -> int:
-        """The smallest length after which the tail is at most `rtol` of the whole series."""
+        """The smallest length after which the tail is at most `rtol` of the infinite series.
+
+        Parameters
+        ----------
+        growth : float
+            Bound on the growth of walks per step.
+        rtol : float, default=1e-12
+            Share that the tail may have.
+
+        Returns
+        -------
+        int
+            The length.
+
+        Raises
+        ------
+        DivergenceError
+            If the infinite series diverges at `growth`.
+        """
         self.check_convergence(growth)
         return first_length(lambda length: self.relative_tail(length, growth) <= rtol, self, growth)
 
     def truncated(self, max_length: int) -> Coefficients:
-        """The series cut after `max_length`, which may have any decay."""
+        """The series truncated after `max_length`, which converges for any decay.
+
+        Parameters
+        ----------
+        max_length : int
+            Longest walk that is kept.
+
+        Returns
+        -------
+        Coefficients
+            The finite series.
+        """
         from gvoys.series.coefficients import Coefficients
 
         return Coefficients(self.coefficients(check_length(max_length)).tolist())
 
     def resolved(self, max_degree: float) -> Series:
-        """Replace ``decay="auto"`` by 1 / max_degree^2; a series with a number stays as it is."""
+        """The series with ``decay="auto"`` replaced by 1 / max_degree^2.
+
+        Parameters
+        ----------
+        max_degree : float
+            Largest degree of the graphs.
+
+        Returns
+        -------
+        Series
+            The series; one whose decay is a number stays as it is.
+        """
         return self
 
     # -- as scikit-learn knows parameters, so that grids over series__decay work
@@ -115,22 +265,63 @@ class Series(ABC):
         return copy(self)
 
     def check_convergence(self, growth: float) -> None:
-        """Refuse a whole series that diverges at `growth`."""
+        """Check that the infinite series converges.
+
+        Parameters
+        ----------
+        growth : float
+            Bound on the growth of walks per step.
+
+        Raises
+        ------
+        DivergenceError
+            If it diverges at `growth`.
+        """
         if growth >= self.radius:
             raise DivergenceError(
-                f"the whole series {self} diverges: decay * rho1 * rho2 = {growth / self.radius:.6g} is not below 1; "
-                f"the largest decay that would do is just under {1 / growth:.6g}, or cut the series at a max_length"
+                f"the infinite series {self} diverges: decay * rho1 * rho2 = {growth / self.radius:.6g} is not below "
+                f"1; the decay must be below {1 / growth:.6g}, or truncate the series with max_length"
             )
 
 
 def check_length(max_length: int) -> int:
+    """Check the length of a walk.
+
+    Parameters
+    ----------
+    max_length : int
+        Longest walk, at least 0.
+
+    Returns
+    -------
+    int
+        The length.
+
+    Raises
+    ------
+    ParameterError
+        If it is not an integer of at least 0.
+    """
     if not isinstance(max_length, (int, np.integer)) or isinstance(max_length, bool) or max_length < 0:
         raise ParameterError(f"max_length must be an integer of at least 0, not {max_length!r}")
     return int(max_length)
 
 
 def check_number(series: Series, max_degree: float) -> None:
-    """Raise where ``decay="auto"`` meets a function without a fit: its value would change from call to call."""
+    """Check that the decay is a number: a function without a fit cannot resolve ``decay="auto"``.
+
+    Parameters
+    ----------
+    series : Series
+        The series.
+    max_degree : float
+        Largest degree of the graphs, for the advice in the message.
+
+    Raises
+    ------
+    ParameterError
+        If the decay is ``"auto"``: the value would change from call to call.
+    """
     resolved = series.resolved(max_degree)
     if resolved is not series:
         raise ParameterError(
@@ -140,7 +331,27 @@ def check_number(series: Series, max_degree: float) -> None:
 
 
 def first_length(enough: Callable[[int], bool], series: Series, growth: float) -> int:
-    """The smallest length that is enough, by doubling and bisection; `enough` is monotone."""
+    """The smallest length that is enough, by doubling and bisection.
+
+    Parameters
+    ----------
+    enough : callable
+        Whether a length is enough; monotone.
+    series : Series
+        The series, for the message.
+    growth : float
+        Bound on the growth of walks per step, for the message.
+
+    Returns
+    -------
+    int
+        The length.
+
+    Raises
+    ------
+    DivergenceError
+        If over a million terms are needed.
+    """
     low, high = -1, 1
     while not enough(high):
         if high >= _LONGEST:
@@ -153,12 +364,30 @@ def first_length(enough: Callable[[int], bool], series: Series, growth: float) -
 
 
 def check_series(series: Any, n_rounds: int = 1) -> Series:
-    """Refuse what is not a series, or one for other rounds of refinement."""
+    """Check that a series fits the Weisfeiler–Lehman iterations.
+
+    Parameters
+    ----------
+    series : Series
+        What was given as a series.
+    n_rounds : int, default=1
+        Number of iterations, with iteration 0: ``refine + 1``.
+
+    Returns
+    -------
+    Series
+        The series.
+
+    Raises
+    ------
+    ParameterError
+        If it is not a series, or has coefficients for another number of iterations.
+    """
     if not isinstance(series, Series):
         raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
     if series.rounds and len(series.rounds) != n_rounds:
         raise ParameterError(
-            f"this series has coefficients for {len(series.rounds)} rounds of refinement and meets {n_rounds}; "
-            f"it belongs with refine={len(series.rounds) - 1}"
+            f"this series has coefficients for Weisfeiler–Lehman iterations 0 to {len(series.rounds) - 1}, and here "
+            f"refine={n_rounds - 1}; use it with refine={len(series.rounds) - 1}"
         )
     return series

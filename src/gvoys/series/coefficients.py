@@ -19,9 +19,25 @@ from gvoys.series.square_root import OTHERS, ROUNDING, finite_square_root, squar
 class Coefficients(Series):
     """Any finite series mu_0, mu_1, …, all of them at least 0.
 
-    A row for each round of label refinement 0 … R is for estimators with ``refine=R``; then `rounds` holds the rows,
-    and `mu` their sums, which bound the kernel, since refined labels match less often.
+    Parameters
+    ----------
+    mu : array-like of shape (n_lengths,) or (refine + 1, n_lengths)
+        The coefficients. A row for each Weisfeiler–Lehman iteration 0 … R is for estimators with ``refine=R``.
 
+    Attributes
+    ----------
+    mu : tuple of floats
+        The coefficients; of several rows their sums, which bound the kernel, since refined labels match less often.
+    rounds : tuple of tuples
+        The rows, where there are several; else empty.
+
+    Raises
+    ------
+    ParameterError
+        If a coefficient is negative or not finite.
+
+    Examples
+    --------
     >>> Coefficients([1, 0, 0.5]).coefficients(3)
     array([1. , 0. , 0.5, 0. ])
     """
@@ -37,7 +53,8 @@ class Coefficients(Series):
             values = np.empty(0)
         if values.ndim not in (1, 2) or values.size == 0:
             raise ParameterError(
-                f"Coefficients takes a flat list of one number or more, or one such list per round, not {mu!r}"
+                f"Coefficients takes a flat list of one number or more, or one such list per Weisfeiler–Lehman "
+                f"iteration, not {mu!r}"
             )
         rows = np.atleast_2d(values)
         bad = ~(np.isfinite(rows) & (rows >= 0))
@@ -103,7 +120,25 @@ class Coefficients(Series):
             )
 
     def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """Coefficients of the square root of the polynomial; a finite mu has in general an infinite f."""
+        """The modulation f: the square root of the polynomial; a finite mu has in general an infinite f.
+
+        Parameters
+        ----------
+        max_length : int
+            Longest walk.
+        scale : float, default=1.0
+            As in `coefficients`.
+
+        Returns
+        -------
+        array of shape (max_length + 1,)
+            The modulation, at least 0.
+
+        Raises
+        ------
+        ModulationError
+            If f is negative somewhere, or does not exist.
+        """
         f = square_root(self.coefficients(len(self.mu) - 1, scale), check_length(max_length))
         negative = np.flatnonzero(f < -ROUNDING * np.abs(f).max())
         if negative.size:
@@ -125,7 +160,27 @@ class Coefficients(Series):
         return float(np.abs(np.roots(np.trim_zeros(mu)[::-1])).min(initial=math.inf))
 
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
-        """From f itself as far as Cauchy's estimate reaches: f is analytic up to the nearest zero of the polynomial."""
+        """The length after which f may be truncated.
+
+        Found from f itself as far as Cauchy's estimate reaches: f is analytic up to the polynomial's nearest zero.
+
+        Parameters
+        ----------
+        growth : float
+            Bound on the growth of walks per step.
+        rtol : float, default=1e-9
+            Share that may be left.
+
+        Returns
+        -------
+        int
+            The length.
+
+        Raises
+        ------
+        ModulationError
+            If f diverges at `growth`.
+        """
         mu = np.trim_zeros(np.array(self.mu), "b")
         if not mu.size:
             return 0

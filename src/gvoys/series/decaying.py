@@ -31,7 +31,7 @@ class _Decaying(Series):
 
     @property
     def rate(self) -> float:
-        """The decay as a number; "auto" has none before it meets graphs."""
+        """The decay as a number; "auto" has none before an estimator is fitted."""
         if self.decay == "auto":
             raise ParameterError('decay="auto" has no value before fitting; call series.resolved(max_degree) first')
         return float(self.decay)
@@ -39,15 +39,23 @@ class _Decaying(Series):
     def resolved(self, max_degree: float) -> Series:
         if self.decay != "auto":
             return self
-        # walks cannot multiply in edgeless graphs, so that any decay would do
+        # walks cannot multiply in edgeless graphs, so that the series converges for any decay
         size = min(max(max_degree, 1e-140), 1e140)  # its square is a number
         return replace(self, decay=1.0 / size**2 if max_degree > 0 else 1.0)
 
 
 @dataclass(frozen=True)
 class Geometric(_Decaying):
-    """mu_i = decay^i.
+    """The geometric series mu_i = decay^i.
 
+    Parameters
+    ----------
+    decay : float or "auto"
+        A number of at least 0. The infinite series converges where decay * rho1 * rho2 < 1. "auto" becomes 1 / d_max^2
+        when an estimator is fitted.
+
+    Examples
+    --------
     >>> Geometric(0.5).coefficients(3)
     array([1.   , 0.5  , 0.25 , 0.125])
     >>> Geometric(0.5).truncation_length(growth=1.0, rtol=1e-3)
@@ -68,7 +76,20 @@ class Geometric(_Decaying):
         return float((self.rate * growth) ** (max_length + 1))
 
     def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """f_k = decay^k C(2k, k) / 4^k, the series of (1 - decay x)^(-1/2)."""
+        """The modulation f_k = decay^k C(2k, k) / 4^k, the series of (1 - decay x)^(-1/2).
+
+        Parameters
+        ----------
+        max_length : int
+            Longest walk.
+        scale : float, default=1.0
+            As in `coefficients`.
+
+        Returns
+        -------
+        array of shape (max_length + 1,)
+            The modulation.
+        """
         k = np.arange(1.0, check_length(max_length) + 1.0)
         return np.cumprod(np.concatenate([[1.0], self.rate * scale**2 * (1.0 - 0.5 / k)]))
 
@@ -80,8 +101,15 @@ class Geometric(_Decaying):
 
 @dataclass(frozen=True)
 class Exponential(_Decaying):
-    """mu_i = decay^i / i!; converges for every decay.
+    """The exponential series mu_i = decay^i / i!, which converges for every decay.
 
+    Parameters
+    ----------
+    decay : float or "auto"
+        A number of at least 0. "auto" becomes 1 / d_max^2 when an estimator is fitted.
+
+    Examples
+    --------
     >>> Exponential(1.0).coefficients(3)
     array([1.        , 1.        , 0.5       , 0.16666667])
     """
@@ -97,8 +125,8 @@ class Exponential(_Decaying):
     def check_convergence(self, growth: float) -> None:
         if self.rate * growth > LARGEST_EXPONENT:
             raise DivergenceError(
-                f"the whole series {self} may reach exp({self.rate * growth:.6g}), past the range of float64; "
-                f"the largest decay that would do is {LARGEST_EXPONENT / growth:.6g}, or cut it at a max_length"
+                f"the infinite series {self} may reach exp({self.rate * growth:.6g}), past the range of float64; "
+                f"the decay must be at most {LARGEST_EXPONENT / growth:.6g}, or truncate the series with max_length"
             )
 
     def coefficients(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
@@ -112,7 +140,20 @@ class Exponential(_Decaying):
         return float(gammainc(max_length + 1, self.rate * growth))
 
     def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """f_k = (decay / 2)^k / k!."""
+        """The modulation f_k = (decay / 2)^k / k!.
+
+        Parameters
+        ----------
+        max_length : int
+            Longest walk.
+        scale : float, default=1.0
+            As in `coefficients`.
+
+        Returns
+        -------
+        array of shape (max_length + 1,)
+            The modulation.
+        """
         return Exponential(self.rate / 2).coefficients(max_length, scale)
 
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
@@ -120,8 +161,22 @@ class Exponential(_Decaying):
 
 
 def series_named(name: str, decay: float | None = None) -> Series:
-    """A series as the command line spells it; without a decay it is "auto".
+    """A series as the command line spells it.
 
+    Parameters
+    ----------
+    name : {"geometric", "exponential"}
+        Kind of series.
+    decay : float or None, default=None
+        The decay; None means "auto".
+
+    Returns
+    -------
+    Series
+        The series.
+
+    Examples
+    --------
     >>> series_named("exponential", 0.1)
     Exponential(decay=0.1)
     """

@@ -1,4 +1,4 @@
-"""Whether a SciPy matrix is what its format says: SciPy's compiled code does not ask, and reads where indices lead."""
+"""Whether a SciPy matrix is what its format says: SciPy's compiled code reads wherever indices lead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,18 @@ __all__ = ["check_sparse"]
 
 
 def check_sparse(matrix: Any) -> None:
-    """Raise GraphError, naming what is wrong, where an array of a two-dimensional matrix does not fit the others."""
+    """Check that the arrays of a two-dimensional sparse matrix fit each other.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array
+        A matrix of SciPy.
+
+    Raises
+    ------
+    GraphError
+        If they do not; the message names the array.
+    """
     kind = matrix.format
     if kind in ("csr", "csc", "bsr"):
         _check_compressed(matrix)

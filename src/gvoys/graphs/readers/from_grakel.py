@@ -22,14 +22,38 @@ from gvoys.graphs.readers.parts import GraphParts, Names
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a tuple or list of one to three members that begins with edges or a matrix."""
+    """Recognise a tuple or list of one to three members that begins with edges or a matrix.
+
+    Parameters
+    ----------
+    graph : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether `read` can read it.
+    """
     if not isinstance(graph, (tuple, list)) or not 1 <= len(graph) <= 3:
         return False
     return sp.issparse(graph[0]) or isinstance(graph[0], (Mapping, set, frozenset, list, tuple, np.ndarray))
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one GraKeL tuple."""
+    """Read one GraKeL tuple.
+
+    Parameters
+    ----------
+    graph : tuple or list
+        Edges or adjacency, node labels and edge labels, the last two optional.
+    names : Names
+        How to read it.
+
+    Returns
+    -------
+    GraphParts
+        The graph.
+    """
     edges, node_labels, edge_labels = (*graph, None, None)[:3]
     if _is_matrix(edges):
         parts = from_matrix.read(edges if sp.issparse(edges) else np.asarray(edges), names)

@@ -10,12 +10,36 @@ from gvoys.graphs.readers.parts import MISSING, GraphParts, Names, collect, stac
 
 
 def matches(graph: Any) -> bool:
-    """Recognise an igraph graph without importing igraph."""
+    """Recognise an igraph graph without importing igraph.
+
+    Parameters
+    ----------
+    graph : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether `read` can read it.
+    """
     return hasattr(graph, "vs") and hasattr(graph, "es") and hasattr(graph, "get_edgelist")
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one igraph graph; igraph fills attributes that were never set with None, read here as missing."""
+    """Read one igraph graph; igraph fills attributes that were never set with None, read here as missing.
+
+    Parameters
+    ----------
+    graph : igraph.Graph
+        The graph.
+    names : Names
+        How to read it.
+
+    Returns
+    -------
+    GraphParts
+        The graph.
+    """
     edges = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     return GraphParts(
         n_nodes=graph.vcount(),

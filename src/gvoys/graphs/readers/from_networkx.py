@@ -14,12 +14,36 @@ if TYPE_CHECKING:
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a networkx graph without importing networkx."""
+    """Recognise a networkx graph without importing networkx.
+
+    Parameters
+    ----------
+    graph : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether `read` can read it.
+    """
     return hasattr(graph, "is_multigraph") and hasattr(graph, "adj")
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one networkx graph; parallel edges of a multigraph stay apart until the batch merges them."""
+    """Read one networkx graph; parallel edges of a multigraph stay apart until the batch merges them.
+
+    Parameters
+    ----------
+    graph : networkx graph
+        The graph.
+    names : Names
+        How to read it.
+
+    Returns
+    -------
+    GraphParts
+        The graph.
+    """
     nodes = dict(graph.nodes(data=True))
     number = dict(zip(nodes, range(len(nodes)), strict=True))
     edges = list(graph.edges(data=True))
@@ -46,7 +70,20 @@ def _column(facts: list[dict[str, Any]], name: str | None, of_what: str) -> list
 
 
 def to_networkx(batch: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str) -> list[Any]:
-    """The work of `GraphBatch.to_networkx`."""
+    """Convert to networkx graphs: the work of `GraphBatch.to_networkx`.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    node_label, edge_label, weight, node_attributes : str
+        As in `GraphBatch.to_networkx`.
+
+    Returns
+    -------
+    list of networkx graphs
+        One for each graph.
+    """
     try:
         import networkx  # noqa: F401
     except ImportError:

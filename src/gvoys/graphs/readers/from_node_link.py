@@ -14,12 +14,36 @@ _EDGES = ("links", "edges")
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a dictionary of nodes and links."""
+    """Recognise a dictionary of nodes and links.
+
+    Parameters
+    ----------
+    graph : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether `read` can read it.
+    """
     return isinstance(graph, Mapping) and "nodes" in graph and any(name in graph for name in _EDGES)
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one node-link dictionary; lists among its labels become tuples."""
+    """Read one node-link dictionary; lists among its labels become tuples.
+
+    Parameters
+    ----------
+    graph : dict
+        Nodes and links.
+    names : Names
+        How to read it.
+
+    Returns
+    -------
+    GraphParts
+        The graph.
+    """
     nodes = _items(graph["nodes"], "nodes")
     edges = _items(next((graph[name] for name in _EDGES if name in graph), None), "links")
     number = {_hashable(node.get("id", place)): place for place, node in enumerate(nodes)}

@@ -18,7 +18,17 @@ MISSING = object()
 
 @dataclass(frozen=True)
 class Names:
-    """Where labels, weights and attributes are found, and how to read formats that do not say their direction."""
+    """Where labels, weights and attributes are found, and how to read formats that do not say their direction.
+
+    Parameters
+    ----------
+    node_label, edge_label, weight : str or None
+        Names of the attributes; None reads none.
+    node_attributes : tuple of str
+        Names of real node attributes.
+    directed : bool
+        Whether formats that do not say it are read as directed.
+    """
 
     node_label: str | None
     edge_label: str | None
@@ -29,7 +39,25 @@ class Names:
 
 @dataclass(frozen=True)
 class GraphParts:
-    """One graph: entries numbered from 0, and one value per entry or node where there are any."""
+    """One graph as a reader returns it.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    rows, columns : array of int
+        Ends of each entry, numbered from 0.
+    directed : bool
+        Whether the graph is directed.
+    both_ways : bool
+        Whether an undirected edge is listed in both directions already.
+    weights, edge_labels : sequence or None
+        One value per entry.
+    node_labels, node_attributes : sequence or None
+        One value, or one row of numbers, per node.
+    named : bool
+        Whether the format finds labels and weights by name.
+    """
 
     n_nodes: int
     rows: NDArray[Any]
@@ -44,7 +72,27 @@ class GraphParts:
 
 
 def collect(values: list[Any], name: str, of_what: str) -> list[Any] | None:
-    """The values of one attribute: all, or None where no item has it. A partly given attribute is refused."""
+    """The values of one attribute.
+
+    Parameters
+    ----------
+    values : list
+        One value per node or edge; MISSING where there is none.
+    name : str
+        Name of the attribute, for the message.
+    of_what : str
+        "nodes" or "edges", for the message.
+
+    Returns
+    -------
+    list or None
+        All values, or None where no item has the attribute.
+
+    Raises
+    ------
+    GraphError
+        If some items have it and others do not.
+    """
     missing = sum(value is MISSING for value in values)
     if missing == len(values):
         return None
@@ -54,7 +102,25 @@ def collect(values: list[Any], name: str, of_what: str) -> list[Any] | None:
 
 
 def stack_attributes(columns: dict[str, Any], n_nodes: int) -> NDArray[np.float64] | None:
-    """Node attributes side by side, numbers or vectors; one that was asked for and that no node has is refused."""
+    """Node attributes side by side.
+
+    Parameters
+    ----------
+    columns : dict
+        Values of each attribute, numbers or vectors, by name.
+    n_nodes : int
+        Number of nodes.
+
+    Returns
+    -------
+    array of shape (n_nodes, n_attributes) or None
+        The attributes; None where none are asked for.
+
+    Raises
+    ------
+    GraphError
+        If no node has an attribute that is asked for.
+    """
     if not columns or not n_nodes:
         return None
     for name, values in columns.items():

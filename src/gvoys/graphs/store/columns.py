@@ -16,14 +16,39 @@ _BLOCK = 1 << 21  # numbers
 
 
 def npy_header(kind: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The first bytes of a .npy file."""
+    """The first bytes of a .npy file.
+
+    Parameters
+    ----------
+    kind : dtype
+        Type of the numbers.
+    shape : tuple of int
+        Shape of the array.
+
+    Returns
+    -------
+    bytes
+        The header, always of the same length.
+    """
     header = repr({"descr": kind.str, "fortran_order": False, "shape": shape}).encode()
     padded = header.ljust(HEADER - 11) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded
 
 
 class Column:
-    """A file of rows that are appended."""
+    """A file of rows that are appended.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the file.
+    name : str
+        Name of the array; the file is NAME.npy.
+    kind : dtype
+        Type of the numbers.
+    width : int or None, default=None
+        Numbers per row; None makes a flat array.
+    """
 
     def __init__(self, folder: Path, name: str, kind: Any, width: int | None = None) -> None:
         self.name, self.kind, self.width = name, np.dtype(kind), width
@@ -34,7 +59,13 @@ class Column:
         self._checksum = 0
 
     def append(self, values: NDArray[Any]) -> None:
-        """Rows at the end."""
+        """Append rows.
+
+        Parameters
+        ----------
+        values : array
+            The rows.
+        """
         data = np.ascontiguousarray(values, self.kind)
         self.length += len(data)
         view = data.data.cast("B") if data.size else b""
@@ -42,12 +73,33 @@ class Column:
         self._checksum = zlib.crc32(view, self._checksum)
 
     def fill(self, length: int, value: float) -> None:
-        """Rows of one value, for those that came before the column did."""
+        """Append rows of one value, for those that came before the column did.
+
+        Parameters
+        ----------
+        length : int
+            Number of rows.
+        value : float
+            The value.
+        """
         for begin in range(0, length, _BLOCK):
             self.append(np.full(min(_BLOCK, length - begin), value, self.kind))
 
     def narrowed(self, folder: Path, kind: Any) -> Column:
-        """The same numbers in a narrower type, in place of this column."""
+        """The same numbers in a narrower type, in place of this column.
+
+        Parameters
+        ----------
+        folder : Path
+            Folder of the file.
+        kind : dtype
+            The narrower type.
+
+        Returns
+        -------
+        Column
+            The new column.
+        """
         self.finish()
         moved = Column(folder, f"{self.name}.narrow", kind)
         numbers = np.load(self.path, mmap_mode="r") if self.length else np.empty(0, kind)
@@ -61,7 +113,13 @@ class Column:
         return moved
 
     def finish(self) -> dict[str, Any]:
-        """Write the header, close, and say what the manifest should know; the checksum is that of the numbers."""
+        """Write the header and close the file.
+
+        Returns
+        -------
+        dict
+            What the manifest says about the array; the checksum is that of the numbers.
+        """
         shape = (self.length,) if self.width is None else (self.length, self.width)
         self._file.seek(0)
         self._file.write(npy_header(self.kind, shape))
@@ -69,5 +127,5 @@ class Column:
         return {"bytes": self.path.stat().st_size, "crc32": self._checksum, "dtype": self.kind.str, "shape": shape}
 
     def close(self) -> None:
-        """Let go of the file, as after a failure."""
+        """Close the file, as after a failure."""
         self._file.close()

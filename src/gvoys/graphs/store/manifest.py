@@ -36,7 +36,20 @@ _ARRAYS: dict[str, tuple[tuple[type, ...], int]] = {  # types and dimensions
 
 
 def checksum_file(path: Path, skip: int = 0) -> int:
-    """CRC-32 of a file's bytes after the first `skip`: it finds any flipped bit and nearly any other damage."""
+    """CRC-32 of a file: it finds any flipped bit and nearly any other damage.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    skip : int, default=0
+        Number of bytes at the beginning that are not included.
+
+    Returns
+    -------
+    int
+        The checksum.
+    """
     value = 0
     with path.open("rb") as file:
         file.seek(skip)
@@ -46,19 +59,43 @@ def checksum_file(path: Path, skip: int = 0) -> int:
 
 
 def write_manifest(folder: Path, content: dict[str, Any]) -> None:
-    """The manifest, complete with format, version and checksum."""
+    """Write the manifest, complete with format, version and checksum.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the store.
+    content : dict
+        What the manifest says.
+    """
     body = {"format": FORMAT, "version": VERSION, **content}
     with appearing(folder / MANIFEST) as partial:
         partial.write_text(json.dumps({**body, "checksum": _checksum(body)}, indent=1))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest, or one sentence on why this folder is no store that can be read."""
+    """Read the manifest of a store.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the store.
+
+    Returns
+    -------
+    dict
+        What the manifest says.
+
+    Raises
+    ------
+    StoreError
+        If the folder is not a store, or one that this version cannot read.
+    """
     if not folder.is_dir():
         raise StoreError(f"there is no store {folder}; a store is a folder that gvoys.write_store makes")
     file = folder / MANIFEST
     if not file.is_file():
-        raise StoreError(f"{folder} is not a store, or one whose writing was cut short: it has no {MANIFEST}")
+        raise StoreError(f"{folder} is not a store, or one whose writing was interrupted: it has no {MANIFEST}")
     content = read_json(file)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StoreError(f"{file} is not the manifest of a store; write the store again")
@@ -73,7 +110,18 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_json(file: Path) -> Any:
-    """What a JSON file says, or None where it is none."""
+    """What a JSON file says.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+
+    Returns
+    -------
+    object or None
+        The content, or None where the file is not JSON.
+    """
     try:
         return json.loads(file.read_bytes())
     except (ValueError, RecursionError):

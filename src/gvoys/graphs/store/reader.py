@@ -21,17 +21,28 @@ __all__ = ["open_store"]
 
 
 def open_store(path: str | PathLike[str], verify: bool = True) -> GraphBatch:
-    """The graphs of a store, mapped into memory: nothing is copied, and slices share the files.
+    """Open a store: its graphs are mapped into memory, nothing is copied, and slices share the files.
+
+    Sizes and headers are always compared, and all arrays are read once, at the speed of memory or of the disk, to check
+    that every number is within its range.
 
     Parameters
     ----------
-    path : a folder that `write_store` made.
-    verify : compare checksums and check that undirected graphs have each edge in both directions, together about a
-        second per gigabyte.
+    path : str or path-like
+        A folder that `write_store` made.
+    verify : bool, default=True
+        Whether to compare checksums and check that undirected graphs have each edge in both directions, together about
+        a second per gigabyte.
 
-    Sizes and headers are always compared, and all arrays are read once, at the speed of memory or of the disk, to check
-    that every number is within its range. Raises StoreError by name for a folder that is no store, or one that is
-    unfinished, truncated or damaged.
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+
+    Raises
+    ------
+    StoreError
+        If the folder is not a store, or one that is unfinished, truncated or damaged; the message names the file.
     """
     folder = Path(path)
     try:

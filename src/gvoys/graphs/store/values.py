@@ -10,7 +10,18 @@ __all__ = ["decode_value", "encode_value"]
 
 
 def encode_value(value: Any) -> Any:
-    """A label as JSON; of anything else its text is kept. Kernels read hashes, which are stored beside."""
+    """A label as JSON; of any other type the text is kept. Kernels read hashes, which are stored beside.
+
+    Parameters
+    ----------
+    value : object
+        The label.
+
+    Returns
+    -------
+    object
+        What JSON can hold.
+    """
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, tuple):
         return {"tuple": [encode_value(item) for item in value]}
@@ -22,7 +33,23 @@ def encode_value(value: Any) -> Any:
 
 
 def decode_value(value: Any) -> Any:
-    """The label that `encode_value` was given; raise ValueError for what it never writes."""
+    """The label that `encode_value` was given.
+
+    Parameters
+    ----------
+    value : object
+        What `encode_value` returned.
+
+    Returns
+    -------
+    object
+        The label.
+
+    Raises
+    ------
+    ValueError
+        If `encode_value` never writes such a value.
+    """
     if value is None or type(value) in (bool, int, float, str):
         return value
     if not isinstance(value, dict) or len(value) != 1:

@@ -32,10 +32,21 @@ def write_store(graphs: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    graphs : anything that `as_batch` takes, or an iterator over such, which is written piece by piece: memory holds one
+    graphs : list of graphs, GraphBatch or iterator
+        Anything that `as_batch` takes, or an iterator over such, which is written piece by piece: memory holds one
         piece at a time.
-    path : a folder that does not exist yet. It appears when it is complete.
+    path : str or path-like
+        A folder that does not exist yet. It appears when it is complete.
 
+    Raises
+    ------
+    StoreError
+        If the folder exists already.
+    GraphError
+        If some graphs have labels, attributes or directions and others have not.
+
+    Examples
+    --------
     >>> import gvoys as gv, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp()) / "molecules"
     >>> gv.write_store(gv.datasets.molecules(50), folder)
@@ -49,9 +60,19 @@ def write_store(graphs: Any, path: str | PathLike[str]) -> None:
 
 
 class StoreWriter:
-    """A store in the making, for a ``with`` statement; what raises inside leaves nothing behind.
+    """Write a store step by step, in a ``with`` block; an error inside leaves nothing behind.
 
     `add` takes batches; `add_rows` and `end_graph` take one graph of any size by blocks of its rows.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A folder that does not exist yet. It appears when the block ends.
+
+    Raises
+    ------
+    StoreError
+        If the folder exists already.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -86,7 +107,20 @@ class StoreWriter:
     # -- graphs in
 
     def add(self, batch: GraphBatch) -> None:
-        """Whole graphs."""
+        """Add complete graphs.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Raises
+        ------
+        StoreError
+            If a graph is being added by rows.
+        GraphError
+            If the graphs differ from those before in labels, attributes or direction.
+        """
         if self._graph_nodes:
             raise StoreError("a graph is being added by rows; end it before others are added")
         if not len(batch):
@@ -113,10 +147,30 @@ class StoreWriter:
         edge_labels: Any = None,
         node_labels: Any = None,
     ) -> None:
-        """Some more nodes of one graph: how many entries each has, and where they lead, sorted within a node.
+        """Add some more nodes of one graph.
 
         An undirected edge stands in the rows of both its ends, parallel ones in the same order. That is not checked
         here, but by `open_store`.
+
+        Parameters
+        ----------
+        degrees : array of int, shape (n_rows,)
+            Number of entries of each node.
+        indices : array of int
+            Nodes that the entries lead to, sorted within each node.
+        directed : bool, default=False
+            Whether the graph is directed.
+        edge_weights : array or None, default=None
+            One weight per entry.
+        edge_labels : sequence or None, default=None
+            One label per entry.
+        node_labels : sequence or None, default=None
+            One label per node.
+
+        Raises
+        ------
+        GraphError
+            If the arrays do not fit together.
         """
         degrees, indices = _check_counts(degrees, "degrees"), _check_counts(indices, "indices")
         if len(indices) != int(degrees.sum()):
@@ -138,7 +192,13 @@ class StoreWriter:
         self._largest = max(self._largest, int(indices.max(initial=-1)))
 
     def end_graph(self) -> None:
-        """The rows that were added are one graph."""
+        """End the graph whose rows were added.
+
+        Raises
+        ------
+        GraphError
+            If an entry leads to a node that the graph does not have.
+        """
         if self._largest >= self._graph_nodes:
             raise GraphError(f"an entry leads to node {self._largest}, and the graph has {self._graph_nodes} nodes")
         self._largest = -1
@@ -147,12 +207,12 @@ class StoreWriter:
 
     @property
     def n_nodes(self) -> int:
-        """Nodes so far."""
+        """Number of nodes so far."""
         return self._columns["indptr"].length - 1
 
     @property
     def n_entries(self) -> int:
-        """Adjacency entries so far."""
+        """Number of adjacency entries so far."""
         return self._columns["indices"].length
 
     def _append_rows(

@@ -1,4 +1,4 @@
-"""What `gvoys embed` reads: one class per kind of file, all with the same face."""
+"""What `gvoys embed` reads: one class per kind of file, all with the same interface."""
 
 from __future__ import annotations
 
@@ -17,7 +17,27 @@ KINDS = ".smi, .csv, .tsv or .parquet (SMILES), .g6, .s6, .jsonl, a TU .zip or f
 
 
 def open_input(path: Path, smiles_column: str = "smiles", id_column: str | None = None) -> Input:
-    """The input behind a path, by what it is called; columns are for tables of SMILES."""
+    """Open a file or folder of graphs, by its name.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    smiles_column : str, default="smiles"
+        Column of a table that holds the SMILES.
+    id_column : str or None, default=None
+        Column of a table that holds the ids; None numbers the rows.
+
+    Returns
+    -------
+    Input
+        The input.
+
+    Raises
+    ------
+    DatasetError
+        If there is no such file, or it is of no kind that can be read.
+    """
     suffix = path.suffix.lower()
     if not path.exists():
         raise DatasetError(f"there is no file or folder {path}")

@@ -1,4 +1,4 @@
-"""The face that inputs share: chunks are planned without reading graphs, and read by whoever gets them."""
+"""The interface of inputs: chunks are planned without reading graphs, and read by whichever worker gets them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,26 @@ from typing import Any
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.smiles import check_rdkit, read_smiles
 
-__all__ = ["Builder", "Chunk", "Input", "Records", "Rejection", "digest_file", "smiles_builder"]
+__all__ = ["Builder", "Chunk", "Input", "Records", "Skipped", "digest_file", "smiles_builder"]
 
-Rejection = tuple[int, str]  # a line or row, from 1, and the reason
+Skipped = tuple[int, str]  # a line or row, from 1, and the reason
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A stretch of an input: bytes or rows from `begin` to `end`, the first of them at line `line`."""
+    """A stretch of an input.
+
+    Parameters
+    ----------
+    index : int
+        Number of the chunk.
+    begin, end : int
+        Bytes or rows from `begin` to `end`.
+    line : int, default=1
+        Line or row, from 1, at which it begins.
+    where : int, default=0
+        Row group of a Parquet file.
+    """
 
     index: int
     begin: int
@@ -28,27 +40,66 @@ class Chunk:
     where: int = 0  # a row group of a Parquet file
 
 
-Builder = Callable[[Sequence[int]], tuple[GraphBatch, list[Rejection]]]  # rejections by place in what was asked for
+Builder = Callable[[Sequence[int]], tuple[GraphBatch, list[Skipped]]]  # skipped: by place in what was asked for
 
 
 @dataclass(frozen=True)
 class Records:
-    """What stands in a chunk: where each graph stands, its id, and how to build some of them."""
+    """The rows of a chunk.
+
+    Parameters
+    ----------
+    lines : list of int
+        Line or row of each graph, from 1.
+    ids : list of str
+        Id of each graph.
+    build : callable
+        Builds the graphs at some places of `lines`; returns the batch, and place and reason of those it skips.
+    skipped : list of (int, str)
+        Line and reason of each row that was skipped already.
+    """
 
     lines: list[int]
     ids: list[str]
     build: Builder
-    rejected: list[Rejection] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
 
 
 def smiles_builder(texts: list[str]) -> Builder:
-    """Molecules of some of the texts; without RDKit it is refused here and now, since no row is at fault."""
+    """A builder of molecules.
+
+    Parameters
+    ----------
+    texts : list of str
+        SMILES strings.
+
+    Returns
+    -------
+    callable
+        The `build` of `Records`.
+
+    Raises
+    ------
+    MissingDependencyError
+        If RDKit is not installed: no row is at fault.
+    """
     check_rdkit()
     return lambda places: read_smiles([texts[place] for place in places])
 
 
 class Input(ABC):
-    """A file of graphs that can be read from any chunk on."""
+    """A file of graphs that can be read from any chunk on.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+
+    Attributes
+    ----------
+    unit : {"bytes", "rows"}
+        What chunks count.
+    """
 
     unit = "bytes"  # what chunks count
 
@@ -58,22 +109,61 @@ class Input(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many bytes or rows there are, for a progress bar."""
+        """Number of bytes or rows, for a progress bar."""
 
     @abstractmethod
     def chunks(self, n_rows: int) -> Iterator[Chunk]:
-        """Chunks of `n_rows` rows, in order; a function of the file alone."""
+        """Split the input into chunks; they depend on the file alone.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows of a chunk.
+
+        Yields
+        ------
+        Chunk
+            The chunks, in order.
+        """
 
     @abstractmethod
     def read(self, chunk: Chunk) -> Records:
-        """The records of one chunk."""
+        """Read the records of one chunk.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The chunk.
+
+        Returns
+        -------
+        Records
+            Its rows.
+        """
 
     def identity(self) -> dict[str, Any]:
-        """What tells this input from others."""
+        """What distinguishes this input from others.
+
+        Returns
+        -------
+        dict
+            Name, size and digest, for JSON.
+        """
         return {"name": self.path.name, "bytes": self.path.stat().st_size, "blake2b": digest_file(self.path)}
 
 
 def digest_file(path: Path) -> str:
-    """A digest of all bytes of a file, about a second per gigabyte."""
+    """A digest of all bytes of a file, about a second per gigabyte.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        The digest.
+    """
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

@@ -12,7 +12,7 @@ from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch, build_batch
 from gvoys.graphs.graph6 import read_graph6
-from gvoys.pipeline.inputs.base import Builder, Chunk, Input, Records, Rejection, smiles_builder
+from gvoys.pipeline.inputs.base import Builder, Chunk, Input, Records, Skipped, smiles_builder
 
 __all__ = ["GRAPH6", "JSON", "SMILES", "LinesInput", "decode_line"]
 
@@ -26,7 +26,13 @@ _LONGEST = 1 << 28  # bytes of a line
 
 
 class LinesInput(Input):
-    """One graph per line; of a line of SMILES the second word is the id."""
+    """A text file with one graph per line; in a line of SMILES the second word is the id.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
 
     first_line = 1
 
@@ -52,12 +58,12 @@ class LinesInput(Input):
         return self._records([(chunk.line + place, line) for place, line in enumerate(lines) if line.strip()])
 
     def _records(self, lines: list[tuple[int, bytes]]) -> Records:
-        kept, ids, texts, rejected = [], [], [], []
+        kept, ids, texts, skipped = [], [], [], []
         for number, line in lines:
             try:
                 text = decode_line(line)
             except GraphError as error:
-                rejected.append((number, str(error)))
+                skipped.append((number, str(error)))
                 continue
             words = text.split(None, 1) if self.path.suffix.lower() in SMILES else [text.strip()]
             if not any(words):
@@ -65,7 +71,7 @@ class LinesInput(Input):
             kept.append(number)
             ids.append(words[1].strip() if len(words) > 1 else str(number))
             texts.append(words[0])
-        return Records(kept, ids, self._builder(texts), rejected)
+        return Records(kept, ids, self._builder(texts), skipped)
 
     def _builder(self, texts: list[str]) -> Builder:
         suffix = self.path.suffix.lower()
@@ -76,7 +82,23 @@ class LinesInput(Input):
 
 
 def decode_line(line: bytes) -> str:
-    """A line as text, without its end."""
+    """A line as text, without its end.
+
+    Parameters
+    ----------
+    line : bytes
+        The line.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    GraphError
+        If it is not UTF-8.
+    """
     try:
         return line.decode().rstrip("\r\n")
     except UnicodeDecodeError:
@@ -107,22 +129,22 @@ def _cuts(path: Any, begin: int, n_rows: int) -> Iterator[tuple[int, int]]:
         yield place, held + 1
 
 
-def _graph6(texts: Sequence[str]) -> tuple[GraphBatch, list[Rejection]]:
+def _graph6(texts: Sequence[str]) -> tuple[GraphBatch, list[Skipped]]:
     return _each(texts, read_graph6, build_batch)
 
 
-def _node_link(texts: Sequence[str]) -> tuple[GraphBatch, list[Rejection]]:
+def _node_link(texts: Sequence[str]) -> tuple[GraphBatch, list[Skipped]]:
     return _each(texts, _parse_json, as_batch)
 
 
-def _each(texts: Sequence[str], read: Callable[[str], Any], build: Any) -> tuple[GraphBatch, list[Rejection]]:
-    read_ones, rejected = [], []
+def _each(texts: Sequence[str], read: Callable[[str], Any], build: Any) -> tuple[GraphBatch, list[Skipped]]:
+    read_ones, skipped = [], []
     for place, text in enumerate(texts):
         try:
             read_ones.append(read(text))
         except GvoysError as error:
-            rejected.append((place, str(error)))
-    return build(read_ones), rejected
+            skipped.append((place, str(error)))
+    return build(read_ones), skipped
 
 
 def _parse_json(text: str) -> Any:

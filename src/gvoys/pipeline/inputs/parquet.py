@@ -16,7 +16,17 @@ __all__ = ["ParquetInput"]
 
 
 class ParquetInput(Input):
-    """Chunks keep within row groups, so that one can be read without the others."""
+    """A Parquet table of SMILES; chunks keep within row groups, so that one can be read without the others.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    smiles_column : str
+        Column that holds the SMILES.
+    id_column : str or None
+        Column that holds the ids; None numbers the rows.
+    """
 
     unit = "rows"
 
@@ -70,18 +80,18 @@ class ParquetInput(Input):
         except ARROW_ERRORS as error:
             where = f"rows {chunk.begin + 1} to {chunk.end}"
             raise DatasetError(f"{self.path.name}, {where}, cannot be read ({_first_line(error)})") from None
-        kept, names, texts, rejected = [], [], [], []
+        kept, names, texts, skipped = [], [], [], []
         for place, value in enumerate(smiles):
             row = chunk.line + place
             try:
                 text = _text(value, "SMILES")
                 names.append(str(row) if ids is None else _text(ids[place], "id"))
             except GraphError as error:
-                rejected.append((row, str(error)))
+                skipped.append((row, str(error)))
                 continue
             kept.append(row)
             texts.append(text)
-        return Records(kept, names, smiles_builder(texts), rejected)
+        return Records(kept, names, smiles_builder(texts), skipped)
 
 
 @lru_cache(maxsize=2)

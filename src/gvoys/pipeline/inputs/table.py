@@ -16,7 +16,17 @@ TABLES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 
 class TableInput(LinesInput):
-    """One row per line; a quoted field may hold delimiters but no line breaks."""
+    """A table with a header, one row per line; a quoted field may hold delimiters but no line breaks.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    smiles_column : str
+        Column that holds the SMILES.
+    id_column : str or None
+        Column that holds the ids; None numbers the rows.
+    """
 
     first_line = 2
 
@@ -49,7 +59,7 @@ class TableInput(LinesInput):
             raise GraphError(f"the line is no row of a table ({error})") from None
 
     def _records(self, lines: list[tuple[int, bytes]]) -> Records:
-        kept, ids, texts, rejected = [], [], [], []
+        kept, ids, texts, skipped = [], [], [], []
         for number, line in lines:
             try:
                 row = self._split(decode_line(line))
@@ -60,8 +70,8 @@ class TableInput(LinesInput):
                 kept.append(number)
             except GraphError as error:
                 del texts[len(kept) :]
-                rejected.append((number, str(error)))
-        return Records(kept, ids, smiles_builder(texts), rejected)
+                skipped.append((number, str(error)))
+        return Records(kept, ids, smiles_builder(texts), skipped)
 
 
 def _field(row: list[str], place: int, what: str) -> str:
@@ -71,7 +81,29 @@ def _field(row: list[str], place: int, what: str) -> str:
 
 
 def find_column(path: Path, names: list[Any], wanted: str, option: str) -> int:
-    """Which column is called so, whatever the case."""
+    """The place of a column by its name, whatever the case.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the message.
+    names : list
+        Names of all columns.
+    wanted : str
+        Name of the column.
+    option : str
+        Option of the command line that chooses it, for the message.
+
+    Returns
+    -------
+    int
+        The place.
+
+    Raises
+    ------
+    DatasetError
+        If there is no such column.
+    """
     found = [place for place, name in enumerate(names) if str(name).strip().lower() == wanted.lower()]
     if not found:
         shown = ", ".join(repr(name) for name in names[:20])

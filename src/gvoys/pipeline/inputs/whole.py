@@ -12,7 +12,7 @@ from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.store import open_store
 from gvoys.graphs.store.manifest import checksum_file
-from gvoys.pipeline.inputs.base import Chunk, Input, Records, Rejection, digest_file
+from gvoys.pipeline.inputs.base import Chunk, Input, Records, Skipped, digest_file
 
 __all__ = ["StoreInput", "TuInput"]
 
@@ -36,14 +36,20 @@ class _BatchInput(Input):
         part = self.batch()[chunk.begin : chunk.end]
         lines = list(range(chunk.begin + 1, chunk.end + 1))
 
-        def build(places: Sequence[int]) -> tuple[GraphBatch, list[Rejection]]:
+        def build(places: Sequence[int]) -> tuple[GraphBatch, list[Skipped]]:
             return (part if len(places) == len(part) else part[list(places)]), []
 
         return Records(lines, [str(line) for line in lines], build)
 
 
 class StoreInput(_BatchInput):
-    """Checksums are compared where the run begins, not in every chunk."""
+    """A store; checksums are compared where the run begins, not in every chunk.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the store.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -69,7 +75,13 @@ def _stamps(files: list[Path]) -> Any:
 
 
 class TuInput(_BatchInput):
-    """NAME.zip or NAME/, held in memory."""
+    """A TU dataset, NAME.zip or NAME/, held in memory.
+
+    Parameters
+    ----------
+    path : Path
+        The zip or folder.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
