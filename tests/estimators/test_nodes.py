@@ -56,7 +56,9 @@ def test_features_are_sparse_and_the_same_for_any_threads():
     G = gv.GraphRandomFeatures(gv.Geometric(0.1), 10).fit_transform(graph)
     assert abs(F - G).nnz == 0
     assert F.nnz < 2000 * 60
-    assert not np.array_equal(F.toarray(), gv.GraphRandomFeatures(gv.Geometric(0.1), 10, copy=1).fit_transform(graph))
+    assert not np.array_equal(
+        F.toarray(), gv.GraphRandomFeatures(gv.Geometric(0.1), 10, replicate=1).fit_transform(graph)
+    )
 
 
 def test_the_error_falls_with_the_walks():
@@ -113,8 +115,10 @@ def test_copies_share_their_anchors():
 
     def one(seed):
         F, G = (
-            gv.GraphRandomFeatures(gv.Geometric(0.1), 5, n_anchors=3, random_state=seed, copy=copy).fit_transform(graph)
-            for copy in (0, 1)
+            gv.GraphRandomFeatures(
+                gv.Geometric(0.1), 5, n_anchors=3, random_state=seed, replicate=replicate
+            ).fit_transform(graph)
+            for replicate in (0, 1)
         )
         return (F @ G.T).toarray()
 

@@ -204,10 +204,10 @@ def test_the_diagonal_is_biased_and_copies_are_not():
         own, crossed = [], []
         for seed in range(n_seeds):
             X, Y = (
-                gv.GraphVoyagers(gv.Coefficients(plan.mu), n_components, random_state=seed, copy=copy).fit_transform(
-                    [as_batch(PAW)]
-                )[0]
-                for copy in (0, 1)
+                gv.GraphVoyagers(
+                    gv.Coefficients(plan.mu), n_components, random_state=seed, replicate=replicate
+                ).fit_transform([as_batch(PAW)])[0]
+                for replicate in (0, 1)
             )
             own.append(X @ X)
             crossed.append(X @ Y)

@@ -217,8 +217,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         out = np.empty((len(batch), 2 * (self.max_length_ + 1), self.n_components_))
         for block in self._blocks(batch, 8 * out.shape[1] * out.shape[2]):
             settings = self._block_settings(batch, block)
-            for copy, part in enumerate(np.split(out[block], 2, axis=1)):
-                part[:] = voyager_profiles(batch[block], self.max_length_, self.n_components_, settings, copy)
+            for replicate, part in enumerate(np.split(out[block], 2, axis=1)):
+                part[:] = voyager_profiles(batch[block], self.max_length_, self.n_components_, settings, replicate)
                 self._weigh(part)
                 part /= np.sqrt(2.0)
         return out

@@ -25,7 +25,7 @@ from gvoys.theory import finite_variance_of_nodes
 from gvoys.threads import threads
 from gvoys.walks.grf import compute_grf
 from gvoys.walks.settings import check_anchors, check_count, check_halting, choose_scale, outdoing, walk_rate
-from gvoys.walks.voyagers import Crew, check_copy, compute_voyagers
+from gvoys.walks.voyagers import WalkConfig, check_replicate, compute_voyagers
 
 __all__ = ["GraphRandomFeatures", "estimate_on_product"]
 
@@ -43,7 +43,7 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
     n_walks : walkers per node; the error falls like 1 / sqrt(n_walks).
     p_halt : chance that a walker halts at a step.
     n_anchors : nodes that may be met, the width of the features; None means all of them.
-    random_state, copy, n_jobs : as in `GraphVoyagers`.
+    random_state, replicate, n_jobs : as in `GraphVoyagers`.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         n_anchors: int | None = None,
         random_state: Any = 0,
         *,
-        copy: int = 0,
+        replicate: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.series = series
@@ -73,7 +73,7 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         self.p_halt = p_halt
         self.n_anchors = n_anchors
         self.random_state = random_state
-        self.copy = copy
+        self.replicate = replicate
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> GraphRandomFeatures:
@@ -83,14 +83,14 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         self.scale_ = choose_scale(graph)
         self.deposits_ = modulated(self.series_, graph, self.scale_)
         self.max_length_ = len(self.deposits_) - 1
-        self.crew_ = Crew(
+        self.config_ = WalkConfig(
             1,
             check_count(self.n_walks, "n_walks"),
             check_halting(self.p_halt),
             check_anchors(self.n_anchors),
             share_halting=False,
             seed=as_seed(self.random_state),
-            copy=check_copy(self.copy),
+            replicate=check_replicate(self.replicate),
         )
         return self
 
@@ -107,18 +107,18 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         return self._features(graph, against=False), self._features(graph, against=True)
 
     def _read(self, X: Any) -> GraphBatch:
-        check_is_fitted(self, "crew_")
+        check_is_fitted(self, "config_")
         graph = as_one_graph(X, "X")
         rate = walk_rate(graph)
         self.series_.check_convergence(rate)
         if self.series_.modulation_length(rate, SLACK * WHOLE) > self.max_length_:
             raise DivergenceError("this graph has longer walks that count than the fitted one; fit on it")
-        _warn(graph, self.series_, self.crew_.p_halt)
+        _warn(graph, self.series_, self.config_.p_halt)
         return graph
 
     def _features(self, graph: GraphBatch, against: bool) -> sp.csr_array:
         with threads(self.n_jobs):
-            features, self.anchors_ = compute_grf(graph, self.deposits_, self.crew_, self.scale_, against=against)
+            features, self.anchors_ = compute_grf(graph, self.deposits_, self.config_, self.scale_, against=against)
         check_finite(features.data)
         return features
 
@@ -153,7 +153,7 @@ def estimate_on_product(
     ends = (np.outer(*what).ravel()[chosen] for what in (problem.start, problem.stop))
     product = _as_graph(A, problem.directed)
     scale = choose_scale(product)
-    crew = Crew(
+    config = WalkConfig(
         check_count(n_components, "n_components"),
         check_count(n_walks, "n_walks"),
         check_halting(p_halt),
@@ -164,13 +164,13 @@ def estimate_on_product(
         seed=as_seed(random_state),
     )
     deposits = modulated(problem.series, product, scale)
-    _warn(product, problem.series, crew.p_halt)
-    found = compute_voyagers(product, deposits, crew, *ends, node_labels=False, edge_labels=False, scale=scale)
-    values = found[0] * np.sqrt(crew.n_components)
+    _warn(product, problem.series, config.p_halt)
+    found = compute_voyagers(product, deposits, config, *ends, node_labels=False, edge_labels=False, scale=scale)
+    values = found[0] * np.sqrt(config.n_components)
     error = np.nan
     if len(values) > 1:
         error = float(widened(values.std(ddof=1) / np.sqrt(len(values)), len(values)))
-    return Estimate(float(values.mean()), error, crew.n_components)
+    return Estimate(float(values.mean()), error, config.n_components)
 
 
 def modulated(series: Series, graph: GraphBatch, scale: float) -> NDArray[np.float64]:

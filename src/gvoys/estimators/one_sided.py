@@ -12,7 +12,7 @@ from gvoys.estimators.sampled import SampledWalks
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.walks.settings import Settings, check_count, check_flag, check_halting
-from gvoys.walks.voyagers import Crew, check_copy, compute_walks
+from gvoys.walks.voyagers import WalkConfig, check_replicate, compute_walks
 
 __all__ = ["OneSidedVoyagers"]
 
@@ -52,7 +52,7 @@ class OneSidedVoyagers(SampledWalks):
         max_length: int | None = 8,
         start: Any = "uniform",
         stop: Any = "uniform",
-        copy: int = 0,
+        replicate: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -67,19 +67,19 @@ class OneSidedVoyagers(SampledWalks):
         self.max_length = max_length
         self.start = start
         self.stop = stop
-        self.copy = copy
+        self.replicate = replicate
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _hire(self) -> Crew:
-        return Crew(
+    def _make_config(self) -> WalkConfig:
+        return WalkConfig(
             self.n_components_,
             check_count(self.n_walks, "n_walks"),
             0.0 if self.p_halt is None else check_halting(self.p_halt),
             share_signs=check_flag(self.share_signs, "share_signs"),
             share_halting=check_flag(self.share_halting, "share_halting") or self.p_halt is None,
             seed=self.settings_.seed,
-            copy=check_copy(self.copy),
+            replicate=check_replicate(self.replicate),
         )
 
     @property
@@ -87,14 +87,14 @@ class OneSidedVoyagers(SampledWalks):
         """Lengths that are kept apart."""
         return self.max_length_ + 1
 
-    def _sail(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
+    def _sample_walks(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
         ends = self._ends(batch, settings)
-        profiles = compute_walks(batch, self.max_length_, self.crew_, *ends, **self._labels())
+        profiles = compute_walks(batch, self.max_length_, self.config_, *ends, **self._labels())
         self._weigh(profiles)
         return profiles
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """walk0_0, walk0_1, …: the walk's length, and the component."""
-        check_is_fitted(self, "crew_")
+        check_is_fitted(self, "config_")
         names = [f"walk{i}_{k}" for i in range(self.n_lengths_) for k in range(self.n_components_)]
         return np.array(names, dtype=object)

@@ -32,7 +32,7 @@ class SampledWalks(TransformerMixin, WalkEstimator):
         """Resolve the series and the longest walk; no graph's features depend on any other graph."""
         batch = self._fit_common(X)
         self.n_components_ = check_components(self.n_components, self.settings_)
-        self.crew_ = self._hire()
+        self.config_ = self._make_config()
         self._prepare(batch)
         return self
 
@@ -50,7 +50,9 @@ class SampledWalks(TransformerMixin, WalkEstimator):
         per_graph = 8 * self.n_components_ * self.n_lengths_
         with threads(self.n_jobs):
             for block in self._blocks(batch, per_graph):
-                out[block] = self._sail(batch[block], self._block_settings(batch, block)).reshape(-1, out.shape[1])
+                out[block] = self._sample_walks(batch[block], self._block_settings(batch, block)).reshape(
+                    -1, out.shape[1]
+                )
         check_finite(out)
         return out
 

@@ -25,7 +25,7 @@ from gvoys.walks.settings import (
     power_of_two,
     walk_rate,
 )
-from gvoys.walks.voyagers import DISTRIBUTIONS, Crew, check_copy, compute_voyagers
+from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig, check_replicate, compute_voyagers
 
 __all__ = ["GraphVoyagers"]
 
@@ -88,7 +88,7 @@ class GraphVoyagers(SampledWalks):
         *,
         start: Any = "uniform",
         stop: Any = "uniform",
-        copy: int = 0,
+        replicate: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -104,7 +104,7 @@ class GraphVoyagers(SampledWalks):
         self.random_state = random_state
         self.start = start
         self.stop = stop
-        self.copy = copy
+        self.replicate = replicate
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -129,10 +129,10 @@ class GraphVoyagers(SampledWalks):
         except (DivergenceError, ModulationError):
             return False
 
-    def _hire(self) -> Crew:
+    def _make_config(self) -> WalkConfig:
         if not isinstance(self.signs, str) or self.signs not in DISTRIBUTIONS:
             raise ParameterError(f"signs must be one of {', '.join(map(repr, DISTRIBUTIONS))}, not {self.signs!r}")
-        return Crew(
+        return WalkConfig(
             self.n_components_,
             check_count(self.n_walks, "n_walks"),
             check_halting(self.p_halt),
@@ -141,7 +141,7 @@ class GraphVoyagers(SampledWalks):
             check_flag(self.share_halting, "share_halting"),
             self.signs,
             self.settings_.seed,
-            check_copy(self.copy),
+            check_replicate(self.replicate),
         )
 
     def _prepare(self, batch: GraphBatch) -> None:
@@ -156,7 +156,7 @@ class GraphVoyagers(SampledWalks):
         return batch
 
     def _warn(self, batch: GraphBatch) -> None:
-        if not finite_variance(batch, self.series_, self.crew_.p_halt, share_halting=self.crew_.share_halting):
+        if not finite_variance(batch, self.series_, self.config_.p_halt, share_halting=self.config_.share_halting):
             warnings.warn(
                 f"voyagers with p_halt={self.p_halt:g} are unbiased on these graphs but their variance is infinite; "
                 "lower p_halt or the decay, or use OneSidedVoyagers or method='sketch'",
@@ -164,10 +164,10 @@ class GraphVoyagers(SampledWalks):
                 stacklevel=4,
             )
 
-    def _sail(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
-        return compute_voyagers(batch, self.deposits_, self.crew_, *self._ends(batch, settings), **self._labels())
+    def _sample_walks(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
+        return compute_voyagers(batch, self.deposits_, self.config_, *self._ends(batch, settings), **self._labels())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """voyager0, voyager1, …"""
-        check_is_fitted(self, "crew_")
+        check_is_fitted(self, "config_")
         return np.array([f"voyager{k}" for k in range(self.n_components_)], dtype=object)

@@ -30,7 +30,7 @@ def explore(
     labels: str | None = "auto",
     n_graphs: int = 5000,
     random_state: int = 0,
-    tell: Callable[[str], None] = lambda stage: None,
+    on_progress: Callable[[str], None] = lambda stage: None,
 ) -> Blocks:
     """Write a page on a collection to a file that opens in any browser, without a network.
 
@@ -42,7 +42,7 @@ def explore(
         every length has the same share of it.
     n_graphs : the most graphs on the page; of more, so many are drawn at random, and the page says so.
     random_state : of that draw, of a sketch and of UMAP.
-    tell : called with what is being done.
+    on_progress : called with what is being done.
     """
     check_plotly()
     seed = as_seed(random_state)
@@ -51,10 +51,10 @@ def explore(
     if len(shown.batch) < 3:
         left_out = f" ({len(collection.left_out)} rows could not be read)" if collection.left_out else ""
         raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}{left_out}")
-    tell(f"walks of {len(shown.batch):,} graphs")
+    on_progress(f"walks of {len(shown.batch):,} graphs")
     blocks = compute_blocks(shown.batch, series, max_length, labels, seed)
-    drawings = draw(shown, tell)
-    tell("map by UMAP")
+    drawings = draw(shown, on_progress)
+    on_progress("map by UMAP")
     write_page(shown, blocks, drawings, _umap(blocks, seed), n_whole, Path(path))
     return blocks
 

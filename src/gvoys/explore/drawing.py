@@ -40,7 +40,7 @@ class Drawings:
     directed: bool
 
 
-def draw(collection: Collection, tell: Callable[[str], None]) -> Drawings:
+def draw(collection: Collection, on_progress: Callable[[str], None]) -> Drawings:
     """Lay out every graph that is not too large."""
     sizes = np.where(collection.batch.graph_sizes <= LARGEST, collection.batch.graph_sizes, 0)
     shown = collection.batch[np.flatnonzero(sizes == collection.batch.graph_sizes)]
@@ -65,7 +65,7 @@ def draw(collection: Collection, tell: Callable[[str], None]) -> Drawings:
     )
     for g in np.flatnonzero(sizes).tolist():
         if g % _OFTEN == 0:
-            tell(f"drawing graph {g:,} of {len(sizes):,}")
+            on_progress(f"drawing graph {g:,} of {len(sizes):,}")
         _place(found, g, chemist)
     return found
 

@@ -1,4 +1,4 @@
-"""Directed edges as walkers: for walks that never go straight back to the node they came from."""
+"""Directed edges as walkers, for non-backtracking walks."""
 
 from __future__ import annotations
 

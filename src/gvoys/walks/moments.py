@@ -35,8 +35,8 @@ def compute_moments(
 ) -> NDArray[np.float64]:
     """H_i = v^T (A / scale)^i w for i = 0 … max_length, (n_graphs, max_length + 1, 1).
 
-    Cost: O(max_length * n_entries) additions, two node vectors per thread. Moments past the range of float64 are
-    refused; a power of two as `scale` changes no bit of the others. `make` does the work in place of the CPU.
+    Cost: O(max_length * n_entries) additions, two node vectors per thread. Moments past the range of float64 raise
+    ParameterError; a power of two as `scale` changes no bit of the others. `make` computes them in place of the CPU.
     """
     v, w = compute_endpoint(batch, start, "start"), compute_endpoint(batch, stop, "stop")
     if make is not None:

@@ -37,7 +37,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class _Walker:
-    """What walks: nodes, or directed edges where walks may not turn back."""
+    """The states of a walk: nodes, or directed edges for non-backtracking walks."""
 
     graph_of: NDArray[np.int64]
     labels: NDArray[np.uint64]
@@ -64,7 +64,7 @@ def compute_sequences(
     """Exact sequence counts, one `Counts` per length 0 … max_length, of walks on A / scale.
 
     Cost: the number of states, which grows with the number of distinct sequences through each node; past `budget`
-    the graphs are refused.
+    it raises UnsupportedError.
     """
     v, w = compute_endpoint(batch, start, "start"), compute_endpoint(batch, stop, "stop")
     labels = (
@@ -119,7 +119,7 @@ def _node_walker(
 
 
 def _arc_walker(batch: GraphBatch, nodes: _Walker, scale: float) -> _Walker:
-    """Walks on directed edges u -> x: of length i there for i + 1 here, never straight back."""
+    """Walks on directed edges u -> x: of length i there for i + 1 here, non-backtracking."""
     line = line_graph(batch)
     kinds = np.empty(batch.n_entries, np.uint64)
     columns = batch.columns()

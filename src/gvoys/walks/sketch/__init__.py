@@ -10,9 +10,8 @@ length. Groups of 128 coordinates are sketches of their own; the spread over gro
 
 Why 128: beside groups of 64 it took 0.125 s instead of 0.155 s on NCI1 with 1024 components and length 8 on two
 cores, and the variance is the same (2.95 and 2.96 per component at length 10 on random graphs of 40 nodes, degree 5
-and four labels); half as many groups still give an honest error bar. The exact prefix (coding short label sequences
-without collisions) is left out: its table depends on the labels that were fitted, and then a graph's profile would
-too. The first vector is dense: with a single coordinate rare collisions would carry all of the variance, and the
+and four labels); half as many groups still give a reliable error bar. There is no exact prefix (coding short label
+sequences without collisions): its table depends on the labels that were fitted, and then a graph's profile would too. The first vector is dense: with a single coordinate rare collisions would carry all of the variance, and the
 spread over groups would not show it.
 """
 
@@ -40,7 +39,7 @@ __all__ = ["WIDTH", "Sketch", "compute_sketch"]
 
 _LARGE = 1 << 17  # nodes from which the threads share one graph
 _BLOCK = 1024  # nodes that a thread takes at a time in a large graph
-_TABLE = 1 << 25  # bytes of random words that are held at once
+_TABLE = 1 << 25  # bytes of random bits that are held at once
 _MIXING_LEVELS = 2
 
 
@@ -62,7 +61,7 @@ def compute_sketch(
     out: NDArray[np.float32] | None = None,
     make: Any = None,
 ) -> NDArray[np.float32]:
-    """Sketched profiles, (n_graphs, max_length + 1, (refine + 1) * n_components); the rounds lie side by side.
+    """Sketched profiles, (n_graphs, max_length + 1, (refine + 1) * n_components); the WL iterations are concatenated.
 
     `make` is the class that does the work: `Sketch`, or the GPU's.
     """
@@ -93,7 +92,7 @@ def compute_sketch(
 
 
 def _check_finite(out: NDArray[np.float32]) -> None:
-    """Refuse profiles past float32, of any length: walks that are too many may all have come to an end later."""
+    """Check that profiles are finite at all lengths: float32 may overflow at a length and be in range at the next."""
     place = first_not_finite(out)
     if place != NONE:
         graph, length, _ = np.unravel_index(place, out.shape)
@@ -104,12 +103,12 @@ def _check_finite(out: NDArray[np.float32]) -> None:
 
 
 def _bytes_per_label(n_steps: int, n_components: int, plain: bool) -> int:
-    """Random words of a label: all groups at once on the quick road, one group spelled out on the general one."""
+    """Bytes of random bits per label: all groups at once on the fast path, one expanded group on the generic path."""
     return n_steps * (20 * max(n_components // WIDTH, 1) if plain else 5 * WIDTH)
 
 
 def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
-    """Consecutive graphs whose labels' random words fit into the table."""
+    """Consecutive graphs whose labels' random bits fit into the table."""
     most = max(_TABLE // per_label, 1)
     if not labelled or batch.node_labels is None or len(batch.node_labels.hashes) <= most:
         return batch.blocks(max(batch.n_nodes, 1))
@@ -117,7 +116,7 @@ def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
 
 
 class Sketch:
-    """One block of graphs on its way through the kernels."""
+    """The sketch of one block of graphs."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The walkers' way across the graphs, for Algorithm 1 and for one-sided walks."""
+"""Sampling the walks, for Algorithm 1 and for one-sided walks."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gvoys.walks.randomness import ANCHOR, WALK_EDGE, WALK_NODE
 from gvoys.walks.voyagers.signs import fill_lengths, fill_signs, label_parity
 from gvoys.walks.voyagers.steps import draw, halting_length, neighbour, walk_words
 
-__all__ = ["drop_anchors", "sail_both_ways", "sail_one_way"]
+__all__ = ["drop_anchors", "sample_both_sides", "sample_one_side"]
 
 ABREAST = 128  # walkers whose state fits into the first cache
 _HALF = np.uint64(32)
 
 
 @kernel(parallel=True)
-def sail_both_ways(
+def sample_both_sides(
     seed: Any, chunks: Any, offsets: Any, keys: Any, ahead: Any, back: Any, codes: Any, hashes: Any, edge_hashes: Any,
     start: Any, stop: Any, factors: Any, inverse: Any, distribution: Any, n_walks: Any, p_halt: Any, n_anchors: Any,
     share_signs: Any, share_halting: Any, out: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
-    """(v^T C)(D^T w) for every graph and component: the walkers of both sides meet at the anchors."""
+    """(v^T C)(D^T w) for every graph and component: both sides are multiplied at the anchors."""
     n_components, n_chunks = out.shape[1], len(chunks) - 1
     for task in prange(n_components * n_chunks):
         component, chunk = np.int64(task) // n_chunks, np.int64(task) % n_chunks
@@ -52,7 +52,7 @@ def sail_both_ways(
 
 
 @kernel(parallel=True)
-def sail_one_way(
+def sample_one_side(
     seed: Any, chunks: Any, offsets: Any, keys: Any, ahead: Any, codes: Any, hashes: Any, edge_hashes: Any,
     start: Any, stop: Any, factors: Any, inverse: Any, n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any,
     out: Any,
@@ -88,7 +88,7 @@ def drop_anchors(key: Any, component: Any, n_anchors: Any, anchors: Any) -> None
 
 @kernel()
 def _cross(
-    seed: Any, component: Any, side: Any, first_graph: Any, last_graph: Any, offsets: Any, keys: Any, terrain: Any,
+    seed: Any, component: Any, side: Any, first_graph: Any, last_graph: Any, offsets: Any, keys: Any, adjacency: Any,
     codes: Any, hashes: Any, edge_hashes: Any, loads: Any, ends: Any, factors: Any, inverse: Any, distribution: Any,
     n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any, apart: Any, anchors: Any, met: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
@@ -101,7 +101,7 @@ def _cross(
     deposits = np.empty(len(factors))
     limit = np.int64(len(factors) - 1)
     coins = np.array([seed, np.uint64(0)])
-    party = (
+    buffers = (
         np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64),
         np.empty(ABREAST, np.int64), np.empty(ABREAST), np.empty((4, ABREAST), np.uint64),
     )  # fmt: skip
@@ -119,20 +119,20 @@ def _cross(
             row = (g - first_graph) * len(factors)
             _walk(
                 seed, keys[g], walker, shared, side, length, 0.0 if share_halting else p_halt, offsets[g],
-                offsets[g + 1], offsets[first_graph], terrain, codes, hashes, signs, edge_hashes, edge_signs, loads,
-                ends, deposits, inverse, apart, anchors, met[row : row + len(factors)] if apart else met, party,
+                offsets[g + 1], offsets[first_graph], adjacency, codes, hashes, signs, edge_hashes, edge_signs, loads,
+                ends, deposits, inverse, apart, anchors, met[row : row + len(factors)] if apart else met, buffers,
             )  # fmt: skip
 
 
 @kernel()
 def _walk(
     seed: Any, key: Any, walker: Any, shared: Any, side: Any, longest: Any, p_halt: Any, first: Any, last: Any,
-    base: Any, terrain: Any, codes: Any, hashes: Any, signs: Any, edge_hashes: Any, edge_signs: Any, loads: Any,
-    ends: Any, deposits: Any, inverse: Any, apart: Any, anchors: Any, met: Any, party: Any,
+    base: Any, adjacency: Any, codes: Any, hashes: Any, signs: Any, edge_hashes: Any, edge_signs: Any, loads: Any,
+    ends: Any, deposits: Any, inverse: Any, apart: Any, anchors: Any, met: Any, buffers: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
-    """One walker from every node of one graph, many of them abreast: while one waits for memory, others go on."""
-    indptr, indices, weights, edge_codes = terrain
-    origins, places, lengths, entries, load, draws = party
+    """One walker from every node of one graph, many at a time: while one waits for memory, others go on."""
+    indptr, indices, weights, edge_codes = adjacency
+    origins, places, lengths, entries, load, draws = buffers
     labelled, edge_labelled, weighted = len(codes) > 0, len(edge_codes) > 0, len(weights) > 0
     for begin in range(first, last, ABREAST):
         n = min(ABREAST, last - begin)
@@ -186,7 +186,7 @@ def _walk(
 
 @kernel()
 def _drop_out(n: Any, step: Any, origins: Any, places: Any, lengths: Any, load: Any) -> Any:  # pragma: no cover
-    """Close up the ranks where walkers have halted or are stuck; returns how many are left."""
+    """Remove walkers that have halted or are stuck; returns how many are left."""
     kept = 0
     for i in range(n):
         if lengths[i] > step and load[i] != 0.0:

@@ -1,6 +1,6 @@
 """What walkers on different graphs share: signs of labels and lengths, and when to halt.
 
-Numbers are named by (seed, side, walker, step, label) alone, never by a graph, so that walks with equal labels and
+Numbers are a function of (seed, side, walker, step, label) alone, never of a graph, so that walks with equal labels and
 equal lengths agree on them and all others cancel on average.
 """
 
@@ -31,7 +31,7 @@ def _bits(seed: Any, purpose: Any, side: Any, walker: Any, block: Any, label: An
 
 @kernel()
 def fill_signs(seed: Any, purpose: Any, side: Any, walker: Any, hashes: Any, out: Any) -> None:  # pragma: no cover
-    """The signs z of the first 128 steps for every label, (n_labels, 2) words."""
+    """The signs z of the first 128 steps for every label, (n_labels, 2) of 64 bits each."""
     for label in range(len(hashes)):
         out[label, 0], out[label, 1] = _bits(seed, purpose, side, walker, 0, hashes[label])
 
