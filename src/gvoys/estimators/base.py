@@ -32,13 +32,21 @@ from gvoys.walks.settings import (
 
 __all__ = ["SLACK", "WHOLE", "Choice", "WalkEstimator", "as_seed", "check_finite"]
 
-WHOLE = 1e-9  # what a whole series may leave out, relative
-SLACK = 1e3  # by how much more it may leave out of graphs that were not fitted
+WHOLE = 1e-9  # truncation error of an infinite series, relative
+SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
 _BLOCK = 1 << 26  # bytes that are in the making at once
 
 
 class Choice(str):
-    """The name of a method, with the reason why it was chosen."""
+    """Name of a method, with the reason why it was chosen.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+    reason : str
+        Why it was chosen, in words.
+    """
 
     reason: str
 
@@ -55,7 +63,7 @@ class Choice(str):
 
 
 class WalkEstimator(BaseEstimator):
-    """Fitting that every estimator begins with; subclasses list the parameters."""
+    """Base class of the estimators: fitting that every estimator begins with; subclasses list the parameters."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -93,7 +101,7 @@ class WalkEstimator(BaseEstimator):
         return choose_scale(batch)
 
     def _choose_length(self, batch: GraphBatch) -> None:
-        """Keep max_length_, and for a whole series rate_, how fast the fitted graphs' walks multiply."""
+        """Keep max_length_, and for the infinite series rate_, the growth rate of the fitted graphs' walks."""
         self.rate_: float | None = None
         if self.max_length is not None:
             self.max_length_ = check_length(self.max_length)
@@ -105,13 +113,13 @@ class WalkEstimator(BaseEstimator):
             compute_endpoint(batch, getattr(self.settings_, name), name)
 
     def _block_settings(self, batch: GraphBatch, block: slice) -> Settings:
-        """Settings for some of the graphs: arrays of endpoints are cut with them."""
+        """Settings for some of the graphs: arrays of endpoints are sliced with them."""
         nodes = slice(int(batch.node_offsets[block.start]), int(batch.node_offsets[block.stop]))
         ends = {name: getattr(self.settings_, name) for name in ("start", "stop")}
-        cut: dict[str, Any] = {
+        sliced: dict[str, Any] = {
             name: what if isinstance(what, str) else np.asarray(what)[nodes] for name, what in ends.items()
         }
-        return replace(self.settings_, **cut)
+        return replace(self.settings_, **sliced)
 
     def _read(self, X: Any) -> GraphBatch:
         """Graphs to transform: labelled as the fitted ones were, and within reach of the fitted length."""
@@ -122,12 +130,17 @@ class WalkEstimator(BaseEstimator):
                 "the fitted graphs had node labels and these have none; pass labels=None to ignore them"
             )
         if batch.n_entries and self.settings_.edge_labels and batch.edge_labels is None:
-            raise UnsupportedError("the fitted graphs had edge labels and these have none")
+            raise UnsupportedError(
+                "the fitted graphs had edge labels and these have none; add them, or fit without edge labels"
+            )
         if self.refine and batch.n_entries and batch.directed != self.directed_:
-            raise UnsupportedError("refined labels tell directed graphs from undirected ones; fit on graphs like these")
+            raise UnsupportedError(
+                "refined labels differ between directed and undirected graphs; fit on graphs like these"
+            )
         if self.attribute_bandwidth is not None and batch.n_nodes and _n_attributes(batch) != self.n_attributes_:
             raise UnsupportedError(
-                f"the fitted graphs had {self.n_attributes_} node attributes and these have {_n_attributes(batch)}"
+                f"the fitted graphs had {self.n_attributes_} node attributes and these have {_n_attributes(batch)}; "
+                "fit on graphs like these"
             )
         check_settings(batch, self.settings_)
         self._check_endpoints(batch)
@@ -136,8 +149,8 @@ class WalkEstimator(BaseEstimator):
             self.series_.check_convergence(growth)
             if not self._reaches(growth):
                 raise DivergenceError(
-                    f"these graphs have longer walks that count than the fitted ones, which were cut at "
-                    f"{self.max_length_}; fit on graphs like these"
+                    f"the series was truncated at length {self.max_length_}, which is too short for these graphs; "
+                    "fit on graphs like these"
                 )
         return batch
 
@@ -156,7 +169,7 @@ class WalkEstimator(BaseEstimator):
 
     @property
     def _n_rounds(self) -> int:
-        """Rounds of label refinement, the labels as given included."""
+        """Number of Weisfeiler–Lehman iterations, iteration 0 (the labels as given) included."""
         return self.settings_.refine + 1
 
     def _factors(self) -> NDArray[np.float64]:
@@ -185,7 +198,7 @@ class WalkEstimator(BaseEstimator):
 
 
 def as_seed(random_state: Any) -> int:
-    """A number to draw from: as given, or drawn from a RandomState."""
+    """The seed of a random_state: as given, or drawn from a RandomState."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         return check_seed(random_state)
     if random_state is not None and not isinstance(random_state, np.random.RandomState):
@@ -198,8 +211,8 @@ def _n_attributes(batch: GraphBatch) -> int:
 
 
 def check_finite(values: NDArray[Any]) -> None:
-    """Refuse numbers that left the range of floating point."""
+    """Check that no number left the range of floating point."""
     if not np.isfinite(values).all():
         raise ParameterError(
-            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay, or walk less far"
+            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay or max_length"
         )

@@ -1,4 +1,4 @@
-"""Graph random features: vectors for the nodes of one graph; and kernels by walking on the product graph itself."""
+"""Graph random features for the nodes of one graph, and kernels by walks on the product graph itself."""
 
 from __future__ import annotations
 
@@ -33,23 +33,38 @@ __all__ = ["GraphRandomFeatures", "estimate_on_product"]
 class GraphRandomFeatures(TransformerMixin, BaseEstimator):
     """Sparse vectors for the nodes of one graph: ``F @ F.T`` has the mean sum_i mu_i A^i off the diagonal.
 
-    Labels are not seen. On directed graphs, and for the diagonal, use `pair`: two independent matrices whose product
+    Labels are ignored. On directed graphs, and for the diagonal, use `pair`: two independent matrices whose product
     ``C @ D.T`` has the mean sum_i mu_i A^i everywhere.
 
     Parameters
     ----------
-    series : Geometric, Exponential or Coefficients, with a modulation f >= 0; its argument is A itself, so that a
-        geometric series converges where decay * rho < 1 and ``decay="auto"`` means 1 / d_max^2.
-    n_walks : walkers per node; the error falls like 1 / sqrt(n_walks).
-    p_halt : chance that a walker halts at a step.
-    n_anchors : nodes that may be met, the width of the features; None means all of them.
-    random_state, replicate, n_jobs : as in `GraphVoyagers`.
+    series : Geometric, Exponential or Coefficients, default=Geometric("auto")
+        The weights mu_i, with a modulation f >= 0. The argument of the series is A itself, so that a geometric series
+        converges if decay * rho < 1; ``decay="auto"`` means 1 / d_max^2.
+    n_walks : int, default=100
+        Number of walkers per node; the error falls like 1 / sqrt(n_walks).
+    p_halt : float, default=0.2
+        Probability that a walker halts at a step, between 0 and 1.
+    n_anchors : int or None, default=None
+        Number of nodes that take deposits, the width of the features; None means all of them.
+    random_state : int, RandomState or None, default=0
+        Seed; with an integer the result is a pure function of the graphs and the parameters.
+    replicate : int, default=0
+        Which independent draw of the walks to use, 0 to 255.
+    n_jobs : int or None, default=None
+        Number of threads, -1 for all; the result does not depend on it.
 
     Attributes
     ----------
-    series_, max_length_ : the series with its decay as a number, and where f was cut, with at most 1e-9 of it left.
-    anchors_ : after transform or pair, the nodes that the columns stand for.
+    series_ : Geometric, Exponential or Coefficients
+        The series with its decay as a number.
+    max_length_ : int
+        Where f was truncated, with an error of at most 1e-9.
+    anchors_ : ndarray of int
+        After `transform` or `pair`, the nodes that the columns stand for.
 
+    Examples
+    --------
     >>> import networkx as nx
     >>> import gvoys as gv
     >>> F = GraphRandomFeatures(gv.Geometric(0.1), n_walks=1000).fit_transform(nx.cycle_graph(6))
@@ -77,7 +92,19 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> GraphRandomFeatures:
-        """Resolve the series on one graph, and check that it converges there."""
+        """Resolve the series on one graph, and check that it converges there.
+
+        Parameters
+        ----------
+        X : graph
+            One graph of any kind that `as_batch` takes.
+        y : None
+            Ignored.
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         graph = as_one_graph(X, "X")
         self.series_ = check_series(self.series).resolved(max_degree(graph))
         self.scale_ = choose_scale(graph)
@@ -95,14 +122,40 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> sp.csr_array:
-        """Features of the nodes of one undirected graph, (n_nodes, n_anchors), sparse."""
+        """Compute the features of the nodes of one undirected graph.
+
+        Parameters
+        ----------
+        X : graph
+            One graph of any kind that `as_batch` takes.
+
+        Returns
+        -------
+        csr_array of shape (n_nodes, n_anchors)
+            The features.
+        """
         graph = self._read(X)
         if graph.directed:
-            raise UnsupportedError("dot products of rows need a symmetric matrix; for a directed graph use pair()")
+            raise UnsupportedError(
+                "transform cannot take a directed graph, whose matrix is not symmetric; for a directed graph use pair()"
+            )
         return self._features(graph, against=False)
 
     def pair(self, X: Any) -> tuple[sp.csr_array, sp.csr_array]:
-        """C and D from independent walks, along and against the edges: E[C D^T] = sum_i mu_i A^i in every entry."""
+        """Compute C and D from independent walks, along and against the edges.
+
+        Parameters
+        ----------
+        X : graph
+            One graph of any kind that `as_batch` takes.
+
+        Returns
+        -------
+        C : csr_array of shape (n_nodes, n_anchors)
+            Features of the rows.
+        D : csr_array of shape (n_nodes, n_anchors)
+            Features of the columns: E[C D^T] = sum_i mu_i A^i in every entry.
+        """
         graph = self._read(X)
         return self._features(graph, against=False), self._features(graph, against=True)
 
@@ -112,7 +165,9 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         rate = walk_rate(graph)
         self.series_.check_convergence(rate)
         if self.series_.modulation_length(rate, SLACK * WHOLE) > self.max_length_:
-            raise DivergenceError("this graph has longer walks that count than the fitted one; fit on it")
+            raise DivergenceError(
+                f"the series was truncated at length {self.max_length_}, which is too short for this graph; fit on it"
+            )
         _warn(graph, self.series_, self.config_.p_halt)
         return graph
 
@@ -137,11 +192,43 @@ def estimate_on_product(
     labels: str | None = "auto",
     random_state: Any = 0,
 ) -> Estimate:
-    """K(g, h) by walking on the product graph written down: the paper's naive GRFs, quadratic in nodes and edges.
+    """Estimate K(g, h) by walks on the explicit product graph: the paper's naive GRFs, quadratic in nodes and edges.
 
-    (v^T C)(D^T w) with graph random features C and D of the product, n_walks walkers from each of its nodes, and
-    n_components independent repetitions for the error bar. For comparison; `estimate` does the same in linear time.
+    The estimate is (v^T C)(D^T w) with graph random features C and D of the product graph. It is there for comparison;
+    `estimate` does the same in linear time.
 
+    Parameters
+    ----------
+    g : graph
+        One graph of any kind that `as_batch` takes.
+    h : graph
+        The other graph.
+    series : Geometric, Exponential or Coefficients
+        The weights of the walk lengths, with a modulation f >= 0.
+    n_components : int, default=16
+        Number of independent repetitions, whose spread is the error bar.
+    n_walks : int, default=8
+        Number of walkers from each node of the product graph.
+    p_halt : float, default=0.2
+        Probability that a walker halts at a step, between 0 and 1.
+    n_anchors : int or None, default=None
+        Number of nodes of the product graph that take deposits; None means all of them.
+    start : {"uniform", "ones"} or pair of array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or two arrays with one number per node of g and of h.
+    stop : {"uniform", "ones"} or pair of array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    random_state : int, RandomState or None, default=0
+        Seed; with an integer the result is a pure function of the graphs and the parameters.
+
+    Returns
+    -------
+    Estimate
+        The value with its standard error.
+
+    Examples
+    --------
     >>> import gvoys as gv
     >>> one, other = gv.datasets.molecules(2)
     >>> found = estimate_on_product(one, other, gv.Exponential(0.1))

@@ -41,7 +41,8 @@ def rounding_floor(
 ) -> NDArray[np.float64]:
     """The standard error of K that `rounding` of both graphs leaves, beside sqrt(K(G, G) K(H, H)), (n_left, n_right).
 
-    By Cauchy and Schwarz, for all rounds and lengths together. Weights of both signs may cancel, and lose more.
+    By Cauchy and Schwarz, for all Weisfeiler–Lehman iterations and lengths together. Weights of both signs
+    may cancel, and lose more.
     """
     return (left[:, None] + right[None, :]) * np.sqrt(np.outer(own_left, own_right))
 
@@ -89,7 +90,7 @@ def _group_gram(left: NDArray[Any], right: NDArray[Any], period: int, begin: int
 
 
 def _columns(features: NDArray[Any], period: int, begin: int, end: int) -> NDArray[np.float64]:
-    """Some components of every length and round, (n, n_lengths * n_rounds * (end - begin))."""
+    """Some components of every length and iteration, (n, n_lengths * n_rounds * (end - begin))."""
     n, n_lengths, width = features.shape
     rounds = features.reshape(n, n_lengths, width // period, period)[..., begin:end]
     return rounds.reshape(n, n_lengths * (width // period) * (end - begin)).astype(np.float64)

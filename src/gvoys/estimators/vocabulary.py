@@ -17,12 +17,19 @@ _DENSE = 5_000_000  # numbers in two dense matrices
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The sorted sequences of each round and length, and where their columns begin."""
+    """The sorted sequences of each Weisfeiler–Lehman iteration and length, which are columns.
+
+    Parameters
+    ----------
+    keys : list of list of ndarray
+        Hashes of the sequences, for each iteration and length.
+    """
 
     keys: list[list[NDArray[np.uint64]]]
 
     @classmethod
     def from_counts(cls, rounds: list[list[Counts]]) -> Vocabulary:
+        """The sequences that occur in counts."""
         return cls([[np.unique(counts.keys) for counts in lengths] for lengths in rounds])
 
     @property

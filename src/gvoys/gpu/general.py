@@ -1,7 +1,7 @@
-"""The general road on the GPU: every option of the sketch, graphs of any size, states in the device's memory.
+"""The generic path on the GPU: every option of the sketch, graphs of any size, states in the device's memory.
 
 One block per node, one thread per coordinate. A thread reads its coordinate of the neighbours' states with both shifts,
-of the edge's label and of the node's, folded into the address; only attributes, which mix coordinates, meet in shared
+of the edge's label and of the node's, folded into the address; only attributes, which mix coordinates, need shared
 memory. The arithmetic is that of `walks/sketch/options.py`.
 """
 
@@ -25,7 +25,7 @@ def _along(
     nonbacktracking: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any, factor: Any, x: Any,
     others: Any,
 ) -> Any:  # pragma: no cover  # fmt: skip
-    """Coordinate j of what comes along an entry: the neighbour's state without the way back, turned by its label."""
+    """Coordinate j of what comes along an entry: the neighbour's state without backtracking, turned by its label."""
     place, turn = j, np.float32(1.0)
     if edge_labelled:
         edge = edge_codes[e]
@@ -77,7 +77,7 @@ def step_of_nodes(
 ) -> None:  # pragma: no cover  # fmt: skip
     """States after t steps from those after t - 1, for every node (grid) and coordinate (block).
 
-    signs and edge_signs are those of step t, (n_labels, width); `firsts` tells for each node where its graph begins.
+    signs and edge_signs are those of step t, (n_labels, width); `firsts` gives for each node where its graph begins.
     """
     u, j, width = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x), np.int64(cuda.blockDim.x)
     label = codes[u]

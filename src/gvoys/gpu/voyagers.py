@@ -36,7 +36,32 @@ def compute_walks(
     edge_labels: bool,
     scale: float = 1.0,
 ) -> NDArray[np.float64]:
-    """One-sided walks with every length kept apart, (n_graphs, max_length + 1, n_components)."""
+    """Profiles by one-sided walks, every length kept apart.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    config : WalkConfig
+        How many walkers are sampled, and what they share.
+    start : ndarray of shape (n_nodes,)
+        Start weights.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights.
+    node_labels : bool
+        Whether node labels are used.
+    edge_labels : bool
+        Whether edge labels are used.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, n_components)
+        The profiles.
+    """
     signed = node_labels or (config.n_walks > 1 and not config.share_signs)
     ahead = forward(batch, edge_labels)
     graphs_on_device = _DeviceGraphs(batch, ahead, config, node_labels, edge_labels, signed, scale)
@@ -70,7 +95,32 @@ def compute_voyagers(
     edge_labels: bool,
     scale: float = 1.0,
 ) -> NDArray[np.float64]:
-    """Algorithm 1, (n_graphs, n_components)."""
+    """Features of Algorithm 1.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    deposits : ndarray of shape (n_lengths,)
+        The factors sqrt(f_l) * scale^l up to the longest walk.
+    config : WalkConfig
+        How many walkers are sampled, and what they share.
+    start : ndarray of shape (n_nodes,)
+        Start weights.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights.
+    node_labels : bool
+        Whether node labels are used.
+    edge_labels : bool
+        Whether edge labels are used.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, n_components)
+        The features.
+    """
     ahead = forward(batch, edge_labels)
     graphs_on_device = _DeviceGraphs(batch, ahead, config, node_labels, edge_labels, node_labels, scale)
     factors = deposits * config.halting_factors(len(deposits))
@@ -148,7 +198,7 @@ class _DeviceGraphs:
         sums: Any,
         met: Any,
     ) -> None:
-        """Send the walkers of some components out from every node."""
+        """Sample the walks of some components from every node."""
         config = self.config
         first_walker, n_walkers = components.start * config.n_walks, len(components) * config.n_walks
         holders = np.arange(first_walker, first_walker + n_walkers, config.n_walks if config.share_signs else 1)
@@ -162,9 +212,10 @@ class _DeviceGraphs:
         )  # fmt: skip
         apart, nothing = sums is not None, np.zeros((1, 1))
         walk[(len(blocks[1]), n_walkers), THREADS](
-            np.uint64(config.seed), to_device(np.stack(blocks, axis=1).astype(np.int64)), self.offsets, self.device_keys,
-            to_device(adjacency.indptr), to_device(adjacency.indices), to_device(adjacency.weights), len(adjacency.weights) > 0,
-            to_device(adjacency.edge_codes), to_device(edge_signs), to_device(self.edge_hashes), self.edge_labels,
+            np.uint64(config.seed), to_device(np.stack(blocks, axis=1).astype(np.int64)), self.offsets,
+            self.device_keys, to_device(adjacency.indptr), to_device(adjacency.indices), to_device(adjacency.weights),
+            len(adjacency.weights) > 0, to_device(adjacency.edge_codes), to_device(edge_signs),
+            to_device(self.edge_hashes), self.edge_labels,
             self.codes, to_device(signs), to_device(self.hashes), self.signed, loads,
             loads if ends is None else ends, to_device(deposits), to_device(lengths),
             0.0 if config.share_halting else config.p_halt, first_walker, config.n_walks, config.share_signs, side,

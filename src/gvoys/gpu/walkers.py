@@ -1,8 +1,8 @@
-"""Sampled walks on the GPU: a thread per walker, the same random words as on the CPU.
+"""Sampled walks on the GPU: a thread per walker, the same random bits as on the CPU.
 
-A block takes 256 nodes of one graph and one walker from each. What walkers bring home is added up within the block in a
-fixed order, and the blocks of a graph in order, so that the same seed gives the same bits; only Algorithm 1, whose
-walkers meet at nodes, adds up in the order in which they come.
+A block takes 256 nodes of one graph and one walker from each. Deposits are added up within the block in a fixed order,
+and the blocks of a graph in order, so that the same seed gives the same bits; only Algorithm 1, whose deposits gather
+at nodes, adds up in the order in which they come.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def profiles(
     stop : {"uniform", "ones"} or array-like, default="uniform"
         Weight of each node as the end of a walk, like `start`.
     labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them. "moments"
-        ignores labels.
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+        "moments" ignores them with "auto" and raises UnsupportedError otherwise.
     refine : int, default=0
         Number of Weisfeiler–Lehman iterations of the labels; the profiles of the iterations 0 to `refine` are
         concatenated.
@@ -91,14 +91,14 @@ def profiles(
     attribute_bandwidth : float or None, default=None
         Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
     random_state : int, default=0
-        Seed; with an integer the result is a pure function of the graphs and the parameters.
+        Seed; the result is a pure function of it, the graphs and the parameters.
     scale : float, default=1.0
         Divide adjacency matrices by this number; pass the same to `compute_gram`.
     n_jobs : int or None, default=None
         Number of threads, -1 for all; the result does not depend on it.
     replicate : int, default=0
-        Which independent draw of the walks to use, 0 to 255. Only for "voyagers":
-        products of different replicates are unbiased for a graph with itself, too.
+        Which independent draw of the walks to use, 0 to 255; only for "voyagers". Products of different
+        replicates are unbiased even for a graph with itself.
     device : {"cpu", "cuda"}, default="cpu"
         Where profiles are computed; "sequences" runs on the CPU only.
 
@@ -136,7 +136,7 @@ def moment_profiles(batch: GraphBatch, max_length: int, settings: Settings) -> N
     """Walk moments, (n_graphs, max_length + 1, 1)."""
     if not settings.plain:
         raise UnsupportedError(
-            "method 'moments' ignores labels and attributes and cannot use refine or backtrack=False; "
+            "method 'moments' cannot use labels, node attributes, refine or backtrack=False; "
             "use method='sequences' or 'sketch'"
         )
     gpu = backend(settings.device)

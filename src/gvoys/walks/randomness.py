@@ -1,7 +1,7 @@
 """Random bits as a pure function of their purpose: Philox4x32-10 (Salmon et al. 2011), no generator state.
 
-32 bits belong to each (seed, purpose, group, step, label): any thread, batch, process or machine that asks for them gets
-the same ones, in any order.
+Each (seed, purpose, group, step, label) has bits of its own: any thread, batch, process or machine gets the same ones,
+in any order.
 """
 
 from __future__ import annotations

@@ -170,7 +170,9 @@ def check_settings(batch: GraphBatch, settings: Settings) -> Settings:
     if bandwidth is not None and not (isinstance(bandwidth, (int, float, np.number)) and 0 < bandwidth < np.inf):
         raise ParameterError(f"attribute_bandwidth must be None or a positive number, not {bandwidth!r}")
     if bandwidth is not None and batch.n_nodes and batch.node_attributes is None:
-        raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes; pass attribute_bandwidth=None")
+        raise UnsupportedError(
+            "attribute_bandwidth is given, but the graphs have no node attributes; pass attribute_bandwidth=None"
+        )
     check_scale(settings.scale)
     check_seed(settings.seed)
     return settings

@@ -11,8 +11,9 @@ length. Groups of 128 coordinates are sketches of their own; the spread over gro
 Why 128: beside groups of 64 it took 0.125 s instead of 0.155 s on NCI1 with 1024 components and length 8 on two
 cores, and the variance is the same (2.95 and 2.96 per component at length 10 on random graphs of 40 nodes, degree 5
 and four labels); half as many groups still give a reliable error bar. There is no exact prefix (coding short label
-sequences without collisions): its table depends on the labels that were fitted, and then a graph's profile would too. The first vector is dense: with a single coordinate rare collisions would carry all of the variance, and the
-spread over groups would not show it.
+sequences without collisions): its table depends on the labels that were fitted, and then a graph's profile would too.
+The first vector is dense: with a single coordinate rare collisions would carry all of the variance, and the spread over
+groups would not show it.
 """
 
 from __future__ import annotations

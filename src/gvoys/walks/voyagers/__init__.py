@@ -10,7 +10,8 @@ g, z and the coins that halt walkers are shared by all graphs and independent be
 are independent. With f * f = mu the product of two graphs' numbers has the mean K = sum_i mu_i K_i.
 
 One-sided walks need no f, no g and no second side: what has come through by length l is weighted by `stop` and kept
-for that length, so that mu is free until the Gram matrix is formed. They have less variance for the same number of steps.
+for that length, so that mu is free until the Gram matrix is formed. They have less variance for the same number
+of steps.
 """
 
 from __future__ import annotations
