@@ -66,8 +66,9 @@ def test_the_demo_without_grakel_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
     result = CliRunner().invoke(app, ["demo", "--root", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    assert 'GraKeL is not installed, so there is nothing to compare with; install it with pip install "gvoys[peers]".' in " ".join(
-        result.output.split()
+    assert (
+        'GraKeL is not installed, so there is nothing to compare with; install it with pip install "gvoys[peers]".'
+        in " ".join(result.output.split())
     )
 
 

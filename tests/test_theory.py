@@ -64,12 +64,12 @@ def test_the_difference_bound():
 
 
 def test_the_bounds_hold_for_walkers():
-    """Given g, z and coins: estimates from many copies of the walks stay within what the theorem allows."""
+    """Given g, z and coins: estimates from many replicates of the walks stay within what the theorem allows."""
     mu, n_walks = Plan((1.0, 0.02)).mu, 40
     pair = gv.as_batch([PATH, CYCLE])
     values = []
-    for copy in range(200):
-        X = gv.GraphVoyagers(gv.Coefficients(mu), 1, n_walks, share_signs=True, copy=copy, random_state=3)
+    for replicate in range(200):
+        X = gv.GraphVoyagers(gv.Coefficients(mu), 1, n_walks, share_signs=True, replicate=replicate, random_state=3)
         values.append(np.prod(X.fit_transform(pair)))
     spread = np.abs(np.array(values) - np.mean(values))
     assert spread.max() > 0  # walks do differ

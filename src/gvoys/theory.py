@@ -20,7 +20,7 @@ from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.spectrum import max_degree, spectral_radius
 from gvoys.series import Series, check_series
 from gvoys.walks.settings import check_count, check_halting
-from gvoys.walks.voyagers import Crew
+from gvoys.walks.voyagers import WalkConfig
 
 __all__ = [
     "concentration_bound",
@@ -70,7 +70,7 @@ def load_bound(graph: Any, series: Series, p_halt: float = 0.2, *, share_halting
     one, series = as_one_graph(graph, "graph"), check_series(series)
     series = series.resolved(max_degree(one))
     series.check_modulation()
-    step = _largest_step(one) * Crew(1, p_halt=check_halting(p_halt), share_halting=share_halting).step_factor
+    step = _largest_step(one) * WalkConfig(1, p_halt=check_halting(p_halt), share_halting=share_halting).step_factor
     if step == 0.0:
         return math.sqrt(float(series.modulation(0)[0]))
     if step > 1e150 or step**2 >= series.modulation_radius:
@@ -239,7 +239,7 @@ def finite_variance(graphs: Any, series: Series, p_halt: float = 0.2, *, share_h
     batch, series = as_batch(graphs), check_series(series)
     series = series.resolved(max_degree(batch))
     series.check_modulation()
-    factor = Crew(1, p_halt=check_halting(p_halt), share_halting=share_halting).step_factor
+    factor = WalkConfig(1, p_halt=check_halting(p_halt), share_halting=share_halting).step_factor
     return math.isinf(series.modulation_radius) or load_growth(batch) * factor < series.modulation_radius
 
 

@@ -56,7 +56,9 @@ def test_features_are_sparse_and_the_same_for_any_threads():
     G = gv.GraphRandomFeatures(gv.Geometric(0.1), 10).fit_transform(graph)
     assert abs(F - G).nnz == 0
     assert F.nnz < 2000 * 60
-    assert not np.array_equal(F.toarray(), gv.GraphRandomFeatures(gv.Geometric(0.1), 10, copy=1).fit_transform(graph))
+    assert not np.array_equal(
+        F.toarray(), gv.GraphRandomFeatures(gv.Geometric(0.1), 10, replicate=1).fit_transform(graph)
+    )
 
 
 def test_the_error_falls_with_the_walks():
@@ -106,15 +108,17 @@ def test_the_product_estimator_refuses_what_does_not_fit():
     assert np.isnan(gv.estimate_on_product(nx.path_graph(3), nx.path_graph(3), gv.Exponential(0.1), 1).stderr)
 
 
-def test_copies_share_their_anchors():
-    """Features of two copies may meet: their product is right everywhere, as that of C and D is."""
+def test_replicates_share_their_anchors():
+    """The product of two replicates is right everywhere, as that of C and D is."""
     graph = nx.cycle_graph(6)
     expected = np.linalg.inv(np.eye(6) - 0.1 * nx.to_numpy_array(graph))
 
     def one(seed):
         F, G = (
-            gv.GraphRandomFeatures(gv.Geometric(0.1), 5, n_anchors=3, random_state=seed, copy=copy).fit_transform(graph)
-            for copy in (0, 1)
+            gv.GraphRandomFeatures(
+                gv.Geometric(0.1), 5, n_anchors=3, random_state=seed, replicate=replicate
+            ).fit_transform(graph)
+            for replicate in (0, 1)
         )
         return (F @ G.T).toarray()
 
@@ -122,7 +126,7 @@ def test_copies_share_their_anchors():
 
 
 def test_graphs_unlike_the_fitted_one_are_refused():
-    with pytest.raises(DivergenceError, match="longer walks that count"):
+    with pytest.raises(DivergenceError, match=r"truncated at length \d+, which is too short for this graph; fit on it"):
         gv.GraphRandomFeatures(gv.Geometric(0.45)).fit(nx.empty_graph(3)).pair(nx.cycle_graph(5))
 
 

@@ -100,7 +100,7 @@ def test_a_click_fixes_a_graph_and_lists_its_neighbours(tab, batch):
     g = outermost(tab)
     tab.mouse.move(*place_of(tab, g))
     tab.mouse.click(*place_of(tab, g))
-    tab.wait_for_function("state.fixed !== null")
+    tab.wait_for_function("state.pinned !== null")
     assert tab.locator("#chosen").inner_text() == f"Graph {g}"
     assert f"molecule-{g:03d}" in tab.locator("#facts").inner_text()
     row = kernel_by_python(batch, tab.evaluate("currentMu()"))[g]
@@ -113,7 +113,7 @@ def test_a_click_fixes_a_graph_and_lists_its_neighbours(tab, batch):
 
 
 def test_sliders_change_the_ranking_as_python_says(tab, batch):
-    tab.evaluate("fix(3)")
+    tab.evaluate("pin(3)")
     before, places = ranking(tab), tab.evaluate("Array.from(state.places.x)")
     for length, value in ((0, 0.0), (1, 0.05), (4, 0.9)):
         tab.evaluate(
@@ -158,19 +158,19 @@ def test_what_the_legend_hides_is_there_under_another_colour(tab):
 def test_the_keyboard_is_enough(tab):
     tab.keyboard.press("ArrowRight")
     tab.keyboard.press("ArrowRight")
-    assert tab.evaluate("state.fixed") == 1
+    assert tab.evaluate("state.pinned") == 1
     tab.keyboard.press("ArrowLeft")
-    assert tab.evaluate("state.fixed") == 0
+    assert tab.evaluate("state.pinned") == 0
     third = ranking(tab)[2]
     tab.keyboard.press("3")
-    assert tab.evaluate("state.fixed") == third
+    assert tab.evaluate("state.pinned") == third
     tab.keyboard.press("/")
     tab.keyboard.type("17")
     assert "Graph 17" in tab.locator("#matches").inner_text()
     tab.keyboard.press("Enter")
-    assert tab.evaluate("state.fixed") == 17
+    assert tab.evaluate("state.pinned") == 17
     tab.keyboard.press("Escape")
-    assert tab.evaluate("state.fixed") is None
+    assert tab.evaluate("state.pinned") is None
     tab.locator("#cosine").focus()
     tab.keyboard.press("/")
     assert tab.evaluate("document.activeElement.id") == "search"
@@ -179,7 +179,7 @@ def test_the_keyboard_is_enough(tab):
     before = tab.evaluate("state.shares[2]")
     tab.keyboard.press("ArrowRight")
     assert tab.evaluate("state.shares[2]") > before
-    assert tab.evaluate("state.fixed") is None  # the arrow was the slider's
+    assert tab.evaluate("state.pinned") is None  # the arrow was the slider's
     for _ in range(40):  # every control can be reached
         tab.keyboard.press("Tab")
         if tab.evaluate("document.activeElement.id") == "equal":
@@ -191,7 +191,7 @@ def test_the_keyboard_is_enough(tab):
 def test_search_by_text_and_colours(tab):
     tab.locator("#search").fill("LECULE-042")
     tab.locator("#matches button").first.click()
-    assert tab.evaluate("state.fixed") == 42
+    assert tab.evaluate("state.pinned") == 42
     tab.locator("#search").fill("nothing like it")
     assert tab.locator("#matches").inner_text() == "no graph has this"
     names = tab.evaluate("document.getElementById('map').data.map(trace => trace.name).filter(Boolean)")
@@ -205,7 +205,7 @@ def test_a_phone_has_all_of_it_without_scrolling_sideways(page):
         assert tab.locator("#chosen").inner_text() == "Graph 7"
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
         tab.touchscreen.tap(*place_of(tab, outermost(tab)))
-        tab.wait_for_function("state.fixed !== 7")
+        tab.wait_for_function("state.pinned !== 7")
 
 
 def test_sketches_have_bars_that_hold_the_truth(batch, tmp_path, monkeypatch):
@@ -236,7 +236,7 @@ def test_five_thousand_graphs_are_quick(tmp_path):
         times = tab.evaluate(
             """() => { const numbers = Float64Array.from({ length: 5e6 }, (_, i) => (i * 7919) % 1000003);
             const seconds = work => { const begin = performance.now(); work(); return performance.now() - begin; };
-            return [1, 2, 3, 4, 5].map(() => [() => fix(7), () => { place(); paint(); },
+            return [1, 2, 3, 4, 5].map(() => [() => pin(7), () => { place(); paint(); },
                 () => Float64Array.from(numbers).sort()].map(seconds)); }"""
         )
     fixing, mapping, sorting = np.min(times, axis=0)

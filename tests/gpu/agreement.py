@@ -62,13 +62,13 @@ def difference(batch, method, max_length, **options):
     return float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)), bool(np.array_equal(here, there))
 
 
-def compare(n_graphs, n_nodes, max_length, small, tell=print):
+def compare(n_graphs, n_nodes, max_length, small, on_progress=print):
     """Every option on every kind of graph; returns what failed. `small` is for the simulator, which takes its time."""
     failed = []
 
     def note(name, found, exact=False):
         good = found[1] if exact else found[0] <= 1e-5
-        tell(f"{'ok ' if good else 'BAD'} {name}: {found[0]:.1e}{', same bits' if found[1] else ''}")
+        on_progress(f"{'ok ' if good else 'BAD'} {name}: {found[0]:.1e}{', same bits' if found[1] else ''}")
         failed.extend([] if good else [name])
 
     for kind, batch in graphs(n_graphs, n_nodes):
@@ -94,11 +94,11 @@ def compare(n_graphs, n_nodes, max_length, small, tell=print):
         note(f"{kind}, Algorithm 1", (algorithm_1(batch), False))
         note(f"{kind}, left on the device", left_on_device(batch, max_length))
         note(f"{kind}, cut to fit", cut_to_fit(batch, max_length))
-    note("a heavy edge that is left out", (heavy_edge_left_out(), False))
+    note("a heavy edge that is skipped", (heavy_edge_skipped(), False))
     return failed
 
 
-def heavy_edge_left_out():
+def heavy_edge_skipped():
     """The largest relative difference over lengths of non-backtracking walks beside an edge of 7.3e7."""
     graph = nx.path_graph(5)
     weights = dict(zip(graph.edges, (0.3, 7.3e7, 0.7, 1.9e-3), strict=True))
@@ -123,7 +123,7 @@ def cut_to_fit(batch, max_length):
 
 
 def left_on_device(batch, max_length):
-    """The features that stay on the device, brought home for once."""
+    """Features that stay on the device, copied to the host."""
     from gvoys.gpu import sketch_on_device
 
     here = gv.profiles(batch, "sketch", max_length, 128, scale=2.0)
@@ -132,20 +132,20 @@ def left_on_device(batch, max_length):
 
 
 def algorithm_1(batch):
-    """The walkers that meet at nodes, with halting, anchors and shared signs in turn."""
+    """Algorithm 1 with halting, anchors and shared signs in turn."""
     from gvoys import gpu
-    from gvoys.walks.voyagers import Crew, compute_voyagers
+    from gvoys.walks.voyagers import WalkConfig, compute_voyagers
 
     ends = np.ones(batch.n_nodes) / 7.0
     worst = 0.0
-    for crew in (
-        Crew(3),
-        Crew(2, n_walks=2, share_signs=True, share_halting=False, signs="gaussian"),
-        Crew(2, n_walks=2, n_anchors=3, signs=None),
+    for config in (
+        WalkConfig(3),
+        WalkConfig(2, n_walks=2, share_signs=True, share_halting=False, signs="gaussian"),
+        WalkConfig(2, n_walks=2, n_anchors=3, signs=None),
     ):
         labels = {"node_labels": True, "edge_labels": True, "scale": 4.0}
-        arguments = (batch, 0.5 ** np.arange(6.0), crew, ends, ends)
-        here, there = (road(*arguments, **labels) for road in (compute_voyagers, gpu.compute_voyagers))
+        arguments = (batch, 0.5 ** np.arange(6.0), config, ends, ends)
+        here, there = (path(*arguments, **labels) for path in (compute_voyagers, gpu.compute_voyagers))
         worst = max(worst, float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)))
     return worst
 

@@ -17,7 +17,7 @@ from gvoys.graphs.labels import Labels
 from gvoys.graphs.spectrum import max_degree
 from gvoys.reference import kernel_by_vec_trick
 from gvoys.walks import voyagers as module
-from gvoys.walks.voyagers import Crew, steps
+from gvoys.walks.voyagers import WalkConfig, steps
 
 RUNS = 20_000
 MODES = list(product((False, True), (False, True), (1, 3), (None, 3)))  # signs, coins, walks, anchors
@@ -99,11 +99,11 @@ def test_one_sided_walks_are_unbiased(p_halt, share_signs, share_halting, kind):
 def test_the_z_test_has_teeth(trap, monkeypatch):
     """Halting weighed for the other mode, walks that repeat on each graph, or signs forgotten are noticed."""
     if trap == "coins":
-        whole = Crew.halting_factors
+        whole = WalkConfig.halting_factors
         monkeypatch.setattr(
-            Crew, "halting_factors", lambda self, n: whole(replace(self, share_halting=not self.share_halting), n)
+            WalkConfig, "halting_factors", lambda self, n: whole(replace(self, share_halting=not self.share_halting), n)
         )
-    if trap == "walks":  # only similar graphs show it: K(G, G) from one copy
+    if trap == "walks":  # only similar graphs show it: K(G, G) from one replicate
         paw = nx.Graph([(0, 1), (0, 2), (1, 2), (0, 3)])
         batch, series = gv.as_batch([paw] * 3), gv.Coefficients([1, 4, 4])
         X = gv.GraphVoyagers(series, RUNS, p_halt=0.5).fit_transform(batch)
@@ -252,10 +252,10 @@ def test_the_same_bits_in_a_new_process():
 
 
 @every
-def test_seeds_and_copies_differ(make):
-    X, other, copy = (make(**how).fit_transform(BATCH) for how in ({}, {"random_state": 1}, {"copy": 1}))
+def test_seeds_and_replicates_differ(make):
+    X, other, replicate = (make(**how).fit_transform(BATCH) for how in ({}, {"random_state": 1}, {"replicate": 1}))
     assert not np.isclose(X, other).all(axis=1).any()
-    assert not np.isclose(X, copy).all(axis=1).any()
+    assert not np.isclose(X, replicate).all(axis=1).any()
 
 
 def test_labels_that_do_not_count_change_nothing():
@@ -309,7 +309,7 @@ def test_infinite_variance_is_announced():
         ({"share_signs": 1}, ParameterError, "share_signs must be True or False"),
         ({"share_halting": None}, ParameterError, "share_halting must be True or False"),
         ({"signs": "cauchy"}, ParameterError, "signs must be one of 'rademacher', 'gaussian', 'uniform'"),
-        ({"copy": 256}, ParameterError, "copy must be an integer from 0 to 255"),
+        ({"replicate": 256}, ParameterError, "replicate must be an integer from 0 to 255"),
         ({"labels": "node"}, UnsupportedError, "the graphs have no node labels"),
     ],
 )
@@ -328,12 +328,14 @@ def test_graphs_with_longer_walks_than_the_fitted_ones_are_refused():
         fitted.transform([nx.complete_graph(30)])
 
 
-def test_profiles_refuse_what_walkers_cannot_see():
+def test_profiles_raise_for_what_sampled_walks_cannot_use():
     for how in ({"refine": 1}, {"backtrack": False}):
-        with pytest.raises(UnsupportedError, match="sampled walks take labels, weights and directions"):
+        with pytest.raises(
+            UnsupportedError, match="sampled walks cannot use refine, backtrack=False or node attributes"
+        ):
             gv.profiles(BATCH, "voyagers", 3, 10, **how)
-    with pytest.raises(ParameterError, match="copy must be"):
-        gv.profiles(BATCH, "voyagers", 3, 10, copy=-1)
+    with pytest.raises(ParameterError, match="replicate must be"):
+        gv.profiles(BATCH, "voyagers", 3, 10, replicate=-1)
 
 
 def test_graphs_without_weights_walk_the_same_beside_weighted_ones():

@@ -48,7 +48,7 @@ def run_explore(console: Console, data: str, options: Options) -> None:
             labels=options.labels,
             n_graphs=options.graphs,
             random_state=options.seed,
-            tell=lambda stage: status.update(f"{stage} …"),
+            on_progress=lambda stage: status.update(f"{stage} …"),
         )
     say_skipped(console, collection.left_out, len(collection.batch))
     size = options.out.stat().st_size / 1e6

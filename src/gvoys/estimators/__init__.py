@@ -1,4 +1,4 @@
-"""The scikit-learn face: features, kernels, sampled walks, and single values with error bars."""
+"""The scikit-learn interface: features, kernels, sampled walks, and single values with error bars."""
 
 from gvoys.estimators.estimate import Estimate, estimate
 from gvoys.estimators.features import RandomWalkFeatures

@@ -27,20 +27,28 @@ from gvoys.walks.settings import (
     check_settings,
     choose_labels,
     choose_scale,
+    choose_truncation,
     walk_rate,
-    whole_length,
 )
 
-__all__ = ["SLACK", "WHOLE", "Choice", "TakesSeries", "WalkEstimator", "as_seed", "check_finite"]
+__all__ = ["SLACK", "TRUNCATION", "Choice", "TakesSeries", "WalkEstimator", "as_seed", "check_finite"]
 
-WHOLE = 1e-9  # what a whole series may leave out, relative
-SLACK = 1e3  # by how much more it may leave out of graphs that were not fitted
+TRUNCATION = 1e-9  # truncation error of an infinite series, relative
+SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
 _OF_SERIES = "series__"
 _BLOCK = 1 << 26  # bytes that are in the making at once
 
 
 class Choice(str):
-    """The name of a method, with the reason why it was chosen."""
+    """Name of a method, with the reason why it was chosen.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+    reason : str
+        Why it was chosen, in words.
+    """
 
     reason: str
 
@@ -74,7 +82,7 @@ class TakesSeries(BaseEstimator):
 
 
 class WalkEstimator(TakesSeries):
-    """Fitting that every estimator begins with; subclasses list the parameters."""
+    """Base class of the estimators: fitting that every estimator begins with; subclasses list the parameters."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -112,25 +120,25 @@ class WalkEstimator(TakesSeries):
         return choose_scale(batch)
 
     def _choose_length(self, batch: GraphBatch) -> None:
-        """Keep max_length_, and for a whole series rate_, how fast the fitted graphs' walks multiply."""
+        """Keep max_length_, and for the infinite series rate_, the growth rate of the fitted graphs' walks."""
         self.rate_: float | None = None
         if self.max_length is not None:
             self.max_length_ = check_length(self.max_length)
             return
-        self.max_length_, self.rate_ = whole_length(batch, self.series_, WHOLE)
+        self.max_length_, self.rate_ = choose_truncation(batch, self.series_, TRUNCATION)
 
     def _check_endpoints(self, batch: GraphBatch) -> None:
         for name in ("start", "stop"):
             compute_endpoint(batch, getattr(self.settings_, name), name)
 
     def _block_settings(self, batch: GraphBatch, block: slice) -> Settings:
-        """Settings for some of the graphs: arrays of endpoints are cut with them."""
+        """Settings for some of the graphs: arrays of endpoints are sliced with them."""
         nodes = slice(int(batch.node_offsets[block.start]), int(batch.node_offsets[block.stop]))
         ends = {name: getattr(self.settings_, name) for name in ("start", "stop")}
-        cut: dict[str, Any] = {
+        sliced: dict[str, Any] = {
             name: what if isinstance(what, str) else np.asarray(what)[nodes] for name, what in ends.items()
         }
-        return replace(self.settings_, **cut)
+        return replace(self.settings_, **sliced)
 
     def _read(self, X: Any) -> GraphBatch:
         """Graphs to transform: labelled as the fitted ones were, and within reach of the fitted length."""
@@ -141,12 +149,17 @@ class WalkEstimator(TakesSeries):
                 "the fitted graphs had node labels and these have none; pass labels=None to ignore them"
             )
         if batch.n_entries and self.settings_.edge_labels and batch.edge_labels is None:
-            raise UnsupportedError("the fitted graphs had edge labels and these have none")
+            raise UnsupportedError(
+                "the fitted graphs had edge labels and these have none; add them, or fit without edge labels"
+            )
         if self.refine and batch.n_entries and batch.directed != self.directed_:
-            raise UnsupportedError("refined labels tell directed graphs from undirected ones; fit on graphs like these")
+            raise UnsupportedError(
+                "refined labels differ between directed and undirected graphs; fit on graphs like these"
+            )
         if self.attribute_bandwidth is not None and batch.n_nodes and _n_attributes(batch) != self.n_attributes_:
             raise UnsupportedError(
-                f"the fitted graphs had {self.n_attributes_} node attributes and these have {_n_attributes(batch)}"
+                f"the fitted graphs had {self.n_attributes_} node attributes and these have {_n_attributes(batch)}; "
+                "fit on graphs like these"
             )
         check_settings(batch, self.settings_)
         self._check_endpoints(batch)
@@ -155,8 +168,8 @@ class WalkEstimator(TakesSeries):
             self.series_.check_convergence(growth)
             if not self._reaches(growth):
                 raise DivergenceError(
-                    f"these graphs have longer walks that count than the fitted ones, which were cut at "
-                    f"{self.max_length_}; fit on graphs like these"
+                    f"the series was truncated at length {self.max_length_}, which is too short for these graphs; "
+                    "fit on graphs like these"
                 )
         return batch
 
@@ -171,11 +184,11 @@ class WalkEstimator(TakesSeries):
 
     def _reaches(self, growth: float) -> bool:
         """Whether the fitted length is enough for graphs whose walks multiply like this."""
-        return self.series_.relative_tail(self.max_length_, growth) <= SLACK * WHOLE
+        return self.series_.relative_tail(self.max_length_, growth) <= SLACK * TRUNCATION
 
     @property
     def _n_rounds(self) -> int:
-        """Rounds of label refinement, the labels as given included."""
+        """Number of Weisfeiler–Lehman iterations, iteration 0 (the labels as given) included."""
         return self.settings_.refine + 1
 
     def _factors(self) -> NDArray[np.float64]:
@@ -204,7 +217,7 @@ class WalkEstimator(TakesSeries):
 
 
 def as_seed(random_state: Any) -> int:
-    """A number to draw from: as given, or drawn from a RandomState."""
+    """The seed of a random_state: as given, or drawn from a RandomState."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         return check_seed(random_state)
     if random_state is not None and not isinstance(random_state, np.random.RandomState):
@@ -217,8 +230,8 @@ def _n_attributes(batch: GraphBatch) -> int:
 
 
 def check_finite(values: NDArray[Any]) -> None:
-    """Refuse numbers that left the range of floating point."""
+    """Check that no number left the range of floating point."""
     if not np.isfinite(values).all():
         raise ParameterError(
-            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay, or walk less far"
+            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay or max_length"
         )

@@ -1,4 +1,4 @@
-"""One kernel value to a relative error: groups are added until the error bar is short enough."""
+"""One kernel value to a relative error: groups of components are added until the error bar is short enough."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Series, check_number, check_series
 from gvoys.walks.profiles import compute_gram, moment_profiles, sketch_profiles
-from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, whole_length
+from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, choose_truncation
 from gvoys.walks.sketch import WIDTH
 
 __all__ = ["Estimate", "estimate"]
@@ -24,7 +24,17 @@ _FIRST = 8  # groups to begin with
 
 @dataclass(frozen=True)
 class Estimate:
-    """A kernel value with its standard error: value +- 1.96 stderr is a 95 % interval."""
+    """Kernel value with its standard error.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    stderr : float
+        Its standard error; value +- 1.96 stderr is a 95 % interval.
+    n_components : int
+        Number of components that were used.
+    """
 
     value: float
     stderr: float
@@ -37,13 +47,32 @@ class Estimate:
 
 
 class Tolerance(NamedTuple):
-    """When a standard error is small enough."""
+    """When a standard error is small enough.
+
+    Parameters
+    ----------
+    rtol : float
+        Relative tolerance.
+    atol : float
+        Absolute tolerance.
+    """
 
     rtol: float
     atol: float
 
     def met_by(self, found: Estimate) -> bool:
-        """Whether the standard error is at most atol + rtol |value|."""
+        """Whether the standard error is at most atol + rtol |value|.
+
+        Parameters
+        ----------
+        found : Estimate
+            The estimate to check.
+
+        Returns
+        -------
+        bool
+            True if the standard error is small enough.
+        """
         return found.stderr <= self.atol + self.rtol * abs(found.value)
 
     def __str__(self) -> str:
@@ -67,19 +96,55 @@ def estimate(
     random_state: int = 0,
     max_components: int = 1 << 20,
 ) -> Estimate:
-    """Estimate K(g, h) until its standard error is at most ``atol + rtol |K|``; exact, with stderr 0, without labels.
+    """Estimate K(g, h) until its standard error is at most ``atol + rtol |K|``.
+
+    Without labels and attributes the value is exact, with a standard error of 0.
 
     Parameters
     ----------
-    g, h : two graphs of any kind that `as_batch` reads.
-    series : Geometric, Exponential or Coefficients; its decay is a number, since nothing is fitted to resolve "auto".
-    rtol : relative tolerance, above 0 and at most 0.3.
-    atol : absolute tolerance, for values near zero, which no relative one reaches.
-    max_length : the longest walk; None means the infinite series, to a thousandth of `rtol` of a bound on it (as in
-        `RandomWalkFeatures`), and a divergent one raises.
-    max_components : past it ConvergenceError is raised, as for values near zero where `atol` is.
-    The others are as in `gvoys.profiles`.
+    g : graph
+        One graph of any kind that `as_batch` takes.
+    h : graph
+        The other graph.
+    series : Geometric, Exponential or Coefficients
+        The weights of the walk lengths; the decay must be a number, since nothing is fitted to resolve "auto".
+    rtol : float, default=0.01
+        Relative tolerance, above 0 and at most 0.3.
+    atol : float, default=0.0
+        Absolute tolerance, for values near zero, which no relative one reaches.
+    max_length : int or None, default=None
+        Longest walk; None means the infinite series, truncated with an error of at most a thousandth of `rtol` of a
+        bound on it (see `RandomWalkFeatures`). A divergent series raises DivergenceError.
+    start : {"uniform", "ones"}, default="uniform"
+        Weight of each node as the start of a walk: 1 / n or 1.
+    stop : {"uniform", "ones"}, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations of the labels; the kernel is the sum over the iterations 0
+        to `refine`.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    random_state : int, default=0
+        Seed; the result is a pure function of it, the graphs and the parameters.
+    max_components : int, default=1048576
+        Largest number of components.
 
+    Returns
+    -------
+    Estimate
+        The value with its standard error.
+
+    Raises
+    ------
+    ConvergenceError
+        If `max_components` are not enough, as for values near zero without `atol`.
+
+    Examples
+    --------
     >>> import gvoys as gv
     >>> one, other = gv.datasets.molecules(2)
     >>> found = estimate(one, other, gv.Exponential(0.1), rtol=0.01)
@@ -149,4 +214,4 @@ def _summarise(values: Any, own: Any) -> Estimate:
 def _length(pair: GraphBatch, series: Series, max_length: int | None, rtol: float) -> int:
     if max_length is not None:
         return check_length(max_length)
-    return whole_length(pair, series, 1e-3 * rtol)[0]
+    return choose_truncation(pair, series, 1e-3 * rtol)[0]

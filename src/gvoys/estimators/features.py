@@ -26,27 +26,59 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
 
     Parameters
     ----------
-    series : Geometric, Exponential or Coefficients; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
-    max_length : the longest walk; None means the infinite series, to 1e-9 of the bound
-        ``sum_i mu_i (rho_G rho_H)^i |v_G| |w_G| |v_H| |w_H|`` on it. A value far below the bound, as for walks from one
-        end of a long path to the other, may come out as 0; `exact_kernel` is relative to the value itself.
-    method : "moments" (exact, unlabelled), "sketch", "voyagers" (sampled walks: K off the diagonal only), or "auto":
-        moments where nothing but edges counts, else sketch.
-    n_components : width of the sketch of one walk length.
-    lengths : "stacked" keeps a block of features for each length, "summed" adds them up into n_components numbers,
-        still unbiased, with more variance.
-    start, stop, labels, refine, backtrack, attribute_bandwidth : as in `gvoys.profiles`.
-    random_state : an integer makes the features a pure function of graph and parameters.
-    n_jobs : threads.
-    device : "cpu" or "cuda".
-    verbose : show a progress bar in transform.
+    series : Geometric, Exponential or Coefficients, default=Geometric("auto")
+        The weights of the walk lengths; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
+    max_length : int or None, default=8
+        Longest walk; None means the infinite series, truncated with an error of at most 1e-9 of a bound on it.
+    method : {"auto", "moments", "sketch", "voyagers"}, default="auto"
+        "moments" is exact and ignores labels, "sketch" is unbiased, "voyagers" samples walks and is unbiased off the
+        diagonal only. "auto" means "moments" if neither labels nor attributes are used, else "sketch".
+    n_components : int, default=512
+        Width of the sketch of one walk length.
+    lengths : {"stacked", "summed"}, default="stacked"
+        "stacked" keeps a block of features for each length; "summed" adds them up into `n_components` numbers, still
+        unbiased, with more variance.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations of the labels; the features of the iterations 0 to `refine` are
+        concatenated.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    random_state : int, RandomState or None, default=0
+        Seed; with an integer the result is a pure function of the graphs and the parameters.
+    n_jobs : int or None, default=None
+        Number of threads, -1 for all; the result does not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where profiles are computed.
+    verbose : bool, default=False
+        Whether `transform` shows a progress bar.
 
     Attributes
     ----------
-    method_ : the method, with the reason in ``method_.reason``.
-    series_ : the series with its decay as a number.
-    max_length_, scale_ : the longest walk, and the power of two that adjacency matrices were divided by.
+    method_ : Choice
+        The method, a string with the reason for it in ``method_.reason``.
+    series_ : Geometric, Exponential or Coefficients
+        The series with its decay as a number.
+    max_length_ : int
+        The longest walk.
+    scale_ : float
+        The power of two that adjacency matrices are divided by.
 
+    Notes
+    -----
+    With ``max_length=None`` the error is at most 1e-9 of a bound on the infinite series,
+    ``sum_i mu_i (rho_G rho_H)^i |v_G| |w_G| |v_H| |w_H|``. A value far below the bound, as for walks from one end of a
+    long path to the other, may come out as 0; `exact_kernel` is relative to the value itself.
+
+    Examples
+    --------
     >>> import gvoys as gv
     >>> features = RandomWalkFeatures(gv.Exponential(0.1), max_length=3, n_components=128)
     >>> features.fit_transform(gv.datasets.molecules(10)).shape
@@ -89,15 +121,32 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RandomWalkFeatures:
-        """Choose the method and resolve the series; no graph's features depend on any other graph."""
+        """Choose the method and resolve the series; no graph's features depend on any other graph.
+
+        Parameters
+        ----------
+        X : GraphBatch or list of graphs
+            The graphs, as `as_batch` takes them.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         self._fit_common(X)
         self.method_ = self._choose_method()
         if not isinstance(self.lengths, str) or self.lengths not in ("stacked", "summed"):
             raise ParameterError(f'lengths must be "stacked" or "summed", not {self.lengths!r}')
         if self.method_ == "moments" and self.lengths == "summed":
-            raise UnsupportedError("lengths='summed' needs a sketch: sums of moments mix the lengths; use 'stacked'")
+            raise UnsupportedError(
+                "lengths='summed' needs method='sketch', since sums of moments mix the lengths; use lengths='stacked'"
+            )
         if self.method_ == "voyagers" and self.settings_.plain and self.lengths == "summed":
-            raise UnsupportedError("lengths='summed' needs labels: walks without them have no signs; use 'stacked'")
+            raise UnsupportedError(
+                "lengths='summed' needs labels, since walks without them have no signs; use lengths='stacked'"
+            )
         self.n_components_, self.lengths_ = check_components(self.n_components, self.settings_), self.lengths
         self.width_ = 1 if self.method_ == "moments" else self._n_rounds * self.n_components_
         return self
@@ -105,11 +154,11 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     def _choose_method(self) -> Choice:
         plain = self.settings_.plain
         if self.method == "auto" and plain:
-            return Choice("moments", "nothing but edges counts, so that one number per length is exact")
+            return Choice("moments", "no labels or attributes are used, so that one number per length is exact")
         if self.method == "auto":
-            return Choice("sketch", "labels count, and a sketch's width does not depend on the graphs")
+            return Choice("sketch", "labels are used, and a sketch's width does not depend on the graphs")
         if self.method == "moments" and not plain:
-            raise UnsupportedError("method='moments' sees no labels or attributes; use method='sketch'")
+            raise UnsupportedError("method='moments' cannot use labels or attributes; use method='sketch'")
         if self.method == "voyagers":
             self.settings_.check_sampled()
         elif self.method not in ("moments", "sketch"):
@@ -118,11 +167,22 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
 
     @property
     def n_features_out_(self) -> int:
-        """Features of a graph."""
+        """Number of features of a graph."""
         return self.width_ * (1 if self.lengths_ == "summed" else self.max_length_ + 1)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Features, (n_graphs, n_features): float64 for moments, else float32."""
+        """Compute the features of graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or list of graphs
+            The graphs, as `as_batch` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_features)
+            The features: float64 for "moments", else float32.
+        """
         batch = self._read(X)
         kind = np.float64 if self.method_ == "moments" else np.float32
         gpu = backend(self.settings_.device)
@@ -148,7 +208,18 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
             out[:] = profiles.sum(axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """One name per feature: its walk length, its round of refinement, its place."""
+        """Name the features by walk length, Weisfeiler–Lehman iteration and component.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            One name per feature.
+        """
         check_is_fitted(self, "width_")
         lengths = ["walks"] if self.lengths_ == "summed" else [f"walk{i}" for i in range(self.max_length_ + 1)]
         per_round = self.width_ // self._n_rounds

@@ -33,31 +33,77 @@ METHODS = ("moments", "sequences", "sketch", "voyagers", "exact")
 
 
 class RandomWalkKernel(TransformerMixin, WalkEstimator):
-    """The random walk kernel between graphs: ``fit_transform`` gives the Gram matrix, ``transform`` (new, fitted).
+    """The random walk kernel between graphs: `fit_transform` returns the Gram matrix.
 
     Parameters
     ----------
-    series, max_length, n_components, start, stop, labels, refine, backtrack, attribute_bandwidth, random_state, n_jobs,
-    device, verbose : as in `RandomWalkFeatures`.
-    method : "moments" (exact, unlabelled), "sequences" (exact, labelled, sparse), "sketch" (unbiased), "voyagers"
-        (unbiased, sampled walks), "exact" (a solver on every pair: slow, for checking), or "auto": moments where
-        nothing but edges counts, sequences where their estimated number fits the budget of states, else sketch.
-    normalize : divide by sqrt(K(G,G) K(H,H)); a graph with K(G,G) = 0 has zeros. Refused for "voyagers".
-
-    Voyagers' features have a biased diagonal, since both factors come from the same walks. Here every value, the
-    diagonal included, is the product of two independent copies of the walks, (X Y' + Y X') / 2: unbiased everywhere,
-    but the matrix need not be positive semidefinite, and a cosine would divide by a noisy diagonal.
+    series : Geometric, Exponential or Coefficients, default=Geometric("auto")
+        The weights of the walk lengths; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
+    max_length : int or None, default=8
+        Longest walk; None means the infinite series, truncated with an error of at most 1e-9 of a bound on it.
+    method : {"auto", "moments", "sequences", "sketch", "voyagers", "exact"}, default="auto"
+        "moments" is exact and ignores labels, "sequences" is exact and sparse, "sketch" is unbiased, "voyagers" samples
+        walks and is unbiased, "exact" runs a solver on every pair: slow, for checking. "auto" means "moments" if
+        neither labels nor attributes are used, "sequences" if their estimated number fits the budget of states, else
+        "sketch".
+    n_components : int, default=512
+        Width of the sketch of one walk length, or number of walkers per node.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations of the labels; the kernel is the sum over the iterations 0
+        to `refine`.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    random_state : int, RandomState or None, default=0
+        Seed; with an integer the result is a pure function of the graphs and the parameters.
+    n_jobs : int or None, default=None
+        Number of threads, -1 for all; the result does not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where profiles are computed.
+    normalize : bool, default=False
+        Whether to divide by sqrt(K(G, G) K(H, H)); a graph with K(G, G) = 0 has zeros. "voyagers" with it raises
+        UnsupportedError.
+    verbose : bool, default=False
+        Whether `transform` shows a progress bar.
 
     Attributes
     ----------
-    method_ : the method, with the reason in ``method_.reason``.
-    standard_error_ : of the matrix that `fit_transform` or `transform` returned last: zero for exact methods, else from
-        the spread over groups of 128 components, widened for their small number, and never below the rounding of
-        float32: +-1.96 of it held 93 to 97 % of the exact values at 256, 512 and 1024 components
-        (``python -m benchmarks coverage``). nan with fewer than 256 components. With ``normalize=True`` it accounts
-        for the noise of the diagonal, and is 0 where a graph meets itself.
-    series_, max_length_, scale_ : as in `RandomWalkFeatures`.
+    method_ : Choice
+        The method, a string with the reason for it in ``method_.reason``.
+    standard_error_ : ndarray
+        Standard error of the matrix that `fit_transform` or `transform` returned last: 0 for exact methods, nan with
+        fewer than 256 components.
+    series_ : Geometric, Exponential or Coefficients
+        The series with its decay as a number.
+    max_length_ : int
+        The longest walk.
+    scale_ : float
+        The power of two that adjacency matrices are divided by.
 
+    Notes
+    -----
+    With ``max_length=None`` the error is at most 1e-9 of a bound on the infinite series,
+    ``sum_i mu_i (rho_G rho_H)^i |v_G| |w_G| |v_H| |w_H|``. A value far below the bound, as for walks from one end of a
+    long path to the other, may come out as 0; `exact_kernel` is relative to the value itself.
+
+    The standard error comes from the spread over groups of 128 components, widened for their small number, and is never
+    below the rounding of float32: +-1.96 of it held 93 to 97 % of the exact values at 256, 512 and 1024 components
+    (``python -m benchmarks coverage``). With ``normalize=True`` it accounts for the noise of the diagonal, and is 0
+    between a graph and itself.
+
+    The features of "voyagers" have a biased diagonal, since both factors come from the same walks. Here every value,
+    the diagonal included, is the product of two independent replicates of the walks, (X Y' + Y X') / 2: unbiased
+    everywhere, but the matrix need not be positive semidefinite, and a cosine would divide by a noisy diagonal.
+
+    Examples
+    --------
     >>> import gvoys as gv
     >>> kernel = RandomWalkKernel(gv.Geometric(0.1), max_length=3, normalize=True)
     >>> K = kernel.fit_transform(gv.datasets.molecules(20))
@@ -101,7 +147,20 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RandomWalkKernel:
-        """Profile the graphs that later ones are compared with."""
+        """Profile the graphs that later ones are compared with.
+
+        Parameters
+        ----------
+        X : GraphBatch or list of graphs
+            The graphs, as `as_batch` takes them.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         batch = self._fit_common(X)
         self.n_components_ = check_components(self.n_components, self.settings_)
         check_flag(self.normalize, "normalize")
@@ -121,12 +180,36 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         self.rounding_ = self._rounding(batch)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """The Gram matrix of the graphs, (n, n)."""
+        """Compute the Gram matrix of the graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or list of graphs
+            The graphs, as `as_batch` takes them.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_graphs)
+            The kernel values.
+        """
         self.fit(X)
         return self._compare(self.fitted_, self.diagonal_, self.rounding_)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Kernel values between new graphs and the fitted ones, (n_new, n_fitted)."""
+        """Compute the kernel between new graphs and the fitted ones.
+
+        Parameters
+        ----------
+        X : GraphBatch or list of graphs
+            The graphs, as `as_batch` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_fitted)
+            The kernel values.
+        """
         batch = self._read(X)
         with threads(self.n_jobs):
             return self._compare(*self._profile(batch, fitting=False), self._rounding(batch))
@@ -137,11 +220,11 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         if self.method != "auto":
             return self._check_method()
         if self.settings_.plain:
-            return Choice("moments", "nothing but edges counts, so that one number per length is exact")
+            return Choice("moments", "no labels or attributes are used, so that one number per length is exact")
         if self.device != "cpu":
-            return Choice("sketch", "labels count, and the GPU makes sketches")
+            return Choice("sketch", "labels are used, and the GPU computes sketches")
         if self.attribute_bandwidth is not None:
-            return Choice("sketch", "attributes count, and only a sketch sees them")
+            return Choice("sketch", "node attributes are used, which only a sketch can do")
         states = self._n_rounds * estimate_states(
             batch,
             self.max_length_,
@@ -164,18 +247,18 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             )
         if self.method == "exact" and (self.refine or not self.backtrack or self.attribute_bandwidth is not None):
             raise UnsupportedError(
-                "method='exact' takes labels, weights and directions only; use 'sequences' or 'sketch' for refine, "
-                "backtrack=False and attributes"
+                "method='exact' cannot use refine, backtrack=False or node attributes; use 'sequences' or 'sketch'"
             )
         if self.method == "voyagers":
             self.settings_.check_sampled()
             if self.normalize:
                 raise UnsupportedError(
-                    "normalize=True would divide by a diagonal of sampled walks, biased with one copy of them and "
-                    "maybe negative with two; use another method"
+                    "method='voyagers' cannot use normalize=True, which would divide by a noisy diagonal; "
+                    "use another method"
                 )
             return Choice(
-                "voyagers", "as asked; every value, the diagonal included, comes from two independent copies of walks"
+                "voyagers",
+                "as asked; every value, the diagonal included, comes from two independent replicates of the walks",
             )
         return Choice(self.method, "as asked")
 
@@ -184,7 +267,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     def _profile(self, batch: GraphBatch, fitting: bool) -> tuple[Any, NDArray[np.float64]]:
         """What is compared, and K(G, G) of every graph."""
         if self.method_ == "voyagers":
-            return self._both_copies(batch), np.ones(len(batch))  # no diagonal is needed, since no cosine is
+            return self._both_replicates(batch), np.ones(len(batch))  # no diagonal is needed, since no cosine is
         if self.method_ == "exact":
             return batch, np.array([self._pair(graph, graph) for graph in batch])
         if self.method_ == "sequences":
@@ -209,16 +292,16 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             self._weigh(out[block])
         return out
 
-    def _both_copies(self, batch: GraphBatch) -> NDArray[np.float64]:
-        """Two independent copies of the walks, one after the other where lengths go, (n, 2 * n_lengths, n_components).
+    def _both_replicates(self, batch: GraphBatch) -> NDArray[np.float64]:
+        """Two independent replicates of the walks, stacked along the lengths, (n, 2 * n_lengths, n_components).
 
-        Their products with the copies swapped are (X Y' + Y X') / 2.
+        Their products with the replicates swapped are (X Y' + Y X') / 2.
         """
         out = np.empty((len(batch), 2 * (self.max_length_ + 1), self.n_components_))
         for block in self._blocks(batch, 8 * out.shape[1] * out.shape[2]):
             settings = self._block_settings(batch, block)
-            for copy, part in enumerate(np.split(out[block], 2, axis=1)):
-                part[:] = voyager_profiles(batch[block], self.max_length_, self.n_components_, settings, copy)
+            for replicate, part in enumerate(np.split(out[block], 2, axis=1)):
+                part[:] = voyager_profiles(batch[block], self.max_length_, self.n_components_, settings, replicate)
                 self._weigh(part)
                 part /= np.sqrt(2.0)
         return out
@@ -265,13 +348,15 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         used = (self.settings_.node_labels, self.settings_.edge_labels)
         labels = next(name for name, flags in LABEL_CHOICES.items() if flags == used)
         if not isinstance(self.start, str) or not isinstance(self.stop, str):
-            raise UnsupportedError("method='exact' takes 'uniform' or 'ones' for start and stop; use another method")
+            raise UnsupportedError(
+                "method='exact' cannot use arrays for start and stop; use 'uniform' or 'ones', or another method"
+            )
         return float(exact_kernel(g, h, series, start=self.start, stop=self.stop, labels=labels))
 
 
-def _swapped(copies: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The second copy of the walks before the first."""
-    return np.roll(copies, copies.shape[1] // 2, axis=1)
+def _swapped(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The second replicate of the walks before the first."""
+    return np.roll(replicates, replicates.shape[1] // 2, axis=1)
 
 
 def _inverse_root(diagonal: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ __all__ = ["SampledWalks"]
 
 
 class SampledWalks(TransformerMixin, WalkEstimator):
-    """Walkers see labels, weights and directions, and nothing else."""
+    """Base class of the estimators by sampled walks, which use labels, weights and directions only."""
 
     method = "voyagers"
     device = "cpu"
@@ -29,20 +29,57 @@ class SampledWalks(TransformerMixin, WalkEstimator):
     attribute_bandwidth = None
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Resolve the series and the longest walk; no graph's features depend on any other graph."""
+        """Resolve the series and the longest walk; no graph's features depend on any other graph.
+
+        Parameters
+        ----------
+        X : GraphBatch or list of graphs
+            The graphs, as `as_batch` takes them.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         batch = self._fit_common(X)
         self.n_components_ = check_components(self.n_components, self.settings_)
-        self.crew_ = self._hire()
+        self.config_ = self._make_config()
         self._prepare(batch)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Fit, and features of the same graphs, (n_graphs, n_features)."""
+        """Fit, and compute the features of the same graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or list of graphs
+            The graphs, as `as_batch` takes them.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_features)
+            The features.
+        """
         batch = as_batch(X)
         return self.fit(batch)._features(batch)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Features, (n_graphs, n_features)."""
+        """Compute the features of graphs.
+
+        Parameters
+        ----------
+        X : GraphBatch or list of graphs
+            The graphs, as `as_batch` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_features)
+            The features.
+        """
         return self._features(self._read(X))
 
     def _features(self, batch: GraphBatch) -> NDArray[np.float64]:
@@ -50,7 +87,9 @@ class SampledWalks(TransformerMixin, WalkEstimator):
         per_graph = 8 * self.n_components_ * self.n_lengths_
         with threads(self.n_jobs):
             for block in self._blocks(batch, per_graph):
-                out[block] = self._sail(batch[block], self._block_settings(batch, block)).reshape(-1, out.shape[1])
+                out[block] = self._sample_walks(batch[block], self._block_settings(batch, block)).reshape(
+                    -1, out.shape[1]
+                )
         check_finite(out)
         return out
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ModulationError, ParameterError, VarianceWarning
-from gvoys.estimators.base import SLACK, WHOLE, check_finite
+from gvoys.estimators.base import SLACK, TRUNCATION, check_finite
 from gvoys.estimators.sampled import SampledWalks
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
@@ -21,48 +21,72 @@ from gvoys.walks.settings import (
     check_count,
     check_flag,
     check_halting,
-    outdoing,
+    growth_constant,
     power_of_two,
     walk_rate,
 )
-from gvoys.walks.voyagers import DISTRIBUTIONS, Crew, check_copy, compute_voyagers
+from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig, check_replicate, compute_voyagers
 
 __all__ = ["GraphVoyagers"]
 
 
 class GraphVoyagers(SampledWalks):
-    """Algorithm 1 of the paper, corrected: ``X @ X.T`` has the mean K off the diagonal, for the whole series.
+    """Algorithm 1 of the paper, corrected: ``X @ X.T`` has the mean K off the diagonal, for the infinite series.
 
     On the diagonal, and between graphs that are equal node by node, both factors come from the same walks, and the
-    product is too large on average, however many components there are. Two estimators that differ in `copy` only have
-    independent walks: the products of their features have the mean K for all pairs, the diagonal included.
+    product is too large on average, however many components there are. Two estimators that differ in `replicate` only
+    have independent walks: the products of their features have the mean K for all pairs, the diagonal included.
     `RandomWalkKernel(method="voyagers")` does that.
-
-    Cost: n_graphs x nodes x n_components x n_walks x 2 / p_halt steps; memory O(nodes) beyond the features.
 
     Parameters
     ----------
-    series : Geometric, Exponential or Coefficients, with a modulation f >= 0, f * f = mu, or it is refused.
-    n_components : independent repetitions, d_G; only they make the error vanish, like 1 / sqrt(n_components).
-    n_walks : walkers per node, side and component. The best use of a budget is 1, with more components instead. The
+    series : Geometric, Exponential or Coefficients, default=Geometric("auto")
+        The weights of the walk lengths, with a modulation f >= 0, f * f = mu; a series without one raises
+        ModulationError.
+    n_components : int, default=100
+        Number of independent repetitions, d_G; only they make the error vanish, like 1 / sqrt(n_components).
+    n_walks : int, default=1
+        Number of walkers per node, side and component. The best use of a budget is 1, with more components instead. The
         paper's block-GVoys with m walks in d_G blocks is n_components=d_G, n_walks=m // d_G.
-    p_halt : chance that a walker halts at a step, between 0 and 1.
-    n_anchors : nodes of each graph at which walkers may meet, drawn anew for each component; a graph with fewer nodes
-        uses all of them. None means all nodes, which has the least variance and costs nothing more.
-    share_signs : whether all walkers of a component share g and z.
-    share_halting : whether walkers halt at the same step on all graphs.
-    signs : "rademacher" (least variance), "gaussian" or "uniform": the distribution of g.
-    labels, start, stop : as in `gvoys.profiles`.
-    random_state : an integer makes the features a pure function of graph and parameters.
-    copy : which independent draw of the walks, 0 to 255.
-    n_jobs : threads; the result does not depend on it.
-    verbose : show a progress bar in transform.
+    p_halt : float, default=0.2
+        Probability that a walker halts at a step, between 0 and 1.
+    n_anchors : int or None, default=None
+        Number of nodes of each graph that take deposits, drawn anew for each component; a graph with fewer nodes uses
+        all of them. None means all nodes, which has the least variance and costs nothing more.
+    share_signs : bool, default=False
+        Whether all walkers of a component share g and z.
+    share_halting : bool, default=True
+        Whether walkers halt at the same step on all graphs.
+    signs : {"rademacher", "gaussian", "uniform"}, default="rademacher"
+        Distribution of g; "rademacher" has the least variance.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    random_state : int, RandomState or None, default=0
+        Seed; with an integer the result is a pure function of the graphs and the parameters.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    replicate : int, default=0
+        Which independent draw of the walks to use, 0 to 255.
+    n_jobs : int or None, default=None
+        Number of threads, -1 for all; the result does not depend on it.
+    verbose : bool, default=False
+        Whether `transform` shows a progress bar.
 
     Attributes
     ----------
-    series_ : the series with its decay as a number.
-    max_length_ : where f was cut, with at most 1e-9 of it left.
+    series_ : Geometric, Exponential or Coefficients
+        The series with its decay as a number.
+    max_length_ : int
+        Where f was truncated, with an error of at most 1e-9.
 
+    Notes
+    -----
+    Cost: n_graphs x nodes x n_components x n_walks x 2 / p_halt steps; memory O(nodes) beyond the features.
+
+    Examples
+    --------
     >>> import gvoys as gv
     >>> molecules = gv.datasets.molecules(10)
     >>> voyagers = GraphVoyagers(gv.Exponential(0.1), n_components=200)
@@ -88,7 +112,7 @@ class GraphVoyagers(SampledWalks):
         *,
         start: Any = "uniform",
         stop: Any = "uniform",
-        copy: int = 0,
+        replicate: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -104,7 +128,7 @@ class GraphVoyagers(SampledWalks):
         self.random_state = random_state
         self.start = start
         self.stop = stop
-        self.copy = copy
+        self.replicate = replicate
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -118,21 +142,21 @@ class GraphVoyagers(SampledWalks):
             self.series_.check_convergence(growth)
         except DivergenceError as error:
             raise DivergenceError(
-                f"{error} (voyagers walk the whole series; OneSidedVoyagers takes a max_length)"
+                f"{error} (GraphVoyagers needs the infinite series; OneSidedVoyagers takes a max_length)"
             ) from None
         self.series_.check_modulation()
-        self.max_length_ = self.series_.modulation_length(growth, WHOLE / outdoing(batch))
+        self.max_length_ = self.series_.modulation_length(growth, TRUNCATION / growth_constant(batch))
 
     def _reaches(self, growth: float) -> bool:
         try:
-            return self.series_.modulation_length(growth, SLACK * WHOLE) <= self.max_length_
+            return self.series_.modulation_length(growth, SLACK * TRUNCATION) <= self.max_length_
         except (DivergenceError, ModulationError):
             return False
 
-    def _hire(self) -> Crew:
+    def _make_config(self) -> WalkConfig:
         if not isinstance(self.signs, str) or self.signs not in DISTRIBUTIONS:
             raise ParameterError(f"signs must be one of {', '.join(map(repr, DISTRIBUTIONS))}, not {self.signs!r}")
-        return Crew(
+        return WalkConfig(
             self.n_components_,
             check_count(self.n_walks, "n_walks"),
             check_halting(self.p_halt),
@@ -141,7 +165,7 @@ class GraphVoyagers(SampledWalks):
             check_flag(self.share_halting, "share_halting"),
             self.signs,
             self.settings_.seed,
-            check_copy(self.copy),
+            check_replicate(self.replicate),
         )
 
     def _prepare(self, batch: GraphBatch) -> None:
@@ -156,7 +180,7 @@ class GraphVoyagers(SampledWalks):
         return batch
 
     def _warn(self, batch: GraphBatch) -> None:
-        if not finite_variance(batch, self.series_, self.crew_.p_halt, share_halting=self.crew_.share_halting):
+        if not finite_variance(batch, self.series_, self.config_.p_halt, share_halting=self.config_.share_halting):
             warnings.warn(
                 f"voyagers with p_halt={self.p_halt:g} are unbiased on these graphs but their variance is infinite; "
                 "lower p_halt or the decay, or use OneSidedVoyagers or method='sketch'",
@@ -164,10 +188,21 @@ class GraphVoyagers(SampledWalks):
                 stacklevel=4,
             )
 
-    def _sail(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
-        return compute_voyagers(batch, self.deposits_, self.crew_, *self._ends(batch, settings), **self._labels())
+    def _sample_walks(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
+        return compute_voyagers(batch, self.deposits_, self.config_, *self._ends(batch, settings), **self._labels())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """voyager0, voyager1, …"""
-        check_is_fitted(self, "crew_")
+        """Name the features voyager0, voyager1 and so on.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            One name per feature.
+        """
+        check_is_fitted(self, "config_")
         return np.array([f"voyager{k}" for k in range(self.n_components_)], dtype=object)

@@ -1,4 +1,4 @@
-"""A page to look at a collection of graphs: a map, drawings, nearest graphs, and mu under sliders."""
+"""A page to look at a collection of graphs: a map, drawings, nearest graphs, and mu by sliders."""
 
 from __future__ import annotations
 
@@ -30,37 +30,57 @@ def explore(
     labels: str | None = "auto",
     n_graphs: int = 5000,
     random_state: int = 0,
-    tell: Callable[[str], None] = lambda stage: None,
+    on_progress: Callable[[str], None] = lambda stage: None,
 ) -> Blocks:
     """Write a page on a collection to a file that opens in any browser, without a network.
 
     Parameters
     ----------
-    collection : what `load_collection` returns, or ``Collection(name, batch, captions, properties)``.
-    path : the .html file.
-    series, max_length, labels : the kernel that the sliders begin with, as in `RandomWalkKernel`; without a series
-        every length has the same share of it.
-    n_graphs : the most graphs on the page; of more, so many are drawn at random, and the page says so.
-    random_state : of that draw, of a sketch and of UMAP.
-    tell : called with what is being done.
+    collection : Collection
+        What `load_collection` returns, or ``Collection(name, batch, captions, properties)``.
+    path : str or Path
+        The .html file to write.
+    series : Geometric, Exponential, Coefficients or None, default=None
+        The weights of the walk lengths that the sliders begin with; None gives every length the same share.
+    max_length : int, default=6
+        Longest walk that is counted.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    n_graphs : int, default=5000
+        Largest number of graphs on the page; of more, a random sample is shown, and the page says so.
+    random_state : int, default=0
+        Seed of the sample, of the sketch and of UMAP.
+    on_progress : callable, optional
+        Called with a string that describes the current stage.
+
+    Returns
+    -------
+    Blocks
+        The profiles that the page computes kernels from.
     """
     check_plotly()
     seed = as_seed(random_state)
     n_whole = len(collection.batch)
     shown = collection.with_sizes().sampled(n_graphs, seed)
     if len(shown.batch) < 3:
-        left_out = f" ({len(collection.left_out)} rows could not be read)" if collection.left_out else ""
-        raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}{left_out}")
-    tell(f"walks of {len(shown.batch):,} graphs")
+        skipped = f" ({len(collection.left_out)} rows could not be read)" if collection.left_out else ""
+        raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}{skipped}")
+    on_progress(f"walks of {len(shown.batch):,} graphs")
     blocks = compute_blocks(shown.batch, series, max_length, labels, seed)
-    drawings = draw(shown, tell)
-    tell("map by UMAP")
+    drawings = draw(shown, on_progress)
+    on_progress("map by UMAP")
     write_page(shown, blocks, drawings, _umap(blocks, seed), n_whole, Path(path))
     return blocks
 
 
 def has_umap() -> bool:
-    """Whether there can be a second map."""
+    """Whether UMAP is installed, so that the page has a second map.
+
+    Returns
+    -------
+    bool
+        True if umap-learn can be imported.
+    """
     try:
         from umap import UMAP  # noqa: F401
     except ImportError:
@@ -69,7 +89,7 @@ def has_umap() -> bool:
 
 
 def _umap(blocks: Blocks, seed: int) -> NDArray[np.float64] | None:
-    """Places by UMAP, or None where it is not installed or graphs are too few for it."""
+    """Places by UMAP, or None if it is not installed or the graphs are too few for it."""
     if len(blocks.diagonal) < _FEW or not has_umap():
         return None
     from umap import UMAP

@@ -43,7 +43,17 @@ _COMPONENTS = (512, 2048)  # of a sketch, at least and at most
 
 @dataclass(frozen=True)
 class Length:
-    """Profiles of one walk length, (n_graphs, width): exact with a rest, or a sketch in several groups."""
+    """Profiles of one walk length: exact with a rest, or a sketch in several groups.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_graphs, width)
+        Coordinates of exact profiles, or all components of a sketch.
+    rest : ndarray of shape (n_graphs, 64) or None
+        Random projections of what is orthogonal to the coordinates; None if there is nothing.
+    n_groups : int
+        Number of independent groups of a sketch; 1 for exact profiles.
+    """
 
     values: NDArray[np.float32]
     rest: NDArray[np.float32] | None = None
@@ -51,22 +61,42 @@ class Length:
 
     @property
     def widening(self) -> float:
-        """Of the spread between groups, for their small number; 0 where nothing is random."""
+        """Factor of the spread between groups, for their small number; 0 if nothing is random."""
         return float(widened(np.array(1.0), self.n_groups)) if self.n_groups > 1 else 0.0
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """What the page computes kernels from."""
+    """What the page computes kernels from.
 
-    mu: NDArray[np.float64]  # (n_lengths,)
-    means: NDArray[np.float64]  # (n_lengths,): of K_i(G, G), by which lengths are divided
+    Parameters
+    ----------
+    mu : ndarray of shape (n_lengths,)
+        Weights of the walk lengths.
+    means : ndarray of shape (n_lengths,)
+        Means of K_i(G, G), by which lengths are divided.
+    lengths : list of Length
+        Profiles of each length.
+    diagonal : ndarray of shape (n_graphs, n_lengths)
+        K_i(G, G) / mean.
+    method : str
+        How the profiles were computed, in words.
+    """
+
+    mu: NDArray[np.float64]
+    means: NDArray[np.float64]
     lengths: list[Length]
-    diagonal: NDArray[np.float64]  # (n_graphs, n_lengths): K_i(G, G) / mean
-    method: str  # in words
+    diagonal: NDArray[np.float64]
+    method: str
 
     def features(self) -> NDArray[np.float64]:
-        """Rows of length one, whose products are the cosines of the kernel with this mu."""
+        """Unit vectors whose dot products are the cosines of the kernel with this mu.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_features)
+            The features.
+        """
         shares = np.sqrt(self.mu * self.means)
         flat = np.hstack([share * each.values for share, each in zip(shares, self.lengths, strict=True)])
         norms = np.linalg.norm(flat.astype(np.float64), axis=1, keepdims=True)
@@ -74,7 +104,26 @@ class Blocks:
 
 
 def compute_blocks(batch: GraphBatch, series: Series | None, max_length: int, labels: str | None, seed: int) -> Blocks:
-    """Profile the graphs, exactly as far as that is possible; without a series all lengths have the same share."""
+    """Profile the graphs, exactly as far as possible.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    series : Geometric, Exponential, Coefficients or None
+        The weights of the walk lengths; None gives every length the same share.
+    max_length : int
+        Longest walk that is counted.
+    labels : {"auto", "node", "edge", "both"} or None
+        Labels that two walks must share.
+    seed : int
+        Seed of sketches and projections.
+
+    Returns
+    -------
+    Blocks
+        The profiles.
+    """
     check_length(max_length)
     last = _last_exact(batch, max_length, labels)
     profiles = _profiles(_kernel(last, labels).fit(batch)) if last >= 0 else []
@@ -88,7 +137,9 @@ def compute_blocks(batch: GraphBatch, series: Series | None, max_length: int, la
     diagonal = np.column_stack([_squared_norms(each) for each in profiles])
     means = diagonal.mean(axis=0)
     if not np.isfinite(means).all():
-        raise UnsupportedError(f"walks of up to {max_length} steps are more than numbers hold; choose a smaller length")
+        raise UnsupportedError(
+            f"walks of up to {max_length} steps exceed the range of floating point; choose a smaller length"
+        )
     sizes = np.where(means > 0, means, 1.0)
     profiles = [each / np.sqrt(size) for each, size in zip(profiles, sizes, strict=True)]
     rank = _within(_RANKS, _BYTES // (4 * len(batch) * (max_length + 1)))
@@ -104,7 +155,7 @@ def _within(limits: tuple[int, int], wanted: int) -> int:
 
 
 def _last_exact(batch: GraphBatch, max_length: int, labels: str | None) -> int:
-    """The longest walks whose profiles fit exactly; -1 where not even single nodes do."""
+    """The longest walks whose profiles fit exactly; -1 if not even single nodes do."""
     nodes, edges = choose_labels(batch, labels)
     if not (nodes or edges):
         return max_length

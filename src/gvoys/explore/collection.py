@@ -21,12 +21,20 @@ __all__ = ["Collection", "Property", "as_property", "load_collection"]
 _FEW = 12  # different values up to which whole numbers are classes
 _MISSING = ("", "na", "n/a", "nan", "none", "null")
 _NAMES = ("id", "name")  # columns that name a molecule rather than describe it
-_MANY = 40  # classes beyond which colours tell nothing
+_MANY = 40  # classes beyond which colours cannot be told apart
 
 
 @dataclass(frozen=True)
 class Property:
-    """One value per graph: a number (nan where there is none), or a code into the names of classes."""
+    """One value per graph.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_graphs,)
+        Numbers (nan if missing), or codes into `classes`.
+    classes : tuple of str or None
+        Names of the classes; None for numbers.
+    """
 
     values: NDArray[np.float64]
     classes: tuple[str, ...] | None = None
@@ -34,16 +42,36 @@ class Property:
 
 @dataclass(frozen=True)
 class Collection:
-    """Graphs to be looked at."""
+    """Graphs to be looked at.
+
+    Parameters
+    ----------
+    name : str
+        Title of the page.
+    batch : GraphBatch
+        The graphs.
+    captions : list of str
+        One text per graph; the page searches them and the graphs' numbers.
+    properties : dict of str to Property, optional
+        Values of the graphs, by name.
+    label_names : LabelNames, optional
+        Names of node and edge labels.
+    smiles : list of str or None, default=None
+        SMILES of molecules.
+    places : ndarray of int or None, default=None
+        Numbers of the graphs in the whole collection, if this is a sample of it.
+    left_out : list of tuple of (int, str), optional
+        Rows of a table that were skipped, and why.
+    """
 
     name: str
     batch: GraphBatch
-    captions: list[str]  # what is searched for beside the graph's number
+    captions: list[str]
     properties: dict[str, Property] = field(default_factory=dict)
     label_names: LabelNames = field(default_factory=LabelNames)
     smiles: list[str] | None = None
-    places: NDArray[np.int64] | None = None  # in the whole collection, where this is a sample of it
-    left_out: list[tuple[int, str]] = field(default_factory=list)  # rows of a table, and why
+    places: NDArray[np.int64] | None = None
+    left_out: list[tuple[int, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         given = {"captions": len(self.captions)} | {repr(name): len(p.values) for name, p in self.properties.items()}
@@ -52,13 +80,32 @@ class Collection:
                 raise ParameterError(f"{name} must have one value for each of {len(self.batch)} graphs, not {length}")
 
     def with_sizes(self) -> Collection:
-        """With the properties that every graph has, after its own."""
+        """Add the properties that every graph has: nodes, edges and mean degree.
+
+        Returns
+        -------
+        Collection
+            The collection with them after its own properties.
+        """
         return replace(
             self, properties=self.properties | {k: v for k, v in _sizes(self.batch).items() if k not in self.properties}
         )
 
     def sampled(self, n_graphs: int, seed: int) -> Collection:
-        """So many graphs at random, in their order; all of them where there are no more."""
+        """Draw a random sample of the graphs.
+
+        Parameters
+        ----------
+        n_graphs : int
+            Size of the sample, at least 3.
+        seed : int
+            Seed of the draw.
+
+        Returns
+        -------
+        Collection
+            The sample in the order of the collection, or the collection itself if it is no larger.
+        """
         if n_graphs < 3:
             raise ParameterError(f"a map needs at least 3 graphs, not {n_graphs}")
         if len(self.batch) <= n_graphs:
@@ -76,7 +123,22 @@ class Collection:
 
 
 def load_collection(data: str, root: Path | None, smiles_column: str = "smiles") -> Collection:
-    """A TU dataset by name, zip or folder, or a table of SMILES with its columns."""
+    """Load a TU dataset, or a table of SMILES with its columns.
+
+    Parameters
+    ----------
+    data : str
+        Name, zip or folder of a TU dataset, or path of a table.
+    root : Path or None
+        Folder with TU datasets.
+    smiles_column : str, default="smiles"
+        Column of a table that holds the SMILES.
+
+    Returns
+    -------
+    Collection
+        The graphs with their properties.
+    """
     path = Path(data)
     if path.suffix.lower() in SUFFIXES:
         return _from_table(path, smiles_column)
@@ -88,7 +150,18 @@ def load_collection(data: str, root: Path | None, smiles_column: str = "smiles")
 
 
 def as_property(values: Sequence[Any] | NDArray[Any]) -> Property | None:
-    """Numbers, or classes where values are few or no numbers; None where there are none, or too many to tell apart."""
+    """Read values as numbers, or as classes if they are few or not numbers.
+
+    Parameters
+    ----------
+    values : sequence
+        One value per graph.
+
+    Returns
+    -------
+    Property or None
+        The property; None if all values are missing, or the classes are too many.
+    """
     texts = [str(value).strip() for value in values]
     missing = np.array([text.lower() in _MISSING for text in texts])
     try:
@@ -118,7 +191,7 @@ def _targets(y: NDArray[Any]) -> dict[str, Property]:
 
 
 def _sizes(batch: GraphBatch) -> dict[str, Property]:
-    """What every graph has."""
+    """The properties that every graph has."""
     nodes = batch.graph_sizes.astype(np.float64)
     entries = np.diff(batch.entry_offsets)
     loops = np.bincount(batch.node_graphs()[batch.rows()[batch.rows() == batch.columns()]], minlength=len(batch))

@@ -1,4 +1,4 @@
-"""Where to draw the nodes of every graph: molecules by RDKit, other graphs by igraph."""
+"""Coordinates of the nodes of every graph: molecules by RDKit, other graphs by igraph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Drawings", "draw"]
 
 LARGEST = 1000  # nodes of a graph that is still drawn
 _SMALL = 150  # nodes up to which springs between all pairs are quick
-_OFTEN = 100  # graphs between two words on how far it is
+_OFTEN = 100  # graphs between two progress reports
 _STEPS = 100  # of the quicker layout beyond
 _ORDERS = {"aromatic": 1.5, "single": 1.0, "double": 2.0, "triple": 3.0, "1": 1.0, "2": 2.0, "3": 3.0}
 
@@ -27,21 +27,56 @@ Chemist = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]]  # 
 
 @dataclass(frozen=True)
 class Drawings:
-    """Nodes and edges of all graphs back to back; graphs that are too large have neither."""
+    """Nodes and edges of all graphs back to back; graphs that are too large have neither.
+
+    Parameters
+    ----------
+    node_offsets : ndarray of shape (n_graphs + 1,)
+        Where each graph's nodes begin.
+    xy : ndarray of shape (n_nodes, 2)
+        Coordinates, y upwards.
+    node_codes : ndarray of shape (n_nodes,)
+        Codes into `texts`.
+    edge_offsets : ndarray of shape (n_graphs + 1,)
+        Where each graph's edges begin.
+    ends : ndarray of shape (n_edges, 2)
+        Nodes of each edge, numbered within the graph.
+    orders : ndarray of shape (n_edges,)
+        Bond orders, as a number of lines; 1.5 is aromatic.
+    texts : list of str
+        Text at a node of each label.
+    molecules : bool
+        Whether the graphs are molecules.
+    directed : bool
+        Whether edges have a direction.
+    """
 
     node_offsets: NDArray[np.int64]
-    xy: NDArray[np.float32]  # (n_nodes, 2), y upwards
-    node_codes: NDArray[np.int32]  # into `texts`
+    xy: NDArray[np.float32]
+    node_codes: NDArray[np.int32]
     edge_offsets: NDArray[np.int64]
-    ends: NDArray[np.int64]  # (n_edges, 2), numbered within the graph
-    orders: NDArray[np.float64]  # of bonds, in numbers of lines; 1.5 is an aromatic one
+    ends: NDArray[np.int64]
+    orders: NDArray[np.float64]
     texts: list[str]
     molecules: bool
     directed: bool
 
 
-def draw(collection: Collection, tell: Callable[[str], None]) -> Drawings:
-    """Lay out every graph that is not too large."""
+def draw(collection: Collection, on_progress: Callable[[str], None]) -> Drawings:
+    """Lay out every graph that is not too large.
+
+    Parameters
+    ----------
+    collection : Collection
+        The graphs.
+    on_progress : callable
+        Called with a string that describes the current stage.
+
+    Returns
+    -------
+    Drawings
+        Coordinates of the nodes, and the edges.
+    """
     sizes = np.where(collection.batch.graph_sizes <= LARGEST, collection.batch.graph_sizes, 0)
     shown = collection.batch[np.flatnonzero(sizes == collection.batch.graph_sizes)]
     ends, entries = _edges(shown)
@@ -65,13 +100,13 @@ def draw(collection: Collection, tell: Callable[[str], None]) -> Drawings:
     )
     for g in np.flatnonzero(sizes).tolist():
         if g % _OFTEN == 0:
-            tell(f"drawing graph {g:,} of {len(sizes):,}")
+            on_progress(f"drawing graph {g:,} of {len(sizes):,}")
         _place(found, g, chemist)
     return found
 
 
 def _place(drawings: Drawings, g: int, chemist: Chemist | None) -> None:
-    """Fill in where the nodes of one graph are."""
+    """Fill in the coordinates of one graph's nodes."""
     nodes = slice(*drawings.node_offsets[g : g + 2])
     edges = slice(*drawings.edge_offsets[g : g + 2])
     if chemist is not None:
@@ -107,7 +142,7 @@ def _atom_text(symbol: str, _aromatic: bool, hydrogens: int) -> str:
 
 
 def _elements() -> set[str]:
-    """Symbols of the chemical elements, or nothing where RDKit is not installed."""
+    """Symbols of the chemical elements, or none if RDKit is not installed."""
     try:
         from rdkit import Chem
     except ImportError:
@@ -128,7 +163,7 @@ def _orders(collection: Collection, batch: GraphBatch, entries: NDArray[np.int64
 
 
 def _chemist(symbols: list[str]) -> Chemist | None:
-    """RDKit's coordinates of atoms whose codes stand for these symbols, or None where it is not installed."""
+    """RDKit's coordinates of atoms whose codes stand for these symbols, or None if it is not installed."""
     try:
         from rdkit import Chem, rdBase
         from rdkit.Chem import rdDepictor
@@ -168,5 +203,7 @@ def _igraph() -> Any:
     try:
         import igraph
     except ImportError:
-        raise MissingDependencyError('graphs are laid out by igraph; pip install "gvoys[explore]" brings it') from None
+        raise MissingDependencyError(
+            'graphs are laid out by igraph; install it with pip install "gvoys[explore]"'
+        ) from None
     return igraph

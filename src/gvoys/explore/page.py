@@ -25,14 +25,36 @@ _SCRIPTS = ("walks.js", "draw.js", "page.js")
 
 
 def check_plotly() -> None:
-    """Refuse to begin where the page could not be written at the end."""
+    """Check that the page can be written in the end.
+
+    Raises
+    ------
+    MissingDependencyError
+        If Plotly is not installed.
+    """
     _plotly()
 
 
 def write_page(
     collection: Collection, blocks: Blocks, drawings: Drawings, umap: NDArray[Any] | None, n_whole: int, path: Path
 ) -> None:
-    """Write the page; it appears when it is whole."""
+    """Write the page; the file appears when it is complete.
+
+    Parameters
+    ----------
+    collection : Collection
+        The graphs and their properties.
+    blocks : Blocks
+        Their profiles.
+    drawings : Drawings
+        Their coordinates.
+    umap : ndarray of shape (n_graphs, 2) or None
+        Places on the second map, if there is one.
+    n_whole : int
+        Number of graphs in the whole collection.
+    path : Path
+        The file to write.
+    """
     data = {
         "name": collection.name,
         "about": _about(collection, blocks, n_whole),
@@ -120,6 +142,6 @@ def _plotly() -> str:
         from plotly.offline import get_plotlyjs
     except ImportError:
         raise MissingDependencyError(
-            'the map is drawn by Plotly; pip install "gvoys[explore]" brings what explore needs'
+            'the map is drawn by Plotly; install it with pip install "gvoys[explore]"'
         ) from None
     return str(get_plotlyjs())

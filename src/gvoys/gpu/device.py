@@ -1,4 +1,4 @@
-"""Finding the GPU, and bringing arrays to it and back."""
+"""Finding the GPU, and copying arrays to it and back."""
 
 from __future__ import annotations
 
@@ -20,24 +20,30 @@ if not hasattr(np, _GONE):
 
 @cache
 def cuda_module() -> Any:
-    """numba.cuda, where a device answers."""
+    """The module numba.cuda, if a device is available."""
     cuda = import_module("numba.cuda")
     if not cuda.is_available():
         raise UnsupportedError(
-            'device="cuda" was asked for, and no CUDA device answers here; use device="cpu", or see to the driver and '
+            'device="cuda" was asked for, and no CUDA device answers here; use device="cpu", or check the driver and '
             'pip install "gvoys[gpu]"'
         )
     return cuda
 
 
 def check_cuda() -> None:
-    """Refuse where there is no GPU."""
+    """Check that a GPU is available.
+
+    Raises
+    ------
+    UnsupportedError
+        If no CUDA device is available.
+    """
     cuda_module()
 
 
 @cache
 def cupy_module() -> Any | None:
-    """CuPy, where it is installed and there is a real device."""
+    """CuPy, if it is installed and there is a real device."""
     if getattr(import_module("numba").config, "ENABLE_CUDASIM", False):
         return None
     try:
@@ -53,7 +59,20 @@ def to_device(array: NDArray[Any], kind: Any = None) -> Any:
 
 
 def empty_on_host(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
-    """An array that the GPU can write to directly, where CuPy keeps such memory; else any."""
+    """Allocate an array that the GPU can write to directly if CuPy is installed, else any array.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the array.
+    kind : dtype
+        Type of its elements.
+
+    Returns
+    -------
+    ndarray
+        The array, not initialised.
+    """
     if cupy_module() is None:
         return np.empty(shape, kind)
     return np.asarray(import_module("cupyx").empty_pinned(shape, kind))

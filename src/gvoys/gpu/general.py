@@ -1,7 +1,7 @@
-"""The general road on the GPU: every option of the sketch, graphs of any size, states in the device's memory.
+"""The generic path on the GPU: every option of the sketch, graphs of any size, states in the device's memory.
 
 One block per node, one thread per coordinate. A thread reads its coordinate of the neighbours' states with both shifts,
-of the edge's label and of the node's, folded into the address; only attributes, which mix coordinates, meet in shared
+of the edge's label and of the node's, folded into the address; only attributes, which mix coordinates, need shared
 memory. The arithmetic is that of `walks/sketch/options.py`.
 """
 
@@ -22,16 +22,16 @@ MOST = 128  # coordinates of a group
 @cuda.jit(device=True)
 def _along(
     t: Any, e: Any, j: Any, width: Any, first: Any, indices: Any, weights: Any, weighted: Any, reverse: Any,
-    no_way_back: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any, factor: Any, x: Any,
+    nonbacktracking: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any, factor: Any, x: Any,
     others: Any,
 ) -> Any:  # pragma: no cover  # fmt: skip
-    """Coordinate j of what comes along an entry: the neighbour's state without the way back, turned by its label."""
+    """Coordinate j of what comes along an entry: the neighbour's state without backtracking, turned by its label."""
     place, turn = j, np.float32(1.0)
     if edge_labelled:
         edge = edge_codes[e]
         turn = edge_signs[edge, j]
         place = (j + width - np.int64(edge_shifts[edge])) % width
-    if no_way_back and t > 1 and reverse[e, 0] < reverse[e, 1]:
+    if nonbacktracking and t > 1 and reverse[e, 0] < reverse[e, 1]:
         value = others[reverse[e, 0], place]
     else:
         value = x[first + indices[e], place]
@@ -71,13 +71,13 @@ def _add_others(
 
 @cuda.jit
 def step_of_nodes(
-    t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, no_way_back: Any,
+    t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, nonbacktracking: Any,
     codes: Any, signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any,
     stop: Any, factor: Any, x: Any, y: Any, others: Any, next_others: Any, arriving: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """States after t steps from those after t - 1, for every node (grid) and coordinate (block).
 
-    signs and edge_signs are those of step t, (n_labels, width); `firsts` tells for each node where its graph begins.
+    signs and edge_signs are those of step t, (n_labels, width); `firsts` gives for each node where its graph begins.
     """
     u, j, width = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x), np.int64(cuda.blockDim.x)
     label = codes[u]
@@ -90,14 +90,14 @@ def step_of_nodes(
     first, begin, end = np.int64(firsts[u]), np.int64(indptr[u]), np.int64(indptr[u + 1])
     for e in range(begin, end):
         value = _along(
-            t, e, own, width, first, indices, weights, weighted, reverse, no_way_back, edge_codes, edge_signs,
+            t, e, own, width, first, indices, weights, weighted, reverse, nonbacktracking, edge_codes, edge_signs,
             edge_shifts, edge_labelled, factor, x, others,
         )  # fmt: skip
-        if no_way_back:
+        if nonbacktracking:
             arriving[e, j] = value * sign
         else:
             total += value
-    if no_way_back:
+    if nonbacktracking:
         y[u, j] = _add_others(begin, end, j, total, indices, arriving, next_others)
     else:
         y[u, j] = sign * total
@@ -125,7 +125,7 @@ def _attend(
 
 @cuda.jit
 def step_with_attributes(
-    t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, no_way_back: Any,
+    t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, nonbacktracking: Any,
     codes: Any, signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any,
     attributes: Any, omega: Any, mixing: Any, stop: Any, factor: Any, x: Any, y: Any, others: Any, next_others: Any,
     arriving: Any,
@@ -145,17 +145,17 @@ def step_with_attributes(
     first, begin, end = np.int64(firsts[u]), np.int64(indptr[u]), np.int64(indptr[u + 1])
     for e in range(begin, end):
         value = _along(
-            t, e, j, width, first, indices, weights, weighted, reverse, no_way_back, edge_codes, edge_signs,
+            t, e, j, width, first, indices, weights, weighted, reverse, nonbacktracking, edge_codes, edge_signs,
             edge_shifts, edge_labelled, factor, x, others,
         )  # fmt: skip
-        if no_way_back:
+        if nonbacktracking:
             vector[j] = value
             _attend(vector, j, width, attributes, u, omega, mixing)
             arriving[e, j] = sign * vector[own]
             cuda.syncthreads()  # before another entry writes to the vector
         else:
             total += value
-    if no_way_back:
+    if nonbacktracking:
         y[u, j] = _add_others(begin, end, j, total, indices, arriving, next_others)
         return
     vector[j] = total

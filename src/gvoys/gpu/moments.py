@@ -46,7 +46,26 @@ def _dots(begins: Any, ends: Any, v: Any, x: Any, length: Any, sums: Any) -> Non
 def compute_moments(
     batch: GraphBatch, max_length: int, start: NDArray[np.float64], stop: NDArray[np.float64], scale: float
 ) -> NDArray[np.float64]:
-    """v^T (A / scale)^i w for i = 0 … max_length, (n_graphs, max_length + 1)."""
+    """Moments v^T (A / scale)^i w for i = 0 … max_length.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    start : ndarray of shape (n_nodes,)
+        Start weights v.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights w.
+    scale : float
+        Divide adjacency matrices by this number.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1)
+        The moments.
+    """
     out = np.zeros((len(batch), max_length + 1))
     if not batch.n_nodes:
         return out

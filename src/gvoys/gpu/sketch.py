@@ -1,4 +1,4 @@
-"""The sketch on the GPU: which graphs go which road, and the tables that the kernels read."""
+"""The sketch on the GPU: which graphs take which path, and the tables that the kernels read."""
 
 from __future__ import annotations
 
@@ -26,20 +26,44 @@ from gvoys.walks.sketch import WIDTH, Sketch
 
 __all__ = ["GpuSketch", "launches_in_cuda_c", "sketch_on_device"]
 
-_ALIKE = 0.87  # graphs of a bucket have at least this share of the nodes of its largest, which its memory is cut for
+_ALIKE = 0.87  # graphs of a bucket have at least this share of the nodes of its largest, which sets its memory
 _STREAMS = 16
 _NODES_PER_WARP = 6
 _MOST_WARPS = 16
 # bytes of shared memory that a block may have, and room in it for entries; numba alone asks for no more than 48 KiB
 _SHARED, _SHARED_BY_NUMBA = 220 * 1024, 48 * 1024
 _ENTRIES = 4096
-_STATES = 1 << 32  # bytes of states that are held at once on the general road
+_STATES = 1 << 32  # bytes of states that are held at once on the generic path
 _OUTPUT = 1 << 32  # bytes of profiles that are held at once; a collection may be larger than the device's memory
 _NODES = 1024  # whose share of a profile is one sum
 
 
 class GpuSketch(Sketch):
-    """One block of graphs on its way through the GPU's kernels."""
+    """The sketch of one block of graphs, by the GPU's kernels.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    start : ndarray of shape (n_nodes,)
+        Start weights.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights.
+    node_labels : bool
+        Whether node labels are used.
+    edge_labels : bool
+        Whether edge labels are used.
+    backtrack : bool
+        Whether walks may backtrack.
+    bandwidth : float or None
+        Bandwidth of node attributes; None ignores them.
+    seed : int
+        Seed of all random bits.
+    first_group : int
+        Number of the first group.
+    factor : float32
+        Factor of adjacency matrices, 1 / scale.
+    """
 
     def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
         at_once = max(_OUTPUT // (4 * out.shape[1] * out.shape[2]), 1)
@@ -53,18 +77,31 @@ class GpuSketch(Sketch):
                 part[:] = made.copy_to_host()
 
     def plain_on_device(self, shape: tuple[int, ...], norm: np.float32) -> Any:
-        """Whole groups of labelled walks, (n_graphs, n_steps, n_groups * 128), left on the device."""
+        """Sketch whole groups of labelled walks, and leave them on the device.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Shape of the result, (n_graphs, n_steps, n_groups * 128).
+        norm : float32
+            Factor of every component.
+
+        Returns
+        -------
+        device array of the given shape
+            The sketch.
+        """
         batch, n_steps, n_groups = self.batch, shape[1], shape[2] // WIDTH
         out = cuda.device_array(shape, np.float32)
         groups = np.arange(self.first_group, self.first_group + n_groups)
         signs, places = sign_table(self.seed, NODE, groups, n_steps, self.labels)
         entries = np.diff(batch.entry_offsets)
-        quick = cupy_module() is not None
-        most = _ENTRIES if quick else _ENTRIES // 8
-        room = (_SHARED if quick else _SHARED_BY_NUMBA) - 4 * most
+        in_cuda_c = cupy_module() is not None
+        most = _ENTRIES if in_cuda_c else _ENTRIES // 8
+        room = (_SHARED if in_cuda_c else _SHARED_BY_NUMBA) - 4 * most
         small = (bytes_of_block(batch.graph_sizes, 0, _warps(batch.graph_sizes)) <= room) & (entries <= most)
-        road = launches_in_cuda_c if quick else _launches_by_numba
-        road(self, np.flatnonzero(small), signs, (places % WIDTH).astype(np.uint8), norm, out)()
+        launches = launches_in_cuda_c if in_cuda_c else _launches_by_numba
+        launches(self, np.flatnonzero(small), signs, (places % WIDTH).astype(np.uint8), norm, out)()
         large = np.flatnonzero(~small)
         if large.size:
             rest = self._of(large)
@@ -166,15 +203,41 @@ def sketch_on_device(
     random_state: int = 0,
     scale: float = 1.0,
 ) -> Any:
-    """`profiles(graphs, "sketch", …)` of node labels, left on the GPU, (n_graphs, max_length + 1, n_components).
+    """Sketch of labelled graphs as by ``profiles(graphs, "sketch", …)``, left on the GPU.
 
-    The result has ``__cuda_array_interface__``: ``cupy.asarray(made)`` and ``torch.as_tensor(made, device="cuda")``
-    share its memory. `n_components` is a multiple of 128; the other options of `profiles` go by way of the host.
+    Parameters
+    ----------
+    graphs : GraphBatch or list of graphs
+        The graphs, as `as_batch` takes them.
+    max_length : int, default=8
+        Longest walk that is counted, at least 0.
+    n_components : int, default=512
+        Width of the sketch, a multiple of 128.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    labels : {"auto", "node"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    random_state : int, default=0
+        Seed; the result is a pure function of it, the graphs and the parameters.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+
+    Returns
+    -------
+    device array of shape (n_graphs, max_length + 1, n_components)
+        The sketch. It has ``__cuda_array_interface__``: ``cupy.asarray(made)`` and
+        ``torch.as_tensor(made, device="cuda")`` share its memory.
+
+    Notes
+    -----
+    For the other options of `profiles` use ``profiles(…, device="cuda")``, which copies the result to the host.
     """
     batch, length = as_batch(graphs), check_length(max_length)
     node, edge = choose_labels(batch, labels)
     if edge:
-        raise UnsupportedError("features that stay on the device see node labels only; use profiles(…, device='cuda')")
+        raise UnsupportedError("sketch_on_device cannot use edge labels; use profiles(…, device='cuda')")
     if check_count(n_components, "n_components") % WIDTH:
         raise ParameterError(f"n_components must be a multiple of {WIDTH} here, not {n_components}")
     check_cuda()
@@ -207,7 +270,7 @@ def _warps(n_nodes: Any) -> Any:
 def _launches_by_numba(
     sketch: GpuSketch, graphs: NDArray[Any], signs: NDArray[Any], shifts: NDArray[Any], norm: np.float32, out: Any
 ) -> Callable[[], None]:
-    """Bring everything to the device; what is returned launches the kernels."""
+    """Copy everything to the device; the function that is returned launches the kernels."""
     batch = sketch.batch
     bits = _lane_bits(signs)
     turns = (bits * np.array([1, 2, 4, 8], np.uint8)[:, None]).sum(axis=-2).astype(np.uint8)

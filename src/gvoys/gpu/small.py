@@ -1,4 +1,4 @@
-"""The quick road on the GPU: labels on nodes only, graphs whose states fit into shared memory.
+"""The fast path on the GPU: labels on nodes only, graphs whose states fit into shared memory.
 
 One block per (graph, group of 128 components). Lane l of a warp owns the coordinates l, l + 32, l + 64 and l + 96, so
 that reading a neighbour's state, shifted or not, touches 32 different banks. The warps of a block share the nodes.
@@ -31,7 +31,7 @@ def sketch_small_graphs(
     """Profiles of `graphs` (grid x), all groups (grid y), into out, (n_graphs, n_steps, n_groups * 128).
 
     Block: (32, n_warps). `turns` has a byte for each lane of each (group, step, label): bit k is the sign of coordinate
-    l + 32 k. `room` is the number of nodes that the block's memory is cut for.
+    l + 32 k. `room` is the number of nodes that the block's memory has room for.
     """
     state = cuda.shared.array(0, _F32)
     nodes = cuda.shared.array(0, _I32)  # the same memory, for numbers

@@ -15,10 +15,10 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import local_codes
 from gvoys.kernels import kernel
 from gvoys.walks.randomness import WALK_EDGE, WALK_NODE
-from gvoys.walks.voyagers import DISTRIBUTIONS, Crew
+from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig
 from gvoys.walks.voyagers.crossing import drop_anchors
 from gvoys.walks.voyagers.signs import fill_lengths, fill_signs
-from gvoys.walks.voyagers.steps import Terrain, backward, forward, graph_keys, halting_length
+from gvoys.walks.voyagers.steps import Adjacency, backward, forward, graph_keys, halting_length
 
 __all__ = ["compute_voyagers", "compute_walks"]
 
@@ -28,7 +28,7 @@ _HELD = 1 << 28  # bytes of sums, or of what lies at nodes, that are held at onc
 def compute_walks(
     batch: GraphBatch,
     max_length: int,
-    crew: Crew,
+    config: WalkConfig,
     start: NDArray[np.float64],
     stop: NDArray[np.float64],
     *,
@@ -36,31 +36,58 @@ def compute_walks(
     edge_labels: bool,
     scale: float = 1.0,
 ) -> NDArray[np.float64]:
-    """One-sided walks with every length kept apart, (n_graphs, max_length + 1, n_components)."""
-    signed = node_labels or (crew.n_walks > 1 and not crew.share_signs)
+    """Profiles by one-sided walks, every length kept apart.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    config : WalkConfig
+        How many walkers are sampled, and what they share.
+    start : ndarray of shape (n_nodes,)
+        Start weights.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights.
+    node_labels : bool
+        Whether node labels are used.
+    edge_labels : bool
+        Whether edge labels are used.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, n_components)
+        The profiles.
+    """
+    signed = node_labels or (config.n_walks > 1 and not config.share_signs)
     ahead = forward(batch, edge_labels)
-    fleet = _Fleet(batch, ahead, crew, node_labels, edge_labels, signed, scale)
-    factors = crew.halting_factors(max_length + 1)
+    graphs_on_device = _DeviceGraphs(batch, ahead, config, node_labels, edge_labels, signed, scale)
+    factors = config.halting_factors(max_length + 1)
     graphs, begins, _, pointers = node_blocks(batch, THREADS)
-    out = np.zeros((len(batch), max_length + 1, crew.n_components))
+    out = np.zeros((len(batch), max_length + 1, config.n_components))
     filled = np.flatnonzero(batch.graph_sizes)
     loads, ends = to_device(start), to_device(stop)
-    at_once = _at_once(crew, 8 * len(begins) * (max_length + 1) * crew.n_walks)
-    for first in range(0, crew.n_components if len(begins) else 0, at_once):
-        components = range(first, min(first + at_once, crew.n_components))
-        sums = to_device(np.zeros((len(components) * crew.n_walks, len(begins), max_length + 1)))
-        fleet.sail(components, 0, ahead, factors, -1, loads, ends, None, (graphs, begins), sums, None)
+    at_once = _at_once(config, 8 * len(begins) * (max_length + 1) * config.n_walks)
+    for first in range(0, config.n_components if len(begins) else 0, at_once):
+        components = range(first, min(first + at_once, config.n_components))
+        sums = to_device(np.zeros((len(components) * config.n_walks, len(begins), max_length + 1)))
+        graphs_on_device.sample_walks(
+            components, 0, ahead, factors, -1, loads, ends, None, (graphs, begins), sums, None
+        )
         by_graph = np.add.reduceat(sums.copy_to_host(), pointers[filled], axis=1)
-        by_component = by_graph.reshape(len(components), crew.n_walks, len(filled), -1).sum(axis=1)
+        by_component = by_graph.reshape(len(components), config.n_walks, len(filled), -1).sum(axis=1)
         out[filled[:, None], :, np.array(components)] = by_component.transpose(1, 0, 2)
-    out /= (crew.n_walks if crew.share_signs else np.sqrt(crew.n_walks)) * np.sqrt(crew.n_components)
+    out /= (config.n_walks if config.share_signs else np.sqrt(config.n_walks)) * np.sqrt(config.n_components)
     return out
 
 
 def compute_voyagers(
     batch: GraphBatch,
     deposits: NDArray[np.float64],
-    crew: Crew,
+    config: WalkConfig,
     start: NDArray[np.float64],
     stop: NDArray[np.float64],
     *,
@@ -68,75 +95,100 @@ def compute_voyagers(
     edge_labels: bool,
     scale: float = 1.0,
 ) -> NDArray[np.float64]:
-    """Algorithm 1, (n_graphs, n_components)."""
+    """Features of Algorithm 1.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    deposits : ndarray of shape (n_lengths,)
+        The factors sqrt(f_l) * scale^l up to the longest walk.
+    config : WalkConfig
+        How many walkers are sampled, and what they share.
+    start : ndarray of shape (n_nodes,)
+        Start weights.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights.
+    node_labels : bool
+        Whether node labels are used.
+    edge_labels : bool
+        Whether edge labels are used.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, n_components)
+        The features.
+    """
     ahead = forward(batch, edge_labels)
-    fleet = _Fleet(batch, ahead, crew, node_labels, edge_labels, node_labels, scale)
-    factors = deposits * crew.halting_factors(len(deposits))
-    distribution = -1 if crew.signs is None else DISTRIBUTIONS.index(crew.signs)
+    graphs_on_device = _DeviceGraphs(batch, ahead, config, node_labels, edge_labels, node_labels, scale)
+    factors = deposits * config.halting_factors(len(deposits))
+    distribution = -1 if config.signs is None else DISTRIBUTIONS.index(config.signs)
     graphs, begins, _, _ = node_blocks(batch, THREADS)
-    out = np.zeros((len(batch), crew.n_components))
+    out = np.zeros((len(batch), config.n_components))
     filled = np.flatnonzero(batch.graph_sizes)
-    at_once = _at_once(crew, 24 * batch.n_nodes)
+    at_once = _at_once(config, 24 * batch.n_nodes)
     sides = ((0, ahead, to_device(start)), (1, backward(batch, ahead), to_device(stop)))
-    for first in range(0, crew.n_components if len(begins) else 0, at_once):
-        components = range(first, min(first + at_once, crew.n_components))
-        anchors = fleet.anchors(components)
-        met = []
-        for side, terrain, loads in sides:
+    for first in range(0, config.n_components if len(begins) else 0, at_once):
+        components = range(first, min(first + at_once, config.n_components))
+        anchors = graphs_on_device.anchors(components)
+        gathered = []
+        for side, adjacency, loads in sides:
             here = to_device(np.zeros((len(components), batch.n_nodes)))
-            fleet.sail(
-                components, side, terrain, factors, distribution, loads, None, anchors, (graphs, begins), None, here
+            graphs_on_device.sample_walks(
+                components, side, adjacency, factors, distribution, loads, None, anchors, (graphs, begins), None, here
             )
-            met.append(here.copy_to_host())
-        products = np.add.reduceat(met[0] * met[1], batch.node_offsets[filled], axis=1)
+            gathered.append(here.copy_to_host())
+        products = np.add.reduceat(gathered[0] * gathered[1], batch.node_offsets[filled], axis=1)
         out[filled[:, None], np.array(components)] = products.T
-    if crew.n_anchors is not None:
-        fewer = batch.graph_sizes > crew.n_anchors
-        out[fewer] *= (batch.graph_sizes[fewer] / max(crew.n_anchors, 1))[:, None]
-    out /= (crew.n_walks**2 if crew.share_signs else crew.n_walks) * np.sqrt(crew.n_components)
+    if config.n_anchors is not None:
+        fewer = batch.graph_sizes > config.n_anchors
+        out[fewer] *= (batch.graph_sizes[fewer] / max(config.n_anchors, 1))[:, None]
+    out /= (config.n_walks**2 if config.share_signs else config.n_walks) * np.sqrt(config.n_components)
     return out
 
 
-def _at_once(crew: Crew, n_bytes: int) -> int:
+def _at_once(config: WalkConfig, n_bytes: int) -> int:
     """Components at a time, of `n_bytes` each; a grid has 65,535 rows at most."""
-    return max(min(_HELD // max(n_bytes, 1), 65_535 // crew.n_walks), 1)
+    return max(min(_HELD // max(n_bytes, 1), 65_535 // config.n_walks), 1)
 
 
-class _Fleet:
+class _DeviceGraphs:
     """The graphs on the device, and the tables that walkers share."""
 
     def __init__(
         self,
         batch: GraphBatch,
-        ahead: Terrain,
-        crew: Crew,
+        ahead: Adjacency,
+        config: WalkConfig,
         node_labels: bool,
         edge_labels: bool,
         signed: bool,
         scale: float,
     ) -> None:
-        self.batch, self.crew, self.signed, self.inverse = batch, crew, signed, 1.0 / scale
+        self.batch, self.config, self.signed, self.inverse = batch, config, signed, 1.0 / scale
         self.edge_labels = edge_labels
         codes, self.hashes = local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
         self.edge_hashes = local_codes(batch.edge_labels if edge_labels else None, batch.n_entries)[1]
         self.codes = to_device(codes, np.int32)
-        self.keys = graph_keys(batch, ahead, node_labels, crew.seed, crew.copy)
+        self.keys = graph_keys(batch, ahead, node_labels, config.seed, config.replicate)
         self.offsets = to_device(batch.node_offsets, np.int64)
-        self.on_device = to_device(self.keys)
+        self.device_keys = to_device(self.keys)
 
     def anchors(self, components: range) -> NDArray[np.bool_] | None:
         """Which nodes take deposits, for each component; None for all."""
-        if self.crew.n_anchors is None:
+        if self.config.n_anchors is None:
             return None
         out = np.ones((len(components), self.batch.n_nodes), np.bool_)
-        _drop(components.start, self.keys, self.batch.node_offsets.astype(np.int64), self.crew.n_anchors, out)
+        _drop(components.start, self.keys, self.batch.node_offsets.astype(np.int64), self.config.n_anchors, out)
         return out
 
-    def sail(
+    def sample_walks(
         self,
         components: range,
         side: int,
-        terrain: Terrain,
+        adjacency: Adjacency,
         factors: NDArray[np.float64],
         distribution: int,
         loads: Any,
@@ -144,30 +196,31 @@ class _Fleet:
         anchors: NDArray[np.bool_] | None,
         blocks: tuple[NDArray[Any], NDArray[Any]],
         sums: Any,
-        met: Any,
+        gathered: Any,
     ) -> None:
-        """Send the walkers of some components out from every node."""
-        crew = self.crew
-        first_walker, n_walkers = components.start * crew.n_walks, len(components) * crew.n_walks
-        holders = np.arange(first_walker, first_walker + n_walkers, crew.n_walks if crew.share_signs else 1)
+        """Sample the walks of some components from every node."""
+        config = self.config
+        first_walker, n_walkers = components.start * config.n_walks, len(components) * config.n_walks
+        holders = np.arange(first_walker, first_walker + n_walkers, config.n_walks if config.share_signs else 1)
         signs = np.empty((len(holders), len(self.hashes), 2), np.uint64)
         edge_signs = np.empty((len(holders), len(self.edge_hashes), 2), np.uint64)
         deposits, lengths = np.zeros((len(holders), len(factors))), np.empty(len(holders), np.int64)
-        shared_coins = crew.p_halt if crew.share_halting else 0.0
+        shared_coins = config.p_halt if config.share_halting else 0.0
         _hold(
-            np.uint64(crew.seed), side, holders, self.hashes, self.edge_hashes, distribution, factors, shared_coins,
+            np.uint64(config.seed), side, holders, self.hashes, self.edge_hashes, distribution, factors, shared_coins,
             signs, edge_signs, deposits, lengths,
         )  # fmt: skip
         apart, nothing = sums is not None, np.zeros((1, 1))
         walk[(len(blocks[1]), n_walkers), THREADS](
-            np.uint64(crew.seed), to_device(np.stack(blocks, axis=1).astype(np.int64)), self.offsets, self.on_device,
-            to_device(terrain.indptr), to_device(terrain.indices), to_device(terrain.weights), len(terrain.weights) > 0,
-            to_device(terrain.edge_codes), to_device(edge_signs), to_device(self.edge_hashes), self.edge_labels,
+            np.uint64(config.seed), to_device(np.stack(blocks, axis=1).astype(np.int64)), self.offsets,
+            self.device_keys, to_device(adjacency.indptr), to_device(adjacency.indices), to_device(adjacency.weights),
+            len(adjacency.weights) > 0, to_device(adjacency.edge_codes), to_device(edge_signs),
+            to_device(self.edge_hashes), self.edge_labels,
             self.codes, to_device(signs), to_device(self.hashes), self.signed, loads,
             loads if ends is None else ends, to_device(deposits), to_device(lengths),
-            0.0 if crew.share_halting else crew.p_halt, first_walker, crew.n_walks, crew.share_signs, side,
+            0.0 if config.share_halting else config.p_halt, first_walker, config.n_walks, config.share_signs, side,
             self.inverse, to_device(np.ones((1, 1), np.bool_) if anchors is None else anchors), anchors is not None,
-            apart, sums if apart else to_device(nothing[None]), to_device(nothing) if apart else met,
+            apart, sums if apart else to_device(nothing[None]), to_device(nothing) if apart else gathered,
         )  # fmt: skip
         cuda.synchronize()
 

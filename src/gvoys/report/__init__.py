@@ -1,1 +1,1 @@
-"""Pictures of what was found."""
+"""Plots of results, and how they were measured."""

@@ -1,4 +1,4 @@
-"""On what a measurement was taken: figures mean little without it."""
+"""The machine that a measurement was taken on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ _PACKAGES = ("gvoys", "numpy", "scipy", "numba", "scikit-learn", "rdkit", "grake
 
 
 def describe_machine() -> dict[str, str]:
-    """Processor, cores, Python, the versions of packages that matter, and the day."""
+    """Describe the processor, the cores, Python, the versions of packages that matter, and the day.
+
+    Returns
+    -------
+    dict of str to str
+        The facts, by name.
+    """
     found = {
         "date": datetime.now(UTC).date().isoformat(),
         "processor": _processor(),

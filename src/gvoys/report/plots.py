@@ -1,4 +1,4 @@
-"""Plots as files, by matplotlib; a file appears only when it is whole."""
+"""Plots as files, by matplotlib; a file appears only when it is complete."""
 
 from __future__ import annotations
 
@@ -16,11 +16,19 @@ __all__ = ["check", "save_bars", "save_confusion", "save_contributions", "save_c
 
 
 def check() -> None:
-    """Refuse to begin where the plots could not be written at the end."""
+    """Check that plots can be written in the end.
+
+    Raises
+    ------
+    MissingDependencyError
+        If matplotlib is not installed.
+    """
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingDependencyError('plots are drawn by matplotlib; pip install "gvoys[report]" brings it') from None
+        raise MissingDependencyError(
+            'plots are drawn by matplotlib; install it with pip install "gvoys[report]"'
+        ) from None
 
 
 def _figure(width: float = 5.0, height: float = 4.0) -> tuple[Any, Any]:
@@ -37,7 +45,17 @@ def _save(figure: Any, path: Path) -> None:
 
 
 def save_confusion(path: Path, truth: Sequence[Any], predicted: Sequence[Any]) -> None:
-    """How often each class was taken for each other."""
+    """Plot how often each class was predicted for each other.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; its suffix is the format.
+    truth : sequence
+        True classes.
+    predicted : sequence
+        Predicted classes.
+    """
     from sklearn.metrics import confusion_matrix
 
     classes = sorted(set(truth) | set(predicted))
@@ -54,17 +72,35 @@ def save_confusion(path: Path, truth: Sequence[Any], predicted: Sequence[Any]) -
 
 
 def save_contributions(path: Path, shares: NDArray[np.float64]) -> None:
-    """Alignment of each round and length with the classes."""
+    """Plot the alignment of each Weisfeiler–Lehman iteration and length with the classes.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; its suffix is the format.
+    shares : ndarray of shape (n_iterations, n_lengths)
+        The alignments.
+    """
     figure, axes = _figure(6.0, 3.0)
     image = axes.imshow(shares, cmap="viridis", vmin=0, aspect="auto")
-    axes.set(xlabel="walk length", ylabel="round of refinement")
+    axes.set(xlabel="walk length", ylabel="Weisfeiler–Lehman iteration")
     axes.set_yticks(range(len(shares)))
     figure.colorbar(image, label="alignment with the classes")
     _save(figure, path)
 
 
 def save_bars(path: Path, names: Sequence[str], values: NDArray[np.float64]) -> None:
-    """One bar per block."""
+    """Plot one bar per block.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; its suffix is the format.
+    names : sequence of str
+        Names of the blocks.
+    values : ndarray of shape (n_blocks,)
+        Their learned weights.
+    """
     figure, axes = _figure(6.0, 0.3 * len(names) + 1.0)
     axes.barh(range(len(names)), values)
     axes.set_yticks(range(len(names)), names)
@@ -74,7 +110,17 @@ def save_bars(path: Path, names: Sequence[str], values: NDArray[np.float64]) -> 
 
 
 def save_curve(path: Path, curve: Sequence[float], objective: str) -> None:
-    """The objective after every step."""
+    """Plot the objective after every step.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; its suffix is the format.
+    curve : sequence of float
+        Values of the objective.
+    objective : str
+        Its name.
+    """
     figure, axes = _figure()
     axes.plot(range(len(curve)), curve, marker="." if len(curve) < 50 else None)
     axes.set(xlabel="step", ylabel=objective)
@@ -82,7 +128,17 @@ def save_curve(path: Path, curve: Sequence[float], objective: str) -> None:
 
 
 def save_scatter(path: Path, truth: Sequence[float], predicted: Sequence[float]) -> None:
-    """Predicted against measured."""
+    """Plot predicted against measured values.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; its suffix is the format.
+    truth : sequence of float
+        Measured values.
+    predicted : sequence of float
+        Predicted values.
+    """
     figure, axes = _figure(4.5, 4.5)
     axes.scatter(truth, predicted, s=6, alpha=0.5)
     ends = [min(*truth, *predicted), max(*truth, *predicted)]
@@ -94,7 +150,21 @@ def save_scatter(path: Path, truth: Sequence[float], predicted: Sequence[float])
 def save_curves(
     path: Path, curves: Sequence[tuple[str, Any, Any, Any, str]], title: str, x_axis: str, y_axis: str
 ) -> None:
-    """Several curves on logarithmic axes, (name, x, y, error or None, why it ends) each; None in y is left out."""
+    """Plot several curves on logarithmic axes.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; its suffix is the format.
+    curves : sequence of tuple
+        Name, x, y, error or None, and why the curve ends, for each; None in y is skipped.
+    title : str
+        Title of the plot.
+    x_axis : str
+        Label of the x axis.
+    y_axis : str
+        Label of the y axis.
+    """
     figure, axes = _figure(8.0, 4.5)
     for name, x, y, error, ended in curves:
         kept = [i for i, value in enumerate(y) if value is not None]

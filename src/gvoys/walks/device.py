@@ -1,4 +1,4 @@
-"""Where profiles are computed: by the kernels for the CPU, or by those of `gvoys.gpu`."""
+"""The backend that computes profiles: the CPU kernels, or those of `gvoys.gpu`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,23 @@ __all__ = ["backend"]
 
 
 def backend(device: str) -> Any | None:
-    """None for "cpu"; for "cuda" the package gvoys.gpu, which is imported only then and refused without a device."""
+    """The package that computes profiles on a device.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+        Where to compute.
+
+    Returns
+    -------
+    module or None
+        None for "cpu"; for "cuda" `gvoys.gpu`, which is imported only then.
+
+    Raises
+    ------
+    UnsupportedError
+        If the device has another name, or no GPU is available.
+    """
     if device == "cpu":
         return None
     if device != "cuda":

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.kernels import kernel
-from gvoys.walks.voyagers import Crew
+from gvoys.walks.voyagers import WalkConfig
 from gvoys.walks.voyagers.crossing import drop_anchors
-from gvoys.walks.voyagers.steps import backward, forward, graph_keys, halting_length, neighbour, walk_words
+from gvoys.walks.voyagers.steps import backward, forward, graph_keys, halting_length, neighbour, step_bits
 
 __all__ = ["compute_grf"]
 
@@ -27,23 +27,41 @@ _VISITS = 1 << 22  # of walkers at nodes that are held at once
 
 
 def compute_grf(
-    graph: GraphBatch, deposits: NDArray[np.float64], crew: Crew, scale: float = 1.0, *, against: bool = False
+    graph: GraphBatch, deposits: NDArray[np.float64], config: WalkConfig, scale: float = 1.0, *, against: bool = False
 ) -> tuple[sp.csr_array, NDArray[np.int64]]:
-    """Features (n_nodes, n_anchors) of a batch of one, and the nodes that are the anchors.
+    """Graph random features of the nodes of one graph.
 
-    `deposits` is f_l * scale^l. `against` walks against the edges, for the right-hand factor of a directed graph.
+    Parameters
+    ----------
+    graph : GraphBatch
+        A batch of one graph.
+    deposits : ndarray of shape (n_lengths,)
+        The factors f_l * scale^l.
+    config : WalkConfig
+        How many walkers are sampled, and what they share.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+    against : bool, default=False
+        Whether to walk against the edges, for the right-hand factor of a directed graph.
+
+    Returns
+    -------
+    features : csr_array of shape (n_nodes, n_anchors)
+        The features.
+    anchors : ndarray of shape (n_anchors,)
+        The nodes that the columns stand for.
     """
     ahead = forward(graph, edge_labels=False)
-    key = graph_keys(graph, ahead, False, crew.seed, crew.copy)[0]
+    key = graph_keys(graph, ahead, False, config.seed, config.replicate)[0]
     anchors = np.ones(graph.n_nodes, np.bool_)
-    if crew.n_anchors is not None:  # the same for all copies, so that their features may meet
-        drop_anchors(graph_keys(graph, ahead, False, crew.seed, 0)[0], 0, crew.n_anchors, anchors)
-    terrain = (backward(graph, ahead) if against else ahead).arrays
-    factors = deposits * crew.halting_factors(len(deposits)) / crew.n_walks
+    if config.n_anchors is not None:  # the same for all replicates, so that products of their features are unbiased
+        drop_anchors(graph_keys(graph, ahead, False, config.seed, 0)[0], 0, config.n_anchors, anchors)
+    adjacency = (backward(graph, ahead) if against else ahead).arrays
+    factors = deposits * config.halting_factors(len(deposits)) / config.n_walks
     blocks = []
-    for begin in range(0, graph.n_nodes, _rows_at_once(crew)):
-        nodes = np.arange(begin, min(begin + _rows_at_once(crew), graph.n_nodes))
-        blocks.append(_rows(nodes, key, int(against), terrain, factors, crew, 1.0 / scale, anchors))
+    for begin in range(0, graph.n_nodes, _rows_at_once(config)):
+        nodes = np.arange(begin, min(begin + _rows_at_once(config), graph.n_nodes))
+        blocks.append(_rows(nodes, key, int(against), adjacency, factors, config, 1.0 / scale, anchors))
     features = sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, 0))
     chosen = np.flatnonzero(anchors)
     if len(chosen) < graph.n_nodes:
@@ -51,27 +69,27 @@ def compute_grf(
     return features, chosen
 
 
-def _rows_at_once(crew: Crew) -> int:
+def _rows_at_once(config: WalkConfig) -> int:
     """Nodes whose walkers' visits are kept before they are added up."""
-    return max(int(_VISITS * crew.p_halt / crew.n_walks), 1)
+    return max(int(_VISITS * config.p_halt / config.n_walks), 1)
 
 
 def _rows(
     nodes: NDArray[np.int64],
     key: NDArray[np.uint64],
     side: int,
-    terrain: Any,
+    adjacency: Any,
     factors: NDArray[np.float64],
-    crew: Crew,
+    config: WalkConfig,
     inverse: float,
     anchors: NDArray[np.bool_],
 ) -> sp.csr_array:
     """Features of some nodes, (n, n_nodes)."""
-    lengths = np.empty((len(nodes), crew.n_walks), np.int64)
-    _draw_lengths(nodes, key, len(factors) - 1, crew.p_halt, side, lengths)
-    ends = np.cumsum(lengths.sum(axis=1) + crew.n_walks)
+    lengths = np.empty((len(nodes), config.n_walks), np.int64)
+    _draw_lengths(nodes, key, len(factors) - 1, config.p_halt, side, lengths)
+    ends = np.cumsum(lengths.sum(axis=1) + config.n_walks)
     columns, values = np.zeros(int(ends[-1]), np.int32), np.zeros(int(ends[-1]))
-    _fill(nodes, key, side, lengths, ends, terrain, factors, inverse, anchors, columns, values)
+    _fill(nodes, key, side, lengths, ends, adjacency, factors, inverse, anchors, columns, values)
     rows = sp.csr_array((values, columns, np.concatenate([[0], ends])), shape=(len(nodes), len(anchors)))
     rows.sum_duplicates()
     rows.eliminate_zeros()
@@ -88,10 +106,10 @@ def _draw_lengths(nodes: Any, key: Any, limit: Any, p_halt: Any, side: Any, out:
 
 @kernel(parallel=True)
 def _fill(
-    nodes: Any, key: Any, side: Any, lengths: Any, ends: Any, terrain: Any, factors: Any, inverse: Any, anchors: Any,
+    nodes: Any, key: Any, side: Any, lengths: Any, ends: Any, adjacency: Any, factors: Any, inverse: Any, anchors: Any,
     columns: Any, values: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
-    indptr, indices, weights, _ = terrain
+    indptr, indices, weights, _ = adjacency
     for index in prange(len(lengths)):
         i = np.int64(index)
         u = nodes[i]
@@ -109,7 +127,7 @@ def _fill(
                 if degree == 0:
                     break
                 if step & 3 == 0:
-                    r0, r1, r2, r3 = walk_words(key, u, w, side, step)
+                    r0, r1, r2, r3 = step_bits(key, u, w, side, step)
                 e = neighbour(r0, row, degree)
                 r0, r1, r2 = r1, r2, r3
                 load *= degree * inverse

@@ -1,4 +1,4 @@
-"""The front door to profiles: one vector per graph and walk length, whose dot products are the kernel."""
+"""Profiles: one vector per graph and walk length, whose dot products are the kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gvoys.walks.settings import (
     choose_labels,
 )
 from gvoys.walks.sketch import compute_sketch
-from gvoys.walks.voyagers import Crew, check_copy, compute_walks
+from gvoys.walks.voyagers import WalkConfig, check_replicate, compute_walks
 
 __all__ = [
     "check_components",
@@ -57,35 +57,58 @@ def profiles(
     random_state: int = 0,
     scale: float = 1.0,
     n_jobs: int | None = None,
-    copy: int = 0,
+    replicate: int = 0,
     device: str = "cpu",
 ) -> NDArray[Any]:
-    """Profiles H_i(G) with <H_i(G), H_i(H)> = K_i(G, H), made graph by graph; the series comes in when they meet.
+    """Profiles H_i(G) with <H_i(G), H_i(H)> = K_i(G, H), computed graph by graph.
+
+    The series of weights mu is not needed here; it enters when the Gram matrix is formed, see `compute_gram`.
 
     Parameters
     ----------
-    batch : GraphBatch, or anything that `as_batch` takes.
-    method : "moments", exact, one number per length, without labels; "sequences", exact counts of label sequences, one
-        column for each that occurs; "sketch", unbiased for labelled graphs, of a width that depends on nothing;
-        "voyagers", sampled one-sided walks, unbiased between different graphs (not of a graph with itself).
-    max_length : the longest walk, at least 0.
-    n_components : width of a sketch, or walkers per node; the exact methods do not read it.
-    start, stop : "uniform" (1/n per node), "ones", or an array of one weight per node of the batch.
-    labels : "node", "edge", "both", None, or "auto": node labels where the batch has them. Moments see none.
-    refine : rounds of label refinement; the profiles of all rounds 0 … refine lie side by side.
-    backtrack : False counts only walks that never go straight back to the node they came from.
-    attribute_bandwidth : with it, nodes match by ``exp(-|a - b|^2 / (2 bandwidth^2))`` of their attributes too.
-    random_state : what is random is a pure function of it, the graph and these parameters.
-    scale : adjacency matrices are divided by it; pass the same to ``series.coefficients(max_length, scale)``.
-    n_jobs : threads; the result does not depend on it.
-    copy : for voyagers, which independent draw of the walks: profiles of different copies may meet, and make even a
-        graph's product with itself unbiased.
-    device : "cpu" or "cuda"; sequences are counted on the CPU only.
+    batch : GraphBatch or list of graphs
+        The graphs, as `as_batch` takes them.
+    method : {"moments", "sequences", "sketch", "voyagers"}, default="moments"
+        "moments" is exact, with one number per length, and ignores labels; "sequences" is exact, with one column for
+        each label sequence that occurs; "sketch" is unbiased for labelled graphs and has a fixed width; "voyagers"
+        samples one-sided walks and is unbiased between different graphs, but not for a graph with itself.
+    max_length : int, default=8
+        Longest walk that is counted, at least 0.
+    n_components : int, default=512
+        Width of a sketch, or number of walkers per node; the exact methods ignore it.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+        "moments" ignores them with "auto" and raises UnsupportedError otherwise.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations of the labels; the profiles of the iterations 0 to `refine` are
+        concatenated.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    random_state : int, default=0
+        Seed; the result is a pure function of it, the graphs and the parameters.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number; pass the same to `compute_gram`.
+    n_jobs : int or None, default=None
+        Number of threads, -1 for all; the result does not depend on it.
+    replicate : int, default=0
+        Which independent draw of the walks to use, 0 to 255; only for "voyagers". Products of different
+        replicates are unbiased even for a graph with itself.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where profiles are computed; "sequences" runs on the CPU only.
 
     Returns
     -------
-    array of shape (n_graphs, max_length + 1, width): float32 for a sketch, else float64
+    ndarray of shape (n_graphs, max_length + 1, width)
+        The profiles: float32 for a sketch, else float64.
 
+    Examples
+    --------
     >>> import networkx as nx
     >>> profiles([nx.path_graph(2), nx.cycle_graph(5)], "moments", max_length=2, start="ones", stop="ones")[:, :, 0]
     array([[ 2.,  2.,  2.],
@@ -105,16 +128,31 @@ def profiles(
         if method == "sketch":
             return sketch_profiles(batch, length, check_components(n_components, settings), settings)
         if method == "voyagers":
-            return voyager_profiles(batch, length, check_components(n_components, settings), settings, copy)
+            return voyager_profiles(batch, length, check_components(n_components, settings), settings, replicate)
         return _dense(sequence_rounds(batch, length, settings), len(batch))
 
 
 def moment_profiles(batch: GraphBatch, max_length: int, settings: Settings) -> NDArray[np.float64]:
-    """Walk moments, (n_graphs, max_length + 1, 1)."""
+    """Walk moments.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    settings : Settings
+        How graphs are walked.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, 1)
+        The moments.
+    """
     if not settings.plain:
         raise UnsupportedError(
-            "method 'moments' sees no labels, attributes or refinement, and its walks may turn back; "
-            "use 'sequences' or 'sketch'"
+            "method 'moments' cannot use labels, node attributes, refine or backtrack=False; "
+            "use method='sequences' or 'sketch'"
         )
     gpu = backend(settings.device)
     return compute_moments(
@@ -130,7 +168,28 @@ def sketch_profiles(
     first_group: int = 0,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """A sketch, (n_graphs, max_length + 1, (refine + 1) * n_components)."""
+    """Sketched profiles.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    n_components : int
+        Width of the sketch of one iteration.
+    settings : Settings
+        How graphs are walked.
+    first_group : int, default=0
+        Number of the first group of 128 components.
+    out : ndarray or None, default=None
+        Array to write to.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, (refine + 1) * n_components)
+        The sketch.
+    """
     gpu = backend(settings.device)
     if out is None and gpu is not None:
         out = gpu.empty_on_host((len(batch), max_length + 1, (settings.refine + 1) * n_components), np.float32)
@@ -154,15 +213,34 @@ def sketch_profiles(
 
 
 def voyager_profiles(
-    batch: GraphBatch, max_length: int, n_components: int, settings: Settings, copy: int = 0
+    batch: GraphBatch, max_length: int, n_components: int, settings: Settings, replicate: int = 0
 ) -> NDArray[np.float64]:
-    """One-sided walks of fixed length, one walker per node and component, (n_graphs, max_length + 1, n_components)."""
+    """Profiles by one-sided walks of fixed length, one walker per node and component.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    n_components : int
+        Number of walkers per node.
+    settings : Settings
+        How graphs are walked.
+    replicate : int, default=0
+        Which independent draw of the walks to use, 0 to 255.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, n_components)
+        The profiles.
+    """
     settings.check_sampled()
     gpu = backend(settings.device)
     out = (compute_walks if gpu is None else gpu.compute_walks)(
         batch,
         max_length,
-        Crew(n_components, p_halt=0.0, seed=settings.seed, copy=check_copy(copy)),
+        WalkConfig(n_components, p_halt=0.0, seed=settings.seed, replicate=check_replicate(replicate)),
         compute_endpoint(batch, settings.start, "start"),
         compute_endpoint(batch, settings.stop, "stop"),
         node_labels=settings.node_labels,
@@ -179,11 +257,28 @@ def voyager_profiles(
 
 
 def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **how: Any) -> list[list[Counts]]:
-    """Sequence counts of each round of refinement and each length."""
+    """Count label sequences for each Weisfeiler–Lehman iteration and each length.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    settings : Settings
+        How graphs are walked.
+    **how : dict
+        Further arguments of `compute_sequences`.
+
+    Returns
+    -------
+    list of list of Counts
+        Counts of each iteration and length.
+    """
     if settings.device != "cpu":
-        raise UnsupportedError("method 'sequences' runs on the CPU; use device='cpu', or 'sketch'")
+        raise UnsupportedError("method 'sequences' cannot run on a GPU; use device='cpu' or method='sketch'")
     if settings.attribute_bandwidth is not None:
-        raise UnsupportedError("method 'sequences' counts labels and cannot see attributes; use 'sketch'")
+        raise UnsupportedError("method 'sequences' cannot use node attributes; use method='sketch'")
     rounds = []
     for round_, labelled in enumerate(
         refinement_rounds(batch, settings.refine, settings.node_labels, settings.edge_labels)
@@ -205,10 +300,10 @@ def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **ho
 
 
 def check_components(n_components: Any, settings: Settings) -> int:
-    """The width of a sketch; even with attributes, whose coordinates are complex."""
+    """Check the width of a sketch, which must be even with attributes, whose coordinates are complex."""
     count = check_count(n_components, "n_components")
     if settings.attribute_bandwidth is not None and count % 2:
-        raise ParameterError(f"n_components must be even where attributes count, not {count}")
+        raise ParameterError(f"n_components must be even with attribute_bandwidth, not {count}")
     return count
 
 
@@ -231,8 +326,26 @@ def _dense(rounds: list[list[Counts]], n_graphs: int) -> NDArray[np.float64]:
 def compute_gram(
     left: NDArray[Any], series: Series, right: NDArray[Any] | None = None, scale: float = 1.0
 ) -> NDArray[np.float64]:
-    """K = sum_i mu_i <H_i, H'_i> for all pairs of profiles, (n_left, n_right); `right` defaults to `left`.
+    """Form the Gram matrix K = sum_i mu_i <H_i, H'_i> of all pairs of profiles.
 
+    Parameters
+    ----------
+    left : array-like of shape (n_left, max_length + 1, width)
+        Profiles, as `profiles` returns them.
+    series : Geometric, Exponential or Coefficients
+        The weights mu_i of the walk lengths.
+    right : array-like of shape (n_right, max_length + 1, width) or None, default=None
+        Profiles to compare with; None means `left`.
+    scale : float, default=1.0
+        The `scale` that was passed to `profiles`.
+
+    Returns
+    -------
+    ndarray of shape (n_left, n_right)
+        The kernel values.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> from gvoys import Geometric
     >>> compute_gram(profiles([nx.path_graph(2)], max_length=3, start="ones", stop="ones"), Geometric(0.5))

@@ -1,7 +1,7 @@
-"""Random words as a pure function of what they are for: Philox4x32-10 (Salmon et al. 2011), no generator state.
+"""Random bits as a pure function of their purpose: Philox4x32-10 (Salmon et al. 2011), no generator state.
 
-A word is named by (seed, purpose, group, step, label): any thread, batch, process or machine that asks for it gets the
-same one, in any order.
+Each (seed, purpose, group, step, label) has bits of its own: any thread, batch, process or machine gets the same ones,
+in any order.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ __all__ = [
     "WALK_NODE",
     "normal_table",
     "philox",
+    "random_bits",
     "uniform",
     "uniform_table",
-    "words",
 ]
 
-# What words are for: words of different purposes are independent.
+# Purposes: bits of different purposes are independent.
 NODE, EDGE, OMEGA, MIXING = range(4)  # the sketch
 LENGTH, WALK_NODE, WALK_EDGE, HALT, WALK, STEP, ANCHOR = range(4, 11)  # sampled walks
 
@@ -45,7 +45,7 @@ _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 
 @kernel()
 def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:  # pragma: no cover
-    """Four words of 32 bits for a counter of four and a key of two, all held in uint64."""
+    """Four times 32 random bits for a counter of four numbers and a key of two, all held in uint64."""
     for _ in range(10):
         p0 = _M0 * c0
         p1 = _M1 * c2
@@ -56,8 +56,8 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:  # prag
 
 
 @kernel()
-def words(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any) -> Any:  # pragma: no cover
-    """Four words for (seed, purpose, call, group, step, label); step < 2^16, purpose and call < 2^8."""
+def random_bits(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any) -> Any:  # pragma: no cover
+    """Four times 32 random bits for (seed, purpose, call, group, step, label); step < 2^16, purpose and call < 2^8."""
     what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(call) << np.uint64(16)) | np.uint64(step)
     name = np.uint64(label)
     key = np.uint64(seed)
@@ -77,16 +77,16 @@ def _fill(seed: Any, purpose: Any, groups: Any, labels: Any, signs: Any, places:
     for index in prange(len(groups) * n_steps):
         r, t = np.int64(index) // n_steps, np.int64(index) % n_steps
         for c in range(len(labels)):
-            a, b, e, d = words(seed, purpose, 0, groups[r], t, labels[c])
+            a, b, e, d = random_bits(seed, purpose, 0, groups[r], t, labels[c])
             signs[r, t, c, 0] = a | (b << _HALF)
             signs[r, t, c, 1] = e | (d << _HALF)
-            places[r, t, c] = np.uint32(words(seed, purpose, 1, groups[r], t, labels[c])[0])
+            places[r, t, c] = np.uint32(random_bits(seed, purpose, 1, groups[r], t, labels[c])[0])
 
 
 def sign_table(
     seed: int, purpose: int, groups: NDArray[Any], n_steps: int, labels: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """128 sign bits, (n_groups, n_steps, n_labels, 2), and a word to draw a shift from for each of them."""
+    """128 sign bits, (n_groups, n_steps, n_labels, 2), and 32 bits to draw a shift from for each of them."""
     shape = (len(groups), n_steps, len(labels))
     signs, places = np.empty((*shape, 2), np.uint64), np.empty(shape, np.uint32)
     _fill(np.uint64(seed), purpose, groups, labels, signs, places)
@@ -98,7 +98,7 @@ def _fill_uniform(seed: Any, purpose: Any, groups: Any, out: Any) -> None:  # pr
     for r in range(out.shape[0]):
         for t in range(out.shape[1]):
             for i in range(out.shape[2]):
-                a, b, _, _ = words(seed, purpose, 0, groups[r], t, i)
+                a, b, _, _ = random_bits(seed, purpose, 0, groups[r], t, i)
                 out[r, t, i] = uniform(a, b)
 
 

@@ -1,4 +1,4 @@
-"""What walks do and see: checked once, for profiles and estimators alike."""
+"""Settings of the walks, checked once, for profiles and estimators alike."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = [
     "check_settings",
     "choose_labels",
     "choose_scale",
-    "outdoing",
+    "choose_truncation",
+    "growth_constant",
     "power_of_two",
     "walk_rate",
-    "whole_length",
 ]
 
 METHODS = ("moments", "sequences", "sketch", "voyagers")
@@ -37,7 +37,31 @@ METHODS = ("moments", "sequences", "sketch", "voyagers")
 
 @dataclass(frozen=True)
 class Settings:
-    """How graphs are walked; the same for every graph that is to be compared."""
+    """How graphs are walked; the same for all graphs that are compared.
+
+    Parameters
+    ----------
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    node_labels : bool, default=False
+        Whether node labels are used.
+    edge_labels : bool, default=False
+        Whether edge labels are used.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    seed : int, default=0
+        Seed of all random bits.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where profiles are computed.
+    """
 
     start: Any = "uniform"
     stop: Any = "uniform"
@@ -52,20 +76,32 @@ class Settings:
 
     @property
     def plain(self) -> bool:
-        """Whether the moments say all: no labels of any kind, and walks may turn back."""
+        """Whether moments are enough: no labels or attributes are used, and walks may backtrack."""
         return not (self.node_labels or self.edge_labels or self.refine or self.attribute_bandwidth) and self.backtrack
 
     def check_sampled(self) -> None:
-        """Refuse what sampled walks cannot see."""
+        """Raise UnsupportedError for settings that sampled walks cannot use."""
         if self.refine or not self.backtrack or self.attribute_bandwidth is not None:
             raise UnsupportedError(
-                "sampled walks take labels, weights and directions; for refine, backtrack=False and attributes use "
-                "method='sketch'"
+                "sampled walks cannot use refine, backtrack=False or node attributes; use method='sketch'"
             )
 
 
 def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
-    """Whether node and edge labels count; "auto" takes node labels where the batch has them."""
+    """Choose whether node and edge labels are used.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    labels : {"auto", "node", "edge", "both"} or None
+        The choice; "auto" uses node labels if the batch has them.
+
+    Returns
+    -------
+    tuple of (bool, bool)
+        Whether node labels, and whether edge labels are used.
+    """
     if isinstance(labels, str) and labels == "auto":
         return batch.node_labels is not None, False
     if labels is not None and (not isinstance(labels, str) or labels not in LABEL_CHOICES):
@@ -74,54 +110,70 @@ def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
     for kind, used, held in (("node", wanted[0], batch.n_nodes), ("edge", wanted[1], batch.n_entries)):
         if used and held and getattr(batch, f"{kind}_labels") is None:
             raise UnsupportedError(
-                f"labels={labels!r}, but the graphs have no {kind} labels; pass labels=None or give them"
+                f"labels={labels!r}, but the graphs have no {kind} labels; pass labels=None or add the labels"
             )
     return wanted
 
 
 def check_length(max_length: Any) -> int:
-    """The longest walk, an integer of at least 0 that leaves room for the step in a random word's name."""
+    """Check the longest walk, an integer of at least 0 that fits into a Philox counter."""
     if not isinstance(max_length, (int, np.integer)) or isinstance(max_length, bool) or not 0 <= max_length < 2**16:
         raise ParameterError(f"max_length must be an integer of at least 0 and below 65536, not {max_length!r}")
     return int(max_length)
 
 
 def check_count(value: Any, name: str) -> int:
-    """An integer of at least 1."""
+    """Check that a value is an integer of at least 1."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
         raise ParameterError(f"{name} must be an integer of at least 1, not {value!r}")
     return int(value)
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """True or False."""
+    """Check that a value is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ParameterError(f"{name} must be True or False, not {value!r}")
     return bool(value)
 
 
 def check_anchors(n_anchors: Any) -> int | None:
-    """How many nodes are anchors; None means all."""
+    """Check the number of anchors; None means all nodes."""
     return None if n_anchors is None else check_count(n_anchors, "n_anchors")
 
 
 def check_halting(p_halt: Any) -> float:
-    """A chance of halting that lets walkers set out and come to an end."""
+    """Check the halting probability, which must be far enough from 0 and 1."""
     if not isinstance(p_halt, (float, np.floating)) or not 1e-6 <= p_halt <= 1 - 1e-6:
         raise ParameterError(f"p_halt must lie between 0 and 1 (by 1e-6 at least), not {p_halt!r}")
     return float(p_halt)
 
 
-def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, float]:
-    """How far to walk for the infinite series to `rtol` of a bound on it, and how fast walks multiply at most.
+def choose_truncation(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, float]:
+    """Choose the truncation length of the infinite series, to `rtol` of a bound on it.
 
-    Undirected walks multiply by the spectral radius at most. Directed ones may at first do faster, and are bounded by
-    what they do in their first steps instead.
+    Undirected walks grow at most by the spectral radius per step. Directed ones may grow faster at first, and are
+    bounded by the growth of their first steps instead.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    series : Series
+        The weights of the walk lengths.
+    rtol : float
+        Relative truncation error.
+
+    Returns
+    -------
+    length : int
+        Longest walk.
+    rate : float
+        Largest growth rate of the walks.
     """
     rate = walk_rate(batch)
-    outdone = outdoing(batch)
+    constant = growth_constant(batch)
     try:
-        length = series.truncation_length(rate**2, rtol / outdone)
+        length = series.truncation_length(rate**2, rtol / constant)
     except DivergenceError as error:
         if not batch.directed:
             raise
@@ -129,7 +181,7 @@ def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, f
             f"{error} (the walks of these directed graphs may multiply by {rate:.6g} at every step)"
         ) from None
     if length >= 2**16:
-        raise DivergenceError(f"the whole series takes walks of {length} steps; lower the decay or set max_length")
+        raise DivergenceError(f"the infinite series takes walks of {length} steps; lower the decay or set max_length")
     return length, rate
 
 
@@ -140,8 +192,8 @@ def walk_rate(batch: GraphBatch) -> float:
     return float(spectral_radius(batch, 1e-4).max(initial=0.0))
 
 
-def outdoing(batch: GraphBatch) -> float:
-    """The const of `walk_rate`: by how much K_i may exceed the rate's powers, beside the endpoints' sizes."""
+def growth_constant(batch: GraphBatch) -> float:
+    """The constant of `walk_rate`: how far K_i may exceed the rate's powers, relative to the endpoints' norms."""
     return AT_FIRST**2 if batch.directed else 1.0
 
 
@@ -157,13 +209,13 @@ def power_of_two(rate: float) -> float:
 
 
 def check_scale(scale: Any) -> None:
-    """Refuse a scale that is not a positive number."""
+    """Check that a scale is a positive number."""
     if not isinstance(scale, (int, float, np.integer, np.floating)) or not 0 < scale < np.inf:
         raise ParameterError(f"scale must be a positive number, not {scale!r}")
 
 
 def check_settings(batch: GraphBatch, settings: Settings) -> Settings:
-    """Refuse settings outside their range, or that the batch cannot meet."""
+    """Check that the settings are in range and that the batch has what they need."""
     if not isinstance(settings.refine, (int, np.integer)) or isinstance(settings.refine, bool) or settings.refine < 0:
         raise ParameterError(f"refine must be an integer of at least 0, not {settings.refine!r}")
     check_flag(settings.backtrack, "backtrack")
@@ -171,14 +223,16 @@ def check_settings(batch: GraphBatch, settings: Settings) -> Settings:
     if bandwidth is not None and not (isinstance(bandwidth, (int, float, np.number)) and 0 < bandwidth < np.inf):
         raise ParameterError(f"attribute_bandwidth must be None or a positive number, not {bandwidth!r}")
     if bandwidth is not None and batch.n_nodes and batch.node_attributes is None:
-        raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes")
+        raise UnsupportedError(
+            "attribute_bandwidth is given, but the graphs have no node attributes; pass attribute_bandwidth=None"
+        )
     check_scale(settings.scale)
     check_seed(settings.seed)
     return settings
 
 
 def check_seed(seed: Any) -> int:
-    """A number of 64 bits."""
+    """Check a seed of 64 bits."""
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
         raise ParameterError(f"random_state must be an integer from 0 to 2^64 - 1, not {seed!r}")
     return int(seed)

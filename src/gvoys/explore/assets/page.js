@@ -1,4 +1,4 @@
-/* The page: a map, the graph that is fixed, its neighbours, and the weights. */
+/* The page: a map, the pinned graph, its neighbours, and the weights. */
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const NEIGHBOURS = 10;
@@ -24,7 +24,7 @@ const drawings = new Drawings({ ...data.drawings, ...Object.fromEntries(
   ["nodeOffsets", "xy", "nodeCodes", "edgeOffsets", "ends", "orders"].map((key) => [key, decode(data.drawings[key])])) });
 const umap = data.umap ? decode(data.umap) : null;
 const given = data.mu.map((mu, i) => mu * data.means[i]); // shares of lengths in the mean of K(G, G)
-const state = { shares: [...given], fixed: null, neighbours: [], places: null };
+const state = { shares: [...given], pinned: null, neighbours: [], places: null };
 const numbers = data.numbers ?? Array.from({ length: walks.n }, (_, g) => g);
 
 /* -- words */
@@ -86,7 +86,7 @@ function rings() {
   const { x, y } = state.places, near = state.neighbours.map((n) => n.graph);
   const ring = (graphs, size, colour) => ({ type: "scatter", mode: "markers", hoverinfo: "skip", showlegend: false,
     x: graphs.map((g) => x[g]), y: graphs.map((g) => y[g]), marker: { size, color: "rgba(0,0,0,0)", line: { width: 2, color: colour } } });
-  return [ring(near, 12, "#444"), ring(state.fixed === null ? [] : [state.fixed], 18, "#d00000")];
+  return [ring(near, 12, "#444"), ring(state.pinned === null ? [] : [state.pinned], 18, "#d00000")];
 }
 
 function axis(k) {
@@ -108,10 +108,10 @@ function place() {
     : walks.project();
 }
 
-/* -- the graph that is fixed, and its neighbours */
+/* -- the pinned graph, and its neighbours */
 
-function fix(g) {
-  state.fixed = g;
+function pin(g) {
+  state.pinned = g;
   history.replaceState(null, "", g === null ? location.pathname + location.search : `#${numbers[g]}`);
   $("tip").hidden = true;
   rank();
@@ -119,14 +119,14 @@ function fix(g) {
 }
 
 function rank() {
-  const g = state.fixed;
+  const g = state.pinned;
   state.neighbours = g === null ? [] : walks.nearest(g, NEIGHBOURS);
   $("hint").hidden = g !== null;
   $("nearest-title").hidden = g === null;
   $("drawing").replaceChildren(...(g === null ? [] : [picture(g)]));
   $("facts").replaceChildren(...(g === null ? [] : facts(g)));
   $("nearest").replaceChildren(...state.neighbours.map(neighbour));
-  $("chosen").textContent = g === null ? "No graph is fixed" : title(g);
+  $("chosen").textContent = g === null ? "No graph is pinned" : title(g);
 }
 
 function picture(g) {
@@ -147,7 +147,7 @@ function neighbour({ graph, value, bar }, place) {
   const button = make("button", { type: "button" }, picture(graph), make("div", { className: "soft", textContent: what }),
     make("div", { className: "value", textContent: shown(value, bar) }));
   button.dataset.graph = graph;
-  button.addEventListener("click", () => fix(graph));
+  button.addEventListener("click", () => pin(graph));
   return make("li", {}, button);
 }
 
@@ -240,7 +240,7 @@ function endSearch() {
 
 function choose(g) {
   endSearch();
-  fix(g);
+  pin(g);
 }
 
 /* -- keys */
@@ -255,8 +255,8 @@ function press(event) {
   const taken = event.target.matches('input[type="range"], select'); // by the control itself
   const step = taken ? 0 : { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (event.key === "/") $("search").focus();
-  else if (step) fix(state.fixed === null ? 0 : (state.fixed + step + walks.n) % walks.n);
-  else if (/^[1-9]$/.test(event.key) && state.neighbours[event.key - 1]) fix(state.neighbours[event.key - 1].graph);
+  else if (step) pin(state.pinned === null ? 0 : (state.pinned + step + walks.n) % walks.n);
+  else if (/^[1-9]$/.test(event.key) && state.neighbours[event.key - 1]) pin(state.neighbours[event.key - 1].graph);
   else return;
   event.preventDefault();
 }
@@ -266,7 +266,7 @@ function press(event) {
 /* The address may name a graph: page.html#17. */
 function follow() {
   const asked = numbers.indexOf(Number(location.hash.slice(1)));
-  if (location.hash && asked >= 0) fix(asked);
+  if (location.hash && asked >= 0) pin(asked);
 }
 
 function begin() {
@@ -282,7 +282,7 @@ function begin() {
   paint().then(() => {
     $("map").on("plotly_hover", hover);
     $("map").on("plotly_unhover", () => ($("tip").hidden = true));
-    $("map").on("plotly_click", (event) => event.points[0].customdata !== undefined && fix(event.points[0].customdata));
+    $("map").on("plotly_click", (event) => event.points[0].customdata !== undefined && pin(event.points[0].customdata));
     follow();
     document.body.dataset.ready = "yes";
   });

@@ -72,7 +72,7 @@ class Walks {
     return this.widening ** 2 * squares / n / (n - 1);
   }
 
-  /* The graphs with the largest values, the graph itself left out. */
+  /* The graphs with the largest values, without the graph itself. */
   nearest(g, count) {
     const { values, bars } = this.compare(g);
     const order = Array.from(values.keys()).filter((h) => h !== g).sort((a, b) => values[b] - values[a] || a - b);

@@ -10,10 +10,10 @@ length. Groups of 128 coordinates are sketches of their own; the spread over gro
 
 Why 128: beside groups of 64 it took 0.125 s instead of 0.155 s on NCI1 with 1024 components and length 8 on two
 cores, and the variance is the same (2.95 and 2.96 per component at length 10 on random graphs of 40 nodes, degree 5
-and four labels); half as many groups still give an honest error bar. The exact prefix (coding short label sequences
-without collisions) is left out: its table depends on the labels that were fitted, and then a graph's profile would
-too. The first vector is dense: with a single coordinate rare collisions would carry all of the variance, and the
-spread over groups would not show it.
+and four labels); half as many groups still give a reliable error bar. There is no exact prefix (coding short label
+sequences without collisions): its table depends on the labels that were fitted, and then a graph's profile would too.
+The first vector is dense: with a single coordinate rare collisions would carry all of the variance, and the spread over
+groups would not show it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["WIDTH", "Sketch", "compute_sketch"]
 
 _LARGE = 1 << 17  # nodes from which the threads share one graph
 _BLOCK = 1024  # nodes that a thread takes at a time in a large graph
-_TABLE = 1 << 25  # bytes of random words that are held at once
+_TABLE = 1 << 25  # bytes of random bits that are held at once
 _MIXING_LEVELS = 2
 
 
@@ -62,9 +62,45 @@ def compute_sketch(
     out: NDArray[np.float32] | None = None,
     make: Any = None,
 ) -> NDArray[np.float32]:
-    """Sketched profiles, (n_graphs, max_length + 1, (refine + 1) * n_components); the rounds lie side by side.
+    """Sketched profiles; the Weisfeiler–Lehman iterations are concatenated.
 
-    `make` is the class that does the work: `Sketch`, or the GPU's.
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    n_components : int
+        Width of the sketch of one iteration.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    node_labels : bool, default=True
+        Whether node labels are used.
+    edge_labels : bool, default=False
+        Whether edge labels are used.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    seed : int, default=0
+        Seed of all random bits.
+    first_group : int, default=0
+        Number of the first group of 128 components.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+    out : ndarray or None, default=None
+        Array to write to.
+    make : type or None, default=None
+        Class that does the work; None means `Sketch`.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, (refine + 1) * n_components)
+        The sketch, in float32.
     """
     if out is None:
         out = np.empty((len(batch), max_length + 1, (refine + 1) * n_components), np.float32)
@@ -93,7 +129,7 @@ def compute_sketch(
 
 
 def _check_finite(out: NDArray[np.float32]) -> None:
-    """Refuse profiles past float32, of any length: walks that are too many may all have come to an end later."""
+    """Check that profiles are finite at all lengths: float32 may overflow at a length and be in range at the next."""
     place = first_not_finite(out)
     if place != NONE:
         graph, length, _ = np.unravel_index(place, out.shape)
@@ -104,12 +140,12 @@ def _check_finite(out: NDArray[np.float32]) -> None:
 
 
 def _bytes_per_label(n_steps: int, n_components: int, plain: bool) -> int:
-    """Random words of a label: all groups at once on the quick road, one group spelled out on the general one."""
+    """Bytes of random bits per label: all groups at once on the fast path, one expanded group on the generic path."""
     return n_steps * (20 * max(n_components // WIDTH, 1) if plain else 5 * WIDTH)
 
 
 def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
-    """Consecutive graphs whose labels' random words fit into the table."""
+    """Consecutive graphs whose labels' random bits fit into the table."""
     most = max(_TABLE // per_label, 1)
     if not labelled or batch.node_labels is None or len(batch.node_labels.hashes) <= most:
         return batch.blocks(max(batch.n_nodes, 1))
@@ -117,7 +153,31 @@ def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
 
 
 class Sketch:
-    """One block of graphs on its way through the kernels."""
+    """The sketch of one block of graphs.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    start : ndarray of shape (n_nodes,)
+        Start weights.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights.
+    node_labels : bool
+        Whether node labels are used.
+    edge_labels : bool
+        Whether edge labels are used.
+    backtrack : bool
+        Whether walks may backtrack.
+    bandwidth : float or None
+        Bandwidth of node attributes; None ignores them.
+    seed : int
+        Seed of all random bits.
+    first_group : int
+        Number of the first group.
+    factor : float32
+        Factor of adjacency matrices, 1 / scale.
+    """
 
     def __init__(
         self,
@@ -142,7 +202,13 @@ class Sketch:
         self.indices = batch.indices.view(np.uint32)
 
     def fill(self, out: NDArray[np.float32]) -> None:
-        """All groups; the norm 1 / sqrt(d) weights each by its share of the components."""
+        """Compute all groups; the norm 1 / sqrt(d) weights each by its share of the components.
+
+        Parameters
+        ----------
+        out : ndarray of shape (n_graphs, n_steps, n_components)
+            Array to write to.
+        """
         n_components = out.shape[2]
         norm = np.float32(1.0 / np.sqrt(n_components))
         whole = n_components // WIDTH if self._plain() else 0

@@ -1,4 +1,4 @@
-"""The quick road: labels on nodes only. Graphs in parallel, a graph's state in the first caches."""
+"""The fast path: labels on nodes only. Graphs in parallel, a graph's state in the first caches."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""The general road: edge labels, no way back, attributes, groups of any width. One group at a time.
+"""The generic path: edge labels, non-backtracking walks, attributes, groups of any width. One group at a time.
 
 Graphs run in parallel; a large one is shared by all threads.
 
 A step takes the state h of the neighbours to the state of a node by linear maps that all graphs share:
 
     edge label    R shifts and signs what comes along the edge
-    no way back   what came from the node itself is left out: states on directed edges, and for each of them the sum
-                  of the others of its node, by adding those before it to those after it. Subtracting it from the sum
-                  of all would leave nothing but rounding where it is much the largest
+    backtrack     without it, what came from the node itself is skipped: states on directed edges, and for each of them
+                  the sum of the others of its node, by adding those before it to those after it. Subtracting it from
+                  the sum of all would leave nothing but rounding where it is much the largest
     attributes    coordinate j is multiplied by exp(i omega_j . a), then pairs of coordinates are rotated, which mixes
                   them: a diagonal map alone would leave the variance growing with the length
     node label    R shifts and signs the sum
@@ -73,7 +73,7 @@ def _visit(
 ) -> None:  # pragma: no cover  # fmt: skip
     """total = the state of node u after t steps, from its neighbours' states x after one step less.
 
-    Where walks may not turn back, others[e] is what entry e's node has along its other entries.
+    For non-backtracking walks, others[e] is what entry e's node has along its other entries.
     """
     if t == 0:
         message[:] = stop[first + u]
@@ -163,7 +163,7 @@ def sketch_group(
 ) -> None:  # pragma: no cover  # fmt: skip
     """Profiles of `graphs` in one group into out, (n_graphs, n_steps, width), complex where there are attributes.
 
-    `wide` gives the type that sums over nodes are kept in. `reverse` (None: walks may turn back) tells for each
+    `wide` gives the type that sums over nodes are kept in. `reverse` (None: walks may backtrack) gives for each
     entry u -> x where the entries x -> u begin and end.
     """
     n_steps, width = out.shape[1], out.shape[2]
@@ -233,7 +233,7 @@ def sketch_group_of_large(
     """The profile of one graph in one group into out[graph], all threads on it.
 
     Entries are read in order, once per step, so that they may lie in a file that is mapped into memory; two states of
-    (n_nodes, width) are kept, and two of (n_entries, width) where walks may not turn back.
+    (n_nodes, width) are kept, and two of (n_entries, width) for non-backtracking walks.
     """
     first, last = int(node_offsets[graph]), int(node_offsets[graph + 1])
     base, width, kind = int(indptr[first]), out.shape[2], out.dtype

@@ -1,6 +1,6 @@
 """What walkers on different graphs share: signs of labels and lengths, and when to halt.
 
-Numbers are named by (seed, side, walker, step, label) alone, never by a graph, so that walks with equal labels and
+Numbers are a function of (seed, side, walker, step, label) alone, never of a graph, so that walks with equal labels and
 equal lengths agree on them and all others cancel on average.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gvoys.kernels import kernel
-from gvoys.walks.randomness import LENGTH, uniform, words
+from gvoys.walks.randomness import LENGTH, random_bits, uniform
 
 __all__ = ["DISTRIBUTIONS", "fill_lengths", "fill_signs", "label_parity"]
 
@@ -25,13 +25,13 @@ _ONE = np.uint64(1)
 @kernel()
 def _bits(seed: Any, purpose: Any, side: Any, walker: Any, block: Any, label: Any) -> Any:  # pragma: no cover
     """Random signs of 128 consecutive steps."""
-    a, b, c, d = words(seed, purpose, side, walker, block, label)
+    a, b, c, d = random_bits(seed, purpose, side, walker, block, label)
     return a | (b << _HALF), c | (d << _HALF)
 
 
 @kernel()
 def fill_signs(seed: Any, purpose: Any, side: Any, walker: Any, hashes: Any, out: Any) -> None:  # pragma: no cover
-    """The signs z of the first 128 steps for every label, (n_labels, 2) words."""
+    """The signs z of the first 128 steps for every label, (n_labels, 2) of 64 bits each."""
     for label in range(len(hashes)):
         out[label, 0], out[label, 1] = _bits(seed, purpose, side, walker, 0, hashes[label])
 
@@ -65,7 +65,7 @@ def fill_lengths(
         if distribution == 0:
             g = 1.0 - 2.0 * np.float64(_pick(low, high, step))
         elif distribution > 0:
-            a, b, c, d = words(seed, LENGTH, side, walker, step & 0xFFFF, 1 + (step >> 16))
+            a, b, c, d = random_bits(seed, LENGTH, side, walker, step & 0xFFFF, 1 + (step >> 16))
             if distribution == 1:
                 g = np.sqrt(-2.0 * np.log(uniform(a, b))) * np.cos(2.0 * np.pi * uniform(c, d))
             else:
