@@ -73,6 +73,16 @@ class TakesSeries(BaseEstimator):
         """Set parameters, those of the series included.
 
         The series is replaced and never changed: others, and the constructor's default, may hold the same one.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name; ``series__decay`` is the decay of the series.
+
+        Returns
+        -------
+        object
+            The estimator itself.
         """
         own = {name.removeprefix(_OF_SERIES): params.pop(name) for name in list(params) if name.startswith(_OF_SERIES)}
         super().set_params(**params)

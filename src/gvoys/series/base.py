@@ -248,10 +248,32 @@ class Series(ABC):
 
     @abstractmethod
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """What the series was made with."""
+        """What the series was made with.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored; scikit-learn asks for it.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
 
     def set_params(self, **params: Any) -> Series:
-        """Change what the series was made with; returns the series itself."""
+        """Change what the series was made with.
+
+        Parameters
+        ----------
+        **params : dict
+            New values by name.
+
+        Returns
+        -------
+        Series
+            The series itself.
+        """
         known = self.get_params()
         unknown = next((name for name in params if name not in known), None)
         if unknown is not None:
