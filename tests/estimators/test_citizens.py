@@ -141,7 +141,7 @@ def test_refusals_of_features():
         gv.RandomWalkFeatures(lengths="all").fit(BATCH)
     with pytest.raises(gv.errors.ParameterError, match="method must be 'auto', 'moments', 'sketch' or 'voyagers'"):
         gv.RandomWalkFeatures(method="sequences").fit(BATCH)
-    with pytest.raises(gv.errors.UnsupportedError, match="lengths='summed' needs a sketch"):
+    with pytest.raises(gv.errors.UnsupportedError, match="lengths='summed' needs method='sketch'"):
         gv.RandomWalkFeatures(method="moments", lengths="summed").fit(BATCH)
 
 

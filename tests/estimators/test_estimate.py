@@ -86,7 +86,7 @@ def test_directed_graphs_of_unequal_degree_are_not_bounded_by_the_largest():
 
 
 def test_a_series_by_round_goes_with_its_rounds():
-    """mu of its own for each round of refinement, as the estimators take it."""
+    """mu of its own for each Weisfeiler–Lehman iteration, as the estimators take it."""
     series = gv.Coefficients([[1.0, 0.5, 0.2], [0.3, 0.1, 0.7]])
     pair = MOLECULES[:2]
     exact = gv.RandomWalkKernel(series, max_length=2, method="sequences", refine=1).fit_transform(pair)[0, 1]

@@ -95,7 +95,7 @@ def test_a_last_narrow_group_does_not_change_the_bars_much():
 def test_what_auto_chooses_and_why():
     plain = gv.RandomWalkKernel(SERIES).fit(gv.datasets.erdos_renyi(3, 10, 0.3))
     assert plain.method_ == "moments"
-    assert "nothing but edges counts" in plain.method_.reason
+    assert "no labels or attributes are used" in plain.method_.reason
     labelled = gv.RandomWalkKernel(SERIES, max_length=4).fit(MOLECULES)
     assert labelled.method_ == "sequences"
     assert "fit the budget" in repr(labelled.method_)
@@ -208,9 +208,9 @@ def test_one_group_has_no_error_bar():
         (
             {"method": "exact", "refine": 1},
             UnsupportedError,
-            "method='exact' takes labels, weights and directions only",
+            "method='exact' cannot use refine, backtrack=False or node attributes",
         ),
-        ({"method": "moments", "labels": "node"}, UnsupportedError, "method 'moments' sees no labels"),
+        ({"method": "moments", "labels": "node"}, UnsupportedError, "method 'moments' cannot use labels"),
     ],
 )
 def test_refusals(how, error, message):
@@ -311,7 +311,7 @@ def test_attributes_and_directions_that_change_at_transform():
     with pytest.raises(UnsupportedError, match="the fitted graphs had 2 node attributes and these have 3"):
         kernel.transform(with_columns(3))
     refined = gv.RandomWalkKernel(SERIES, refine=1, max_length=3).fit(MOLECULES)
-    with pytest.raises(UnsupportedError, match="refined labels tell directed graphs from undirected ones"):
+    with pytest.raises(UnsupportedError, match="refined labels differ between directed and undirected graphs"):
         refined.transform(replace(MOLECULES, directed=True))
 
 

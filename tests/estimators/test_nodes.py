@@ -108,8 +108,8 @@ def test_the_product_estimator_refuses_what_does_not_fit():
     assert np.isnan(gv.estimate_on_product(nx.path_graph(3), nx.path_graph(3), gv.Exponential(0.1), 1).stderr)
 
 
-def test_copies_share_their_anchors():
-    """Features of two copies may meet: their product is right everywhere, as that of C and D is."""
+def test_replicates_share_their_anchors():
+    """The product of two replicates is right everywhere, as that of C and D is."""
     graph = nx.cycle_graph(6)
     expected = np.linalg.inv(np.eye(6) - 0.1 * nx.to_numpy_array(graph))
 
@@ -126,7 +126,7 @@ def test_copies_share_their_anchors():
 
 
 def test_graphs_unlike_the_fitted_one_are_refused():
-    with pytest.raises(DivergenceError, match="longer walks that count"):
+    with pytest.raises(DivergenceError, match=r"truncated at length \d+, which is too short for this graph; fit on it"):
         gv.GraphRandomFeatures(gv.Geometric(0.45)).fit(nx.empty_graph(3)).pair(nx.cycle_graph(5))
 
 

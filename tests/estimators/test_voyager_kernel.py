@@ -53,10 +53,10 @@ def test_error_bars_cover():
 
 def test_it_says_so_and_refuses_to_normalise():
     one = kernel().fit(BATCH)
-    assert "two independent copies" in one.method_.reason
-    with pytest.raises(UnsupportedError, match="normalize=True would divide by a diagonal of sampled walks"):
+    assert "two independent replicates" in one.method_.reason
+    with pytest.raises(UnsupportedError, match="cannot use normalize=True, which would divide by a noisy diagonal"):
         kernel(normalize=True).fit(BATCH)
-    with pytest.raises(UnsupportedError, match="sampled walks take labels, weights and directions"):
+    with pytest.raises(UnsupportedError, match="sampled walks cannot use refine, backtrack=False or node attributes"):
         kernel(refine=1).fit(BATCH)
 
 

@@ -195,8 +195,8 @@ def test_more_walks_do_not_make_one_component_converge():
     assert one / 100 < 0.2 * variance(100, False)  # the same 100 walks in 100 components of one
 
 
-def test_the_diagonal_is_biased_and_copies_are_not():
-    """E phi(G)^2 = K + E Var(x | g, z, t), whatever the number of components; two copies of the walks have K."""
+def test_the_diagonal_is_biased_and_replicates_are_not():
+    """E phi(G)^2 = K + E Var(x | g, z, t), whatever the number of components; two replicates of the walks have K."""
     plan = Plan(F)
     expected = truth(PAW, PAW, plan)
     for n_components in (100, 10_000):

@@ -1,4 +1,4 @@
-"""Counter-based words: known answers, and independence of what they are for."""
+"""Counter-based random bits: known answers, and independence of different purposes."""
 
 import numpy as np
 import pytest

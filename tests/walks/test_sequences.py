@@ -79,5 +79,5 @@ def test_a_dense_array_has_a_limit(monkeypatch):
 
 def test_attributes_are_refused():
     batch = gv.GraphBatch.from_arrays([[0, 1]], [2], node_attributes=[[1.0], [2.0]])
-    with pytest.raises(UnsupportedError, match="cannot see attributes; use 'sketch'"):
+    with pytest.raises(UnsupportedError, match="cannot use node attributes; use method='sketch'"):
         gv.profiles(batch, "sequences", 2, attribute_bandwidth=1.0)

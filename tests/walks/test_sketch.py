@@ -72,7 +72,7 @@ ALONE_AND_IN_PAIRS = [(), *[(one,) for one in OPTIONS], *combinations(OPTIONS, 2
 
 @pytest.mark.parametrize("options", ALONE_AND_IN_PAIRS, ids="+".join)
 def test_unbiased(options):
-    """|z| < 5 for every pair, the diagonal included, every length and every round of refinement."""
+    """|z| < 5 for every pair, the diagonal included, every length and every Weisfeiler–Lehman iteration."""
     batch, dense, attributes = three_graphs(options, seed=len("".join(options)))
     rounds = 2 if "refine" in options else 0
     P = compute_sketch(
@@ -349,7 +349,7 @@ def heavy_multigraph():
     [weighted_path([0.3, 7.3e7, 0.7, 1.9e-3]), weighted_path([1e8, 1.0, 1e8, 1.0]), heavy_multigraph()],
     ids=["path", "two heavy edges", "parallel edges"],
 )
-def test_a_heavy_edge_that_is_left_out_takes_no_digits_with_it(monkeypatch, graph, large):
+def test_a_heavy_edge_that_is_skipped_takes_no_digits_with_it(monkeypatch, graph, large):
     """Each length's sketch of one label sequence is exact: sums of what is left, never differences."""
     if large:
         monkeypatch.setattr(module, "_LARGE", 1)

@@ -103,7 +103,7 @@ def test_the_z_test_has_teeth(trap, monkeypatch):
         monkeypatch.setattr(
             WalkConfig, "halting_factors", lambda self, n: whole(replace(self, share_halting=not self.share_halting), n)
         )
-    if trap == "walks":  # only similar graphs show it: K(G, G) from one copy
+    if trap == "walks":  # only similar graphs show it: K(G, G) from one replicate
         paw = nx.Graph([(0, 1), (0, 2), (1, 2), (0, 3)])
         batch, series = gv.as_batch([paw] * 3), gv.Coefficients([1, 4, 4])
         X = gv.GraphVoyagers(series, RUNS, p_halt=0.5).fit_transform(batch)
@@ -328,9 +328,11 @@ def test_graphs_with_longer_walks_than_the_fitted_ones_are_refused():
         fitted.transform([nx.complete_graph(30)])
 
 
-def test_profiles_refuse_what_walkers_cannot_see():
+def test_profiles_raise_for_what_sampled_walks_cannot_use():
     for how in ({"refine": 1}, {"backtrack": False}):
-        with pytest.raises(UnsupportedError, match="sampled walks take labels, weights and directions"):
+        with pytest.raises(
+            UnsupportedError, match="sampled walks cannot use refine, backtrack=False or node attributes"
+        ):
             gv.profiles(BATCH, "voyagers", 3, 10, **how)
     with pytest.raises(ParameterError, match="replicate must be"):
         gv.profiles(BATCH, "voyagers", 3, 10, replicate=-1)

@@ -26,13 +26,13 @@ from gvoys.walks.settings import (
     check_settings,
     choose_labels,
     choose_scale,
+    choose_truncation,
     walk_rate,
-    whole_length,
 )
 
-__all__ = ["SLACK", "WHOLE", "Choice", "WalkEstimator", "as_seed", "check_finite"]
+__all__ = ["SLACK", "TRUNCATION", "Choice", "WalkEstimator", "as_seed", "check_finite"]
 
-WHOLE = 1e-9  # truncation error of an infinite series, relative
+TRUNCATION = 1e-9  # truncation error of an infinite series, relative
 SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
 _BLOCK = 1 << 26  # bytes that are in the making at once
 
@@ -106,7 +106,7 @@ class WalkEstimator(BaseEstimator):
         if self.max_length is not None:
             self.max_length_ = check_length(self.max_length)
             return
-        self.max_length_, self.rate_ = whole_length(batch, self.series_, WHOLE)
+        self.max_length_, self.rate_ = choose_truncation(batch, self.series_, TRUNCATION)
 
     def _check_endpoints(self, batch: GraphBatch) -> None:
         for name in ("start", "stop"):
@@ -165,7 +165,7 @@ class WalkEstimator(BaseEstimator):
 
     def _reaches(self, growth: float) -> bool:
         """Whether the fitted length is enough for graphs whose walks multiply like this."""
-        return self.series_.relative_tail(self.max_length_, growth) <= SLACK * WHOLE
+        return self.series_.relative_tail(self.max_length_, growth) <= SLACK * TRUNCATION
 
     @property
     def _n_rounds(self) -> int:

@@ -14,7 +14,7 @@ from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Series, check_number, check_series
 from gvoys.walks.profiles import compute_gram, moment_profiles, sketch_profiles
-from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, whole_length
+from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, choose_truncation
 from gvoys.walks.sketch import WIDTH
 
 __all__ = ["Estimate", "estimate"]
@@ -26,7 +26,7 @@ _FIRST = 8  # groups to begin with
 class Estimate:
     """Kernel value with its standard error.
 
-    Attributes
+    Parameters
     ----------
     value : float
         The estimate.
@@ -49,7 +49,7 @@ class Estimate:
 class Tolerance(NamedTuple):
     """When a standard error is small enough.
 
-    Attributes
+    Parameters
     ----------
     rtol : float
         Relative tolerance.
@@ -214,4 +214,4 @@ def _summarise(values: Any, own: Any) -> Estimate:
 def _length(pair: GraphBatch, series: Series, max_length: int | None, rtol: float) -> int:
     if max_length is not None:
         return check_length(max_length)
-    return whole_length(pair, series, 1e-3 * rtol)[0]
+    return choose_truncation(pair, series, 1e-3 * rtol)[0]

@@ -129,6 +129,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
             The graphs, as `as_batch` takes them.
         y : None
             Ignored.
+
         Returns
         -------
         self : object

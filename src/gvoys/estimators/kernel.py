@@ -155,6 +155,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             The graphs, as `as_batch` takes them.
         y : None
             Ignored.
+
         Returns
         -------
         self : object

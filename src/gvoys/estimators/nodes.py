@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, UnsupportedError, VarianceWarning
-from gvoys.estimators.base import SLACK, WHOLE, as_seed, check_finite
+from gvoys.estimators.base import SLACK, TRUNCATION, as_seed, check_finite
 from gvoys.estimators.estimate import Estimate
 from gvoys.estimators.spread import widened
 from gvoys.exact import pose
@@ -24,7 +24,7 @@ from gvoys.series import Geometric, Series, check_series
 from gvoys.theory import finite_variance_of_nodes
 from gvoys.threads import threads
 from gvoys.walks.grf import compute_grf
-from gvoys.walks.settings import check_anchors, check_count, check_halting, choose_scale, outdoing, walk_rate
+from gvoys.walks.settings import check_anchors, check_count, check_halting, choose_scale, growth_constant, walk_rate
 from gvoys.walks.voyagers import WalkConfig, check_replicate, compute_voyagers
 
 __all__ = ["GraphRandomFeatures", "estimate_on_product"]
@@ -100,6 +100,7 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
             One graph of any kind that `as_batch` takes.
         y : None
             Ignored.
+
         Returns
         -------
         self : object
@@ -164,7 +165,7 @@ class GraphRandomFeatures(TransformerMixin, BaseEstimator):
         graph = as_one_graph(X, "X")
         rate = walk_rate(graph)
         self.series_.check_convergence(rate)
-        if self.series_.modulation_length(rate, SLACK * WHOLE) > self.max_length_:
+        if self.series_.modulation_length(rate, SLACK * TRUNCATION) > self.max_length_:
             raise DivergenceError(
                 f"the series was truncated at length {self.max_length_}, which is too short for this graph; fit on it"
             )
@@ -261,12 +262,12 @@ def estimate_on_product(
 
 
 def modulated(series: Series, graph: GraphBatch, scale: float) -> NDArray[np.float64]:
-    """f_l * scale^l up to where at most 1e-9 of f is left, for walks on one graph."""
+    """Factors f_l * scale^l up to where at most 1e-9 of f is left, for walks on one graph."""
     rate = walk_rate(graph)
     series.check_convergence(rate)
     series.check_modulation()
     with np.errstate(over="ignore"):
-        f = series.modulation(series.modulation_length(rate, WHOLE / outdoing(graph)), np.sqrt(scale))
+        f = series.modulation(series.modulation_length(rate, TRUNCATION / growth_constant(graph)), np.sqrt(scale))
     check_finite(f)
     return f
 

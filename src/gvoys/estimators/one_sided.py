@@ -132,7 +132,7 @@ class OneSidedVoyagers(SampledWalks):
         return profiles
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Name the features walk0_0, walk0_1, …: the length of the walks, and the component.
+        """Name the features walk0_0, walk0_1 and so on, by length and component.
 
         Parameters
         ----------

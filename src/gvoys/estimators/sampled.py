@@ -37,6 +37,7 @@ class SampledWalks(TransformerMixin, WalkEstimator):
             The graphs, as `as_batch` takes them.
         y : None
             Ignored.
+
         Returns
         -------
         self : object

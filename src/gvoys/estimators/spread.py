@@ -20,7 +20,20 @@ _PER_STEP, _PER_SUM = 8, 64  # roundings of a node's state beside its neighbours
 
 
 def widened(standard_error: NDArray[np.float64], n_groups: int) -> NDArray[np.float64]:
-    """A standard error from few groups, widened so that +-1.96 of it is a 95 % interval (Student's t)."""
+    """Widen a standard error from few groups so that +-1.96 of it is a 95 % interval (Student's t).
+
+    Parameters
+    ----------
+    standard_error : ndarray
+        Standard errors.
+    n_groups : int
+        Number of groups they come from.
+
+    Returns
+    -------
+    ndarray
+        The wider standard errors.
+    """
     return standard_error * (float(stdtrit(n_groups - 1, 0.975)) / _NORMAL)
 
 
@@ -50,11 +63,31 @@ def rounding_floor(
 def gram_with_error(
     left: NDArray[Any], right: NDArray[Any], n_components: int, cosine: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """K and its standard error for features (n, n_lengths, n_rounds * n_components); nan with under two groups.
+    """Gram matrix of features and its standard error.
 
+    Parameters
+    ----------
+    left : ndarray of shape (n_left, n_lengths, n_iterations * n_components)
+        Features.
+    right : ndarray of shape (n_right, n_lengths, n_iterations * n_components)
+        Features to compare with.
+    n_components : int
+        Components of one length and iteration.
+    cosine : bool, default=False
+        Whether the error is that of the cosine.
+
+    Returns
+    -------
+    K : ndarray of shape (n_left, n_right)
+        The Gram matrix.
+    error : ndarray of shape (n_left, n_right)
+        Its standard error; nan with under two groups.
+
+    Notes
+    -----
     With `cosine` the error is that of N = K(G, H) / sqrt(K(G, G) K(H, H)) times that root, by the delta method: a
     group's share of it is V_g - N / 2 (D_g(G) / D(G) + D_g(H) / D(H)), with V_g and D_g its values of K and of the
-    diagonal. Where the diagonal goes up and down with K, as for graphs that are alike, hardly any of it is left.
+    diagonal. If the diagonal goes up and down with K, as for graphs that are alike, hardly any of it is left.
 
     Memory: four matrices of (n_left, n_right), five with `cosine`.
     """

@@ -1,4 +1,4 @@
-"""Sequence counts as sparse matrices: columns are the sequences seen at fit."""
+"""Sequence counts as sparse matrices: columns are the sequences that occur at fit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,18 @@ class Vocabulary:
 
     @classmethod
     def from_counts(cls, rounds: list[list[Counts]]) -> Vocabulary:
-        """The sequences that occur in counts."""
+        """Collect the sequences that occur in counts.
+
+        Parameters
+        ----------
+        rounds : list of list of Counts
+            Counts of each iteration and length.
+
+        Returns
+        -------
+        Vocabulary
+            The sequences.
+        """
         return cls([[np.unique(counts.keys) for counts in lengths] for lengths in rounds])
 
     @property
@@ -38,7 +49,22 @@ class Vocabulary:
         return sum(len(keys) for lengths in self.keys for keys in lengths)
 
     def features(self, rounds: list[list[Counts]], factors: NDArray[np.float64], n_graphs: int) -> sp.csr_array:
-        """Counts of the known sequences times factors (n_rounds, n_lengths), (n_graphs, n_columns)."""
+        """Counts of the known sequences, times factors.
+
+        Parameters
+        ----------
+        rounds : list of list of Counts
+            Counts of each iteration and length.
+        factors : ndarray of shape (n_iterations, n_lengths)
+            Factors of the counts.
+        n_graphs : int
+            Number of graphs.
+
+        Returns
+        -------
+        csr_array of shape (n_graphs, n_columns)
+            The features.
+        """
         parts, first = [], 0
         for known, lengths, row in zip(self.keys, rounds, factors, strict=True):
             for keys, counts, factor in zip(known, lengths, row, strict=True):
@@ -51,7 +77,22 @@ class Vocabulary:
 
 
 def squared_norms(rounds: list[list[Counts]], factors: NDArray[np.float64], n_graphs: int) -> NDArray[np.float64]:
-    """K(G, G) of every graph, over all its sequences, known or not."""
+    """K(G, G) of every graph, over all its sequences, known or not.
+
+    Parameters
+    ----------
+    rounds : list of list of Counts
+        Counts of each iteration and length.
+    factors : ndarray of shape (n_iterations, n_lengths)
+        Factors of the counts.
+    n_graphs : int
+        Number of graphs.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+        The squared norms.
+    """
     total = np.zeros(n_graphs)
     for lengths, row in zip(rounds, factors, strict=True):
         for counts, factor in zip(lengths, row, strict=True):
@@ -60,7 +101,20 @@ def squared_norms(rounds: list[list[Counts]], factors: NDArray[np.float64], n_gr
 
 
 def sparse_gram(left: sp.csr_array, right: sp.csr_array) -> NDArray[np.float64]:
-    """left @ right.T as a dense matrix; by BLAS where both are small enough to be dense, which is quicker."""
+    """The dense matrix left @ right.T, by BLAS if both are small enough to be dense, which is faster.
+
+    Parameters
+    ----------
+    left : csr_array of shape (n_left, n_columns)
+        Features.
+    right : csr_array of shape (n_right, n_columns)
+        Features to compare with.
+
+    Returns
+    -------
+    ndarray of shape (n_left, n_right)
+        The Gram matrix.
+    """
     if (left.shape[0] + right.shape[0]) * left.shape[1] > _DENSE:
         return (left @ right.T).toarray()
     ours = left.toarray()

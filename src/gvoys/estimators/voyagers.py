@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ModulationError, ParameterError, VarianceWarning
-from gvoys.estimators.base import SLACK, WHOLE, check_finite
+from gvoys.estimators.base import SLACK, TRUNCATION, check_finite
 from gvoys.estimators.sampled import SampledWalks
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
@@ -21,7 +21,7 @@ from gvoys.walks.settings import (
     check_count,
     check_flag,
     check_halting,
-    outdoing,
+    growth_constant,
     power_of_two,
     walk_rate,
 )
@@ -145,11 +145,11 @@ class GraphVoyagers(SampledWalks):
                 f"{error} (GraphVoyagers needs the infinite series; OneSidedVoyagers takes a max_length)"
             ) from None
         self.series_.check_modulation()
-        self.max_length_ = self.series_.modulation_length(growth, WHOLE / outdoing(batch))
+        self.max_length_ = self.series_.modulation_length(growth, TRUNCATION / growth_constant(batch))
 
     def _reaches(self, growth: float) -> bool:
         try:
-            return self.series_.modulation_length(growth, SLACK * WHOLE) <= self.max_length_
+            return self.series_.modulation_length(growth, SLACK * TRUNCATION) <= self.max_length_
         except (DivergenceError, ModulationError):
             return False
 
@@ -192,7 +192,7 @@ class GraphVoyagers(SampledWalks):
         return compute_voyagers(batch, self.deposits_, self.config_, *self._ends(batch, settings), **self._labels())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Name the features voyager0, voyager1, …
+        """Name the features voyager0, voyager1 and so on.
 
         Parameters
         ----------

@@ -45,7 +45,7 @@ _COMPONENTS = (512, 2048)  # of a sketch, at least and at most
 class Length:
     """Profiles of one walk length: exact with a rest, or a sketch in several groups.
 
-    Attributes
+    Parameters
     ----------
     values : ndarray of shape (n_graphs, width)
         Coordinates of exact profiles, or all components of a sketch.
@@ -69,7 +69,7 @@ class Length:
 class Blocks:
     """What the page computes kernels from.
 
-    Attributes
+    Parameters
     ----------
     mu : ndarray of shape (n_lengths,)
         Weights of the walk lengths.

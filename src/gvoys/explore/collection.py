@@ -21,14 +21,14 @@ __all__ = ["Collection", "Property", "as_property", "load_collection"]
 _FEW = 12  # different values up to which whole numbers are classes
 _MISSING = ("", "na", "n/a", "nan", "none", "null")
 _NAMES = ("id", "name")  # columns that name a molecule rather than describe it
-_MANY = 40  # classes beyond which colours tell nothing
+_MANY = 40  # classes beyond which colours cannot be told apart
 
 
 @dataclass(frozen=True)
 class Property:
     """One value per graph.
 
-    Attributes
+    Parameters
     ----------
     values : ndarray of shape (n_graphs,)
         Numbers (nan if missing), or codes into `classes`.

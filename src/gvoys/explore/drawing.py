@@ -29,7 +29,7 @@ Chemist = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]]  # 
 class Drawings:
     """Nodes and edges of all graphs back to back; graphs that are too large have neither.
 
-    Attributes
+    Parameters
     ----------
     node_offsets : ndarray of shape (n_graphs + 1,)
         Where each graph's nodes begin.

@@ -39,7 +39,31 @@ _NODES = 1024  # whose share of a profile is one sum
 
 
 class GpuSketch(Sketch):
-    """The sketch of one block of graphs, by the GPU's kernels; takes the arguments of `Sketch`."""
+    """The sketch of one block of graphs, by the GPU's kernels.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    start : ndarray of shape (n_nodes,)
+        Start weights.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights.
+    node_labels : bool
+        Whether node labels are used.
+    edge_labels : bool
+        Whether edge labels are used.
+    backtrack : bool
+        Whether walks may backtrack.
+    bandwidth : float or None
+        Bandwidth of node attributes; None ignores them.
+    seed : int
+        Seed of all random bits.
+    first_group : int
+        Number of the first group.
+    factor : float32
+        Factor of adjacency matrices, 1 / scale.
+    """
 
     def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
         at_once = max(_OUTPUT // (4 * out.shape[1] * out.shape[2]), 1)

@@ -133,14 +133,14 @@ def compute_voyagers(
     for first in range(0, config.n_components if len(begins) else 0, at_once):
         components = range(first, min(first + at_once, config.n_components))
         anchors = graphs_on_device.anchors(components)
-        met = []
+        gathered = []
         for side, adjacency, loads in sides:
             here = to_device(np.zeros((len(components), batch.n_nodes)))
             graphs_on_device.sample_walks(
                 components, side, adjacency, factors, distribution, loads, None, anchors, (graphs, begins), None, here
             )
-            met.append(here.copy_to_host())
-        products = np.add.reduceat(met[0] * met[1], batch.node_offsets[filled], axis=1)
+            gathered.append(here.copy_to_host())
+        products = np.add.reduceat(gathered[0] * gathered[1], batch.node_offsets[filled], axis=1)
         out[filled[:, None], np.array(components)] = products.T
     if config.n_anchors is not None:
         fewer = batch.graph_sizes > config.n_anchors
@@ -196,7 +196,7 @@ class _DeviceGraphs:
         anchors: NDArray[np.bool_] | None,
         blocks: tuple[NDArray[Any], NDArray[Any]],
         sums: Any,
-        met: Any,
+        gathered: Any,
     ) -> None:
         """Sample the walks of some components from every node."""
         config = self.config
@@ -220,7 +220,7 @@ class _DeviceGraphs:
             loads if ends is None else ends, to_device(deposits), to_device(lengths),
             0.0 if config.share_halting else config.p_halt, first_walker, config.n_walks, config.share_signs, side,
             self.inverse, to_device(np.ones((1, 1), np.bool_) if anchors is None else anchors), anchors is not None,
-            apart, sums if apart else to_device(nothing[None]), to_device(nothing) if apart else met,
+            apart, sums if apart else to_device(nothing[None]), to_device(nothing) if apart else gathered,
         )  # fmt: skip
         cuda.synchronize()
 

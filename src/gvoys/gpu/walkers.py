@@ -72,10 +72,10 @@ def walk(
     seed: Any, tasks: Any, offsets: Any, keys: Any, indptr: Any, indices: Any, weights: Any, weighted: Any,
     edge_codes: Any, edge_signs: Any, edge_hashes: Any, edge_labelled: Any, codes: Any, signs: Any, hashes: Any,
     labelled: Any, loads: Any, ends: Any, deposits: Any, lengths: Any, p_halt: Any, first_walker: Any, n_walks: Any,
-    share_signs: Any, side: Any, inverse: Any, anchors: Any, anchored: Any, apart: Any, sums: Any, met: Any,
+    share_signs: Any, side: Any, inverse: Any, anchors: Any, anchored: Any, apart: Any, sums: Any, gathered: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """Walkers (grid y) from blocks of nodes (grid x): their deposits by length into sums[walker, block, length], or,
-    where lengths are not kept apart, by node into met[component, node].
+    where lengths are not kept apart, by node into gathered[component, node].
 
     Holders of signs are walkers, or components where signs are shared; all their tables have a row each.
     """
@@ -110,7 +110,7 @@ def walk(
                 sums[row, block, step] = shares[0]
             cuda.syncthreads()
         elif value != 0.0 and (not anchored or anchors[component, place]):
-            cuda.atomic.add(met, (component, place), value)
+            cuda.atomic.add(gathered, (component, place), value)
         if step == longest:
             break
         if mine <= step:

@@ -15,7 +15,19 @@ __all__ = ["LineGraph", "line_graph", "reverse_entries"]
 
 @dataclass(frozen=True)
 class LineGraph:
-    """Arc e = (tail -> head); the arcs that may come before it are sources[pointers[e]:pointers[e + 1]]."""
+    """The line graph without backtracking: its nodes are the arcs e = (tail -> head).
+
+    Parameters
+    ----------
+    tails : ndarray of shape (n_arcs,)
+        Tail of each arc.
+    heads : ndarray of shape (n_arcs,)
+        Head of each arc.
+    pointers : ndarray of shape (n_arcs + 1,)
+        Where the arcs that may precede arc e begin in `sources`.
+    sources : ndarray
+        The arcs that may precede each arc.
+    """
 
     tails: NDArray[np.int64]
     heads: NDArray[np.int64]
@@ -24,7 +36,20 @@ class LineGraph:
 
 
 def line_graph(batch: GraphBatch) -> LineGraph:
-    """All pairs of consecutive arcs (y -> u), (u -> x) with y != x. Cost: the sum of squared degrees."""
+    """Find all pairs of consecutive arcs (y -> u), (u -> x) with y != x.
+
+    Cost: the sum of squared degrees.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    LineGraph
+        The arcs and their predecessors.
+    """
     tails, heads = batch.rows(), batch.columns()
     into = stable_order(heads)  # arcs by the node they end at
     begin = np.concatenate([[0], np.cumsum(np.bincount(heads, minlength=batch.n_nodes))])
@@ -38,7 +63,18 @@ def line_graph(batch: GraphBatch) -> LineGraph:
 
 
 def reverse_entries(batch: GraphBatch) -> NDArray[np.int64]:
-    """For each entry u -> x where the entries x -> u begin and end, (n_entries, 2); parallel edges may be several."""
+    """Find the entries x -> u for each entry u -> x.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    ndarray of shape (n_entries, 2)
+        Where they begin and end; parallel edges may be several.
+    """
     rows, columns = batch.rows().astype(np.int64), batch.columns()
     forward, backward = rows * batch.n_nodes + columns, columns * batch.n_nodes + rows
     return np.column_stack([np.searchsorted(forward, backward, side) for side in ("left", "right")])

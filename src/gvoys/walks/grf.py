@@ -19,7 +19,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.kernels import kernel
 from gvoys.walks.voyagers import WalkConfig
 from gvoys.walks.voyagers.crossing import drop_anchors
-from gvoys.walks.voyagers.steps import backward, forward, graph_keys, halting_length, neighbour, walk_words
+from gvoys.walks.voyagers.steps import backward, forward, graph_keys, halting_length, neighbour, step_bits
 
 __all__ = ["compute_grf"]
 
@@ -29,9 +29,27 @@ _VISITS = 1 << 22  # of walkers at nodes that are held at once
 def compute_grf(
     graph: GraphBatch, deposits: NDArray[np.float64], config: WalkConfig, scale: float = 1.0, *, against: bool = False
 ) -> tuple[sp.csr_array, NDArray[np.int64]]:
-    """Features (n_nodes, n_anchors) of a batch of one, and the nodes that are the anchors.
+    """Graph random features of the nodes of one graph.
 
-    `deposits` is f_l * scale^l. `against` walks against the edges, for the right-hand factor of a directed graph.
+    Parameters
+    ----------
+    graph : GraphBatch
+        A batch of one graph.
+    deposits : ndarray of shape (n_lengths,)
+        The factors f_l * scale^l.
+    config : WalkConfig
+        How many walkers are sampled, and what they share.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+    against : bool, default=False
+        Whether to walk against the edges, for the right-hand factor of a directed graph.
+
+    Returns
+    -------
+    features : csr_array of shape (n_nodes, n_anchors)
+        The features.
+    anchors : ndarray of shape (n_anchors,)
+        The nodes that the columns stand for.
     """
     ahead = forward(graph, edge_labels=False)
     key = graph_keys(graph, ahead, False, config.seed, config.replicate)[0]
@@ -109,7 +127,7 @@ def _fill(
                 if degree == 0:
                     break
                 if step & 3 == 0:
-                    r0, r1, r2, r3 = walk_words(key, u, w, side, step)
+                    r0, r1, r2, r3 = step_bits(key, u, w, side, step)
                 e = neighbour(r0, row, degree)
                 r0, r1, r2 = r1, r2, r3
                 load *= degree * inverse

@@ -33,10 +33,37 @@ def compute_moments(
     scale: float = 1.0,
     make: Any = None,
 ) -> NDArray[np.float64]:
-    """H_i = v^T (A / scale)^i w for i = 0 … max_length, (n_graphs, max_length + 1, 1).
+    """Moments H_i = v^T (A / scale)^i w for i = 0 … max_length.
 
-    Cost: O(max_length * n_entries) additions, two node vectors per thread. Moments past the range of float64 raise
-    ParameterError; a power of two as `scale` changes no bit of the others. `make` computes them in place of the CPU.
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+    make : callable or None, default=None
+        What computes them in place of the CPU.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, 1)
+        The moments.
+
+    Raises
+    ------
+    ParameterError
+        If moments leave the range of float64.
+
+    Notes
+    -----
+    Cost: O(max_length * n_entries) additions, two node vectors per thread. A power of two as `scale` changes no
+    bit of the result but its exponent.
     """
     v, w = compute_endpoint(batch, start, "start"), compute_endpoint(batch, stop, "stop")
     if make is not None:

@@ -133,7 +133,22 @@ def profiles(
 
 
 def moment_profiles(batch: GraphBatch, max_length: int, settings: Settings) -> NDArray[np.float64]:
-    """Walk moments, (n_graphs, max_length + 1, 1)."""
+    """Walk moments.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    settings : Settings
+        How graphs are walked.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, 1)
+        The moments.
+    """
     if not settings.plain:
         raise UnsupportedError(
             "method 'moments' cannot use labels, node attributes, refine or backtrack=False; "
@@ -153,7 +168,28 @@ def sketch_profiles(
     first_group: int = 0,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """A sketch, (n_graphs, max_length + 1, (refine + 1) * n_components)."""
+    """Sketched profiles.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    n_components : int
+        Width of the sketch of one iteration.
+    settings : Settings
+        How graphs are walked.
+    first_group : int, default=0
+        Number of the first group of 128 components.
+    out : ndarray or None, default=None
+        Array to write to.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, (refine + 1) * n_components)
+        The sketch.
+    """
     gpu = backend(settings.device)
     if out is None and gpu is not None:
         out = gpu.empty_on_host((len(batch), max_length + 1, (settings.refine + 1) * n_components), np.float32)
@@ -179,7 +215,26 @@ def sketch_profiles(
 def voyager_profiles(
     batch: GraphBatch, max_length: int, n_components: int, settings: Settings, replicate: int = 0
 ) -> NDArray[np.float64]:
-    """One-sided walks of fixed length, one walker per node and component, (n_graphs, max_length + 1, n_components)."""
+    """Profiles by one-sided walks of fixed length, one walker per node and component.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    n_components : int
+        Number of walkers per node.
+    settings : Settings
+        How graphs are walked.
+    replicate : int, default=0
+        Which independent draw of the walks to use, 0 to 255.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, n_components)
+        The profiles.
+    """
     settings.check_sampled()
     gpu = backend(settings.device)
     out = (compute_walks if gpu is None else gpu.compute_walks)(
@@ -202,7 +257,24 @@ def voyager_profiles(
 
 
 def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **how: Any) -> list[list[Counts]]:
-    """Sequence counts of each Weisfeiler–Lehman iteration and each length."""
+    """Count label sequences for each Weisfeiler–Lehman iteration and each length.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    settings : Settings
+        How graphs are walked.
+    **how : dict
+        Further arguments of `compute_sequences`.
+
+    Returns
+    -------
+    list of list of Counts
+        Counts of each iteration and length.
+    """
     if settings.device != "cpu":
         raise UnsupportedError("method 'sequences' cannot run on a GPU; use device='cpu' or method='sketch'")
     if settings.attribute_bandwidth is not None:

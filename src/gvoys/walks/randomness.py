@@ -28,9 +28,9 @@ __all__ = [
     "WALK_NODE",
     "normal_table",
     "philox",
+    "random_bits",
     "uniform",
     "uniform_table",
-    "words",
 ]
 
 # Purposes: bits of different purposes are independent.
@@ -56,7 +56,7 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:  # prag
 
 
 @kernel()
-def words(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any) -> Any:  # pragma: no cover
+def random_bits(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any) -> Any:  # pragma: no cover
     """Four times 32 random bits for (seed, purpose, call, group, step, label); step < 2^16, purpose and call < 2^8."""
     what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(call) << np.uint64(16)) | np.uint64(step)
     name = np.uint64(label)
@@ -77,10 +77,10 @@ def _fill(seed: Any, purpose: Any, groups: Any, labels: Any, signs: Any, places:
     for index in prange(len(groups) * n_steps):
         r, t = np.int64(index) // n_steps, np.int64(index) % n_steps
         for c in range(len(labels)):
-            a, b, e, d = words(seed, purpose, 0, groups[r], t, labels[c])
+            a, b, e, d = random_bits(seed, purpose, 0, groups[r], t, labels[c])
             signs[r, t, c, 0] = a | (b << _HALF)
             signs[r, t, c, 1] = e | (d << _HALF)
-            places[r, t, c] = np.uint32(words(seed, purpose, 1, groups[r], t, labels[c])[0])
+            places[r, t, c] = np.uint32(random_bits(seed, purpose, 1, groups[r], t, labels[c])[0])
 
 
 def sign_table(
@@ -98,7 +98,7 @@ def _fill_uniform(seed: Any, purpose: Any, groups: Any, out: Any) -> None:  # pr
     for r in range(out.shape[0]):
         for t in range(out.shape[1]):
             for i in range(out.shape[2]):
-                a, b, _, _ = words(seed, purpose, 0, groups[r], t, i)
+                a, b, _, _ = random_bits(seed, purpose, 0, groups[r], t, i)
                 out[r, t, i] = uniform(a, b)
 
 

@@ -28,7 +28,17 @@ _BLOCK = 1 << 16  # nodes that are stepped at once
 
 @dataclass(frozen=True)
 class Counts:
-    """c_G(s) of one walk length: graph, hash of the sequence, weight; sorted by graph, then hash."""
+    """Counts c_G(s) of one walk length, sorted by graph, then by hash.
+
+    Parameters
+    ----------
+    graphs : ndarray of int
+        Graph of each count.
+    keys : ndarray of uint64
+        Hash of the label sequence.
+    values : ndarray of float
+        Weight of its walks.
+    """
 
     graphs: NDArray[np.int64]
     keys: NDArray[np.uint64]
@@ -61,10 +71,42 @@ def compute_sequences(
     scale: float = 1.0,
     budget: int = STATE_BUDGET,
 ) -> list[Counts]:
-    """Exact sequence counts, one `Counts` per length 0 … max_length, of walks on A / scale.
+    """Count label sequences exactly, of walks on A / scale.
 
-    Cost: the number of states, which grows with the number of distinct sequences through each node; past `budget`
-    it raises UnsupportedError.
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    node_labels : bool, default=True
+        Whether node labels are used.
+    edge_labels : bool, default=False
+        Whether edge labels are used.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+    budget : int, default=20000000
+        Largest number of states at any one length.
+
+    Returns
+    -------
+    list of Counts
+        Counts of each length 0 … max_length.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are more states than `budget`.
+
+    Notes
+    -----
+    Cost: the number of states, which grows with the number of distinct sequences through each node.
     """
     v, w = compute_endpoint(batch, start, "start"), compute_endpoint(batch, stop, "stop")
     labels = (
@@ -90,9 +132,23 @@ def compute_sequences(
 
 
 def estimate_states(batch: GraphBatch, max_length: int, sample: int = 32, **how: Any) -> float:
-    """How many states one length would have at most, by `sample` graphs spread over the batch.
+    """Estimate the number of states of the largest length from a sample of the graphs.
 
-    inf where the sample has more than its share of the budget, or more than are counted quickly.
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    sample : int, default=32
+        Number of graphs to count.
+    **how : dict
+        Further arguments of `compute_sequences`.
+
+    Returns
+    -------
+    float
+        The estimate; inf if the sample has more than its share of the budget, or more than are counted quickly.
     """
     if len(batch) == 0:
         return 0.0

@@ -26,10 +26,10 @@ __all__ = [
     "check_settings",
     "choose_labels",
     "choose_scale",
-    "outdoing",
+    "choose_truncation",
+    "growth_constant",
     "power_of_two",
     "walk_rate",
-    "whole_length",
 ]
 
 METHODS = ("moments", "sequences", "sketch", "voyagers")
@@ -37,7 +37,31 @@ METHODS = ("moments", "sequences", "sketch", "voyagers")
 
 @dataclass(frozen=True)
 class Settings:
-    """How graphs are walked; the same for every graph that is to be compared."""
+    """How graphs are walked; the same for all graphs that are compared.
+
+    Parameters
+    ----------
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    node_labels : bool, default=False
+        Whether node labels are used.
+    edge_labels : bool, default=False
+        Whether edge labels are used.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    seed : int, default=0
+        Seed of all random bits.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where profiles are computed.
+    """
 
     start: Any = "uniform"
     stop: Any = "uniform"
@@ -64,7 +88,20 @@ class Settings:
 
 
 def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
-    """Whether node and edge labels are used; "auto" uses node labels if the batch has them."""
+    """Choose whether node and edge labels are used.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    labels : {"auto", "node", "edge", "both"} or None
+        The choice; "auto" uses node labels if the batch has them.
+
+    Returns
+    -------
+    tuple of (bool, bool)
+        Whether node labels, and whether edge labels are used.
+    """
     if isinstance(labels, str) and labels == "auto":
         return batch.node_labels is not None, False
     if labels is not None and (not isinstance(labels, str) or labels not in LABEL_CHOICES):
@@ -111,16 +148,32 @@ def check_halting(p_halt: Any) -> float:
     return float(p_halt)
 
 
-def whole_length(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, float]:
-    """The truncation length for the infinite series to `rtol` of a bound on it, and the growth rate of the walks.
+def choose_truncation(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, float]:
+    """Choose the truncation length of the infinite series, to `rtol` of a bound on it.
 
     Undirected walks grow at most by the spectral radius per step. Directed ones may grow faster at first, and are
     bounded by the growth of their first steps instead.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    series : Series
+        The weights of the walk lengths.
+    rtol : float
+        Relative truncation error.
+
+    Returns
+    -------
+    length : int
+        Longest walk.
+    rate : float
+        Largest growth rate of the walks.
     """
     rate = walk_rate(batch)
-    outdone = outdoing(batch)
+    constant = growth_constant(batch)
     try:
-        length = series.truncation_length(rate**2, rtol / outdone)
+        length = series.truncation_length(rate**2, rtol / constant)
     except DivergenceError as error:
         if not batch.directed:
             raise
@@ -139,8 +192,8 @@ def walk_rate(batch: GraphBatch) -> float:
     return float(spectral_radius(batch, 1e-4).max(initial=0.0))
 
 
-def outdoing(batch: GraphBatch) -> float:
-    """The const of `walk_rate`: by how much K_i may exceed the rate's powers, beside the endpoints' sizes."""
+def growth_constant(batch: GraphBatch) -> float:
+    """The constant of `walk_rate`: how far K_i may exceed the rate's powers, relative to the endpoints' norms."""
     return AT_FIRST**2 if batch.directed else 1.0
 
 

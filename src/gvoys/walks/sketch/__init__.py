@@ -62,9 +62,45 @@ def compute_sketch(
     out: NDArray[np.float32] | None = None,
     make: Any = None,
 ) -> NDArray[np.float32]:
-    """Sketched profiles, (n_graphs, max_length + 1, (refine + 1) * n_components); the WL iterations are concatenated.
+    """Sketched profiles; the Weisfeiler–Lehman iterations are concatenated.
 
-    `make` is the class that does the work: `Sketch`, or the GPU's.
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    n_components : int
+        Width of the sketch of one iteration.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    node_labels : bool, default=True
+        Whether node labels are used.
+    edge_labels : bool, default=False
+        Whether edge labels are used.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    seed : int, default=0
+        Seed of all random bits.
+    first_group : int, default=0
+        Number of the first group of 128 components.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number.
+    out : ndarray or None, default=None
+        Array to write to.
+    make : type or None, default=None
+        Class that does the work; None means `Sketch`.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, (refine + 1) * n_components)
+        The sketch, in float32.
     """
     if out is None:
         out = np.empty((len(batch), max_length + 1, (refine + 1) * n_components), np.float32)
@@ -117,7 +153,31 @@ def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
 
 
 class Sketch:
-    """The sketch of one block of graphs."""
+    """The sketch of one block of graphs.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    start : ndarray of shape (n_nodes,)
+        Start weights.
+    stop : ndarray of shape (n_nodes,)
+        Stop weights.
+    node_labels : bool
+        Whether node labels are used.
+    edge_labels : bool
+        Whether edge labels are used.
+    backtrack : bool
+        Whether walks may backtrack.
+    bandwidth : float or None
+        Bandwidth of node attributes; None ignores them.
+    seed : int
+        Seed of all random bits.
+    first_group : int
+        Number of the first group.
+    factor : float32
+        Factor of adjacency matrices, 1 / scale.
+    """
 
     def __init__(
         self,
@@ -142,7 +202,13 @@ class Sketch:
         self.indices = batch.indices.view(np.uint32)
 
     def fill(self, out: NDArray[np.float32]) -> None:
-        """All groups; the norm 1 / sqrt(d) weights each by its share of the components."""
+        """Compute all groups; the norm 1 / sqrt(d) weights each by its share of the components.
+
+        Parameters
+        ----------
+        out : ndarray of shape (n_graphs, n_steps, n_components)
+            Array to write to.
+        """
         n_components = out.shape[2]
         norm = np.float32(1.0 / np.sqrt(n_components))
         whole = n_components // WIDTH if self._plain() else 0

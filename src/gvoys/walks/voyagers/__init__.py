@@ -1,8 +1,8 @@
 """Sampled walks: graph voyagers (Algorithm 1 of Choromanski et al. 2025, corrected), and one-sided walks.
 
 Algorithm 1 makes one number per graph and component, (v^T C)(D^T w), in O(nodes x walks / p_halt) time and O(nodes)
-memory. Walkers set out from every node along the edges (C) and against them (D) and leave deposits where they come
-by; the two are multiplied and summed over nodes. C and D are never stored.
+memory. Walkers start at every node, along the edges (C) and against them (D), and leave deposits at the nodes they
+visit; the two are multiplied and summed over nodes. C and D are never stored.
 
     deposit at length l  =  load * g(l) * sqrt(f_l),   load = product over steps of degree * weight * z(label, step)
 
@@ -74,11 +74,22 @@ class WalkConfig:
 
     @property
     def step_factor(self) -> float:
-        """What divides out the chance of going on for one step."""
+        """Factor that divides out the probability of going on for one step."""
         return float((1.0 - self.p_halt) ** (-0.5 if self.share_halting else -1.0))
 
     def halting_factors(self, n_lengths: int) -> NDArray[np.float64]:
-        """What divides out the chance of still walking at each length; no walker comes as far as 1e150."""
+        """Factors that divide out the probability of still walking, at most 1e150, which no walker reaches.
+
+        Parameters
+        ----------
+        n_lengths : int
+            Number of lengths.
+
+        Returns
+        -------
+        ndarray of shape (n_lengths,)
+            The factors.
+        """
         with np.errstate(over="ignore"):
             return np.minimum(np.power(self.step_factor, np.arange(n_lengths)), 1e150)
 

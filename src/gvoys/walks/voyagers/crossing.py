@@ -10,11 +10,11 @@ from numba import prange
 from gvoys.kernels import kernel
 from gvoys.walks.randomness import ANCHOR, WALK_EDGE, WALK_NODE
 from gvoys.walks.voyagers.signs import fill_lengths, fill_signs, label_parity
-from gvoys.walks.voyagers.steps import draw, halting_length, neighbour, walk_words
+from gvoys.walks.voyagers.steps import draw, halting_length, neighbour, step_bits
 
 __all__ = ["drop_anchors", "sample_both_sides", "sample_one_side"]
 
-ABREAST = 128  # walkers whose state fits into the first cache
+AT_ONCE = 128  # walkers that are advanced together: their state fits into the first cache
 _HALF = np.uint64(32)
 
 
@@ -30,7 +30,7 @@ def sample_both_sides(
         component, chunk = np.int64(task) // n_chunks, np.int64(task) % n_chunks
         first = offsets[chunks[chunk]]
         n = offsets[chunks[chunk + 1]] - first
-        met = np.zeros((2, n))
+        gathered = np.zeros((2, n))
         anchors = np.ones(n if n_anchors >= 0 else 0, np.bool_)
         if n_anchors >= 0:
             for g in range(chunks[chunk], chunks[chunk + 1]):
@@ -39,12 +39,12 @@ def sample_both_sides(
             _cross(
                 seed, component, side, chunks[chunk], chunks[chunk + 1], offsets, keys,
                 ahead if side == 0 else back, codes, hashes, edge_hashes, start if side == 0 else stop, start, factors,
-                inverse, distribution, n_walks, p_halt, share_signs, share_halting, False, anchors, met[side],
+                inverse, distribution, n_walks, p_halt, share_signs, share_halting, False, anchors, gathered[side],
             )  # fmt: skip
         for g in range(chunks[chunk], chunks[chunk + 1]):
             total = 0.0
             for u in range(offsets[g] - first, offsets[g + 1] - first):
-                total += met[0, u] * met[1, u]
+                total += gathered[0, u] * gathered[1, u]
             size = offsets[g + 1] - offsets[g]
             if 0 <= n_anchors < size:
                 total *= size / n_anchors
@@ -90,11 +90,11 @@ def drop_anchors(key: Any, component: Any, n_anchors: Any, anchors: Any) -> None
 def _cross(
     seed: Any, component: Any, side: Any, first_graph: Any, last_graph: Any, offsets: Any, keys: Any, adjacency: Any,
     codes: Any, hashes: Any, edge_hashes: Any, loads: Any, ends: Any, factors: Any, inverse: Any, distribution: Any,
-    n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any, apart: Any, anchors: Any, met: Any,
+    n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any, apart: Any, anchors: Any, gathered: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """All walkers of one component and side, on all graphs of a chunk.
 
-    Deposits gather in `met` by node, or, where lengths are kept apart, by graph and length.
+    Deposits gather in `gathered` by node, or, where lengths are kept apart, by graph and length.
     """
     signs = np.empty((len(hashes), 2), np.uint64)
     edge_signs = np.empty((len(edge_hashes), 2), np.uint64)
@@ -102,8 +102,8 @@ def _cross(
     limit = np.int64(len(factors) - 1)
     coins = np.array([seed, np.uint64(0)])
     buffers = (
-        np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64),
-        np.empty(ABREAST, np.int64), np.empty(ABREAST), np.empty((4, ABREAST), np.uint64),
+        np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64),
+        np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE), np.empty((4, AT_ONCE), np.uint64),
     )  # fmt: skip
     for w in range(n_walks):
         walker = component * n_walks + w
@@ -120,7 +120,8 @@ def _cross(
             _walk(
                 seed, keys[g], walker, shared, side, length, 0.0 if share_halting else p_halt, offsets[g],
                 offsets[g + 1], offsets[first_graph], adjacency, codes, hashes, signs, edge_hashes, edge_signs, loads,
-                ends, deposits, inverse, apart, anchors, met[row : row + len(factors)] if apart else met, buffers,
+                ends, deposits, inverse, apart, anchors,
+                gathered[row : row + len(factors)] if apart else gathered, buffers,
             )  # fmt: skip
 
 
@@ -128,14 +129,14 @@ def _cross(
 def _walk(
     seed: Any, key: Any, walker: Any, shared: Any, side: Any, longest: Any, p_halt: Any, first: Any, last: Any,
     base: Any, adjacency: Any, codes: Any, hashes: Any, signs: Any, edge_hashes: Any, edge_signs: Any, loads: Any,
-    ends: Any, deposits: Any, inverse: Any, apart: Any, anchors: Any, met: Any, buffers: Any,
+    ends: Any, deposits: Any, inverse: Any, apart: Any, anchors: Any, gathered: Any, buffers: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """One walker from every node of one graph, many at a time: while one waits for memory, others go on."""
     indptr, indices, weights, edge_codes = adjacency
     origins, places, lengths, entries, load, draws = buffers
     labelled, edge_labelled, weighted = len(codes) > 0, len(edge_codes) > 0, len(weights) > 0
-    for begin in range(first, last, ABREAST):
-        n = min(ABREAST, last - begin)
+    for begin in range(first, last, AT_ONCE):
+        n = min(AT_ONCE, last - begin)
         for i in range(n):
             origins[i], places[i], load[i] = begin + i - first, begin + i, loads[begin + i]
             lengths[i] = longest if p_halt == 0 else halting_length(longest, p_halt, key, origins[i], walker, side)
@@ -146,14 +147,14 @@ def _walk(
                         load[i] = -load[i]
             if apart:
                 for i in range(n):
-                    met[step] += load[i] * deposits[step] * ends[places[i]]
+                    gathered[step] += load[i] * deposits[step] * ends[places[i]]
             elif len(anchors) == 0:
                 for i in range(n):
-                    met[places[i] - base] += load[i] * deposits[step]
+                    gathered[places[i] - base] += load[i] * deposits[step]
             else:
                 for i in range(n):
                     if anchors[places[i] - base]:
-                        met[places[i] - base] += load[i] * deposits[step]
+                        gathered[places[i] - base] += load[i] * deposits[step]
             if step == longest:
                 break
             if step & 3 == 0:
@@ -161,7 +162,7 @@ def _walk(
                 if n == 0:
                     break
                 for i in range(n):
-                    draws[0, i], draws[1, i], draws[2, i], draws[3, i] = walk_words(key, origins[i], walker, side, step)
+                    draws[0, i], draws[1, i], draws[2, i], draws[3, i] = step_bits(key, origins[i], walker, side, step)
             for i in range(n):  # short loops, one fetch each, so that many are under way at once
                 row = np.int64(indptr[places[i]])
                 degree = np.int64(indptr[places[i] + 1]) - row

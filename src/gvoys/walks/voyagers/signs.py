@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gvoys.kernels import kernel
-from gvoys.walks.randomness import LENGTH, uniform, words
+from gvoys.walks.randomness import LENGTH, random_bits, uniform
 
 __all__ = ["DISTRIBUTIONS", "fill_lengths", "fill_signs", "label_parity"]
 
@@ -25,7 +25,7 @@ _ONE = np.uint64(1)
 @kernel()
 def _bits(seed: Any, purpose: Any, side: Any, walker: Any, block: Any, label: Any) -> Any:  # pragma: no cover
     """Random signs of 128 consecutive steps."""
-    a, b, c, d = words(seed, purpose, side, walker, block, label)
+    a, b, c, d = random_bits(seed, purpose, side, walker, block, label)
     return a | (b << _HALF), c | (d << _HALF)
 
 
@@ -65,7 +65,7 @@ def fill_lengths(
         if distribution == 0:
             g = 1.0 - 2.0 * np.float64(_pick(low, high, step))
         elif distribution > 0:
-            a, b, c, d = words(seed, LENGTH, side, walker, step & 0xFFFF, 1 + (step >> 16))
+            a, b, c, d = random_bits(seed, LENGTH, side, walker, step & 0xFFFF, 1 + (step >> 16))
             if distribution == 1:
                 g = np.sqrt(-2.0 * np.log(uniform(a, b))) * np.cos(2.0 * np.pi * uniform(c, d))
             else:

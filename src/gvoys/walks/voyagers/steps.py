@@ -17,7 +17,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import index_type, stable_order
 from gvoys.graphs.labels import local_codes
 from gvoys.kernels import kernel
-from gvoys.walks.randomness import HALT, STEP, WALK, philox, uniform, words
+from gvoys.walks.randomness import HALT, STEP, WALK, philox, random_bits, uniform
 
 __all__ = [
     "Adjacency",
@@ -28,7 +28,7 @@ __all__ = [
     "graph_keys",
     "halting_length",
     "neighbour",
-    "walk_words",
+    "step_bits",
 ]
 
 _NOTHING = np.empty(0)
@@ -40,7 +40,19 @@ _HALF = np.uint64(32)
 
 @dataclass(frozen=True)
 class Adjacency:
-    """Adjacency of one direction as CSR arrays; empty arrays stand for weights of one and for no edge labels."""
+    """Adjacency of one direction as CSR arrays; empty arrays stand for weights of one and for no edge labels.
+
+    Parameters
+    ----------
+    indptr : ndarray of shape (n_nodes + 1,)
+        Where each row begins.
+    indices : ndarray of shape (n_entries,)
+        Neighbours, numbered within the graph.
+    weights : ndarray of shape (n_entries,) or (0,)
+        Edge weights.
+    edge_codes : ndarray of shape (n_entries,) or (0,)
+        Codes of edge labels.
+    """
 
     indptr: NDArray[Any]  # (n_nodes + 1,)
     indices: NDArray[np.int32]  # (n_entries,), numbered within the graph
@@ -126,7 +138,7 @@ def _hash_graphs(
                 if len(edge_codes):
                     word = _mix(word + np.uint64(2)) ^ edge_hashes[edge_codes[e]]
                 total += _mix(word + np.uint64(0x9E3779B97F4A7C15))
-        a, b, c, d = words(seed, WALK, replicate, 0, 0, total)
+        a, b, c, d = random_bits(seed, WALK, replicate, 0, 0, total)
         out[g, 0] = a | (b << _HALF)
         out[g, 1] = c | (d << _HALF)
 
@@ -142,22 +154,22 @@ def draw(key: Any, first: Any, second: Any, purpose: Any, side: Any, count: Any)
 
 
 @kernel(inline="always")
-def walk_words(key: Any, node: Any, walker: Any, side: Any, step: Any) -> Any:  # pragma: no cover
-    """Four times 32 random bits: the draws of the steps 4k … 4k + 3 of one walker that set out from `node`."""
+def step_bits(key: Any, node: Any, walker: Any, side: Any, step: Any) -> Any:  # pragma: no cover
+    """Four times 32 random bits: the draws of the steps 4k … 4k + 3 of one walker that started at `node`."""
     return draw(key, node, walker, STEP, side, np.uint64(step) >> np.uint64(2))
 
 
 @kernel(inline="always")
-def neighbour(word: Any, begin: Any, degree: Any) -> Any:  # pragma: no cover
+def neighbour(bits: Any, begin: Any, degree: Any) -> Any:  # pragma: no cover
     """An entry of a row, each as likely as the others to one part in 2^32 / degree."""
-    return begin + np.int64((word * np.uint64(degree)) >> _HALF)
+    return begin + np.int64((bits * np.uint64(degree)) >> _HALF)
 
 
 @kernel()
 def halting_length(limit: Any, p_halt: Any, key: Any, node: Any, walker: Any, side: Any) -> Any:  # pragma: no cover
     """Steps before a walker halts, P(length >= l) = (1 - p_halt)^l, or `limit` if that comes first.
 
-    A coin of 53 bits cannot tell lengths far out apart; a walker that reaches step 20 / p_halt draws anew from there,
+    A coin of 53 bits cannot resolve very long lengths; a walker that reaches step 20 / p_halt draws anew from there,
     which changes nothing, since halting has no memory.
     """
     reach = np.int64(20.0 / p_halt) + 1
