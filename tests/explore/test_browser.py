@@ -113,7 +113,7 @@ def test_a_click_fixes_a_graph_and_lists_its_neighbours(tab, batch):
 
 
 def test_sliders_change_the_ranking_as_python_says(tab, batch):
-    tab.evaluate("fix(3)")
+    tab.evaluate("pin(3)")
     before, places = ranking(tab), tab.evaluate("Array.from(state.places.x)")
     for length, value in ((0, 0.0), (1, 0.05), (4, 0.9)):
         tab.evaluate(
@@ -236,7 +236,7 @@ def test_five_thousand_graphs_are_quick(tmp_path):
         times = tab.evaluate(
             """() => { const numbers = Float64Array.from({ length: 5e6 }, (_, i) => (i * 7919) % 1000003);
             const seconds = work => { const begin = performance.now(); work(); return performance.now() - begin; };
-            return [1, 2, 3, 4, 5].map(() => [() => fix(7), () => { place(); paint(); },
+            return [1, 2, 3, 4, 5].map(() => [() => pin(7), () => { place(); paint(); },
                 () => Float64Array.from(numbers).sort()].map(seconds)); }"""
         )
     fixing, mapping, sorting = np.min(times, axis=0)

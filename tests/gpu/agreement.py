@@ -145,7 +145,7 @@ def algorithm_1(batch):
     ):
         labels = {"node_labels": True, "edge_labels": True, "scale": 4.0}
         arguments = (batch, 0.5 ** np.arange(6.0), config, ends, ends)
-        here, there = (road(*arguments, **labels) for road in (compute_voyagers, gpu.compute_voyagers))
+        here, there = (path(*arguments, **labels) for path in (compute_voyagers, gpu.compute_voyagers))
         worst = max(worst, float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)))
     return worst
 
