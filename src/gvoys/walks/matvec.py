@@ -155,7 +155,10 @@ def moments_of_large(
     max_length: int,
     room: NDArray[np.uint16],
 ) -> NDArray[np.float64]:
-    """Moments v^T (factor A)^i w of one graph, all threads on it; `mirrored` if v = w and A is symmetric."""
+    """Moments v^T (factor A)^i w of one graph, all threads on it; `mirrored` if v = w and A is symmetric.
+
+    `room` has a place for each entry; one for all graphs saves the system the work of handing out memory.
+    """
     pointers, indices, weights, window = _packed(graph, room)
     x, y = stop.copy(), np.empty_like(stop)
     out = np.empty(max_length + 2)

@@ -82,7 +82,7 @@ def profiles(
         Weight of each node as the end of a walk, like `start`.
     labels : {"auto", "node", "edge", "both"} or None, default="auto"
         Labels that two walks must share; "auto" uses node labels if the graphs have them.
-        "moments" ignores them with "auto" and raises UnsupportedError otherwise.
+        "moments" ignores labels with "auto", and raises UnsupportedError with "node", "edge" or "both".
     refine : int, default=0
         Number of Weisfeiler–Lehman iterations of the labels; the profiles of the iterations 0 to `refine` are
         concatenated.
