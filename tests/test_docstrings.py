@@ -1,7 +1,10 @@
 """Public docstrings are numpydoc: its own validator reads them, so that the API pages show types as types."""
 
+import ast
+import contextlib
 import importlib
 import inspect
+import re
 from collections import defaultdict
 from functools import cached_property
 
@@ -96,6 +99,30 @@ def test_docstrings_are_numpydoc(names):
         pytest.fail("\n".join(found), pytrace=False)
 
 
+def wrong_defaults(name):
+    """Lines on parameters whose documented default is not the one of the signature."""
+    docstring = Docstring(name)
+    try:
+        parameters = inspect.signature(docstring.obj).parameters
+    except (TypeError, ValueError):  # a property
+        return []
+    found = []
+    for parameter, (kind, _) in docstring.doc_all_parameters.items():
+        said = re.search(r"default=(.+)$", kind)
+        held = parameters[parameter].default if parameter in parameters else inspect.Parameter.empty
+        if said is None or held is inspect.Parameter.empty:
+            continue
+        with contextlib.suppress(ValueError, SyntaxError):  # what is no literal, such as a series
+            if ast.literal_eval(said.group(1)) != held:
+                found.append(f"{name}: {parameter} has the default {held!r}, not {said.group(1)}")
+    return found
+
+
+@pytest.mark.parametrize("names", [pytest.param(names, id=module) for module, names in public_names().items()])
+def test_documented_defaults_are_those_of_the_signature(names):
+    assert [fault for name in names for fault in wrong_defaults(name)] == []
+
+
 class Sailor:
     """A class with one parameter that its docstring describes.
 
@@ -120,6 +147,12 @@ class Sailor:
 
 def test_a_class_docstring_documents_init():
     assert faults(f"{__name__}.Sailor") == []
+    assert wrong_defaults(f"{__name__}.Sailor") == []
+
+
+def test_a_wrong_default_is_found(monkeypatch):
+    monkeypatch.setattr(Sailor.__init__, "__defaults__", ("Beagle",))
+    assert wrong_defaults(f"{__name__}.Sailor") == [f"{__name__}.Sailor: ship has the default 'Beagle', not \"Argo\""]
 
 
 def test_a_description_in_the_place_of_a_type_is_found():

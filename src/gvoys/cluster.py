@@ -26,7 +26,7 @@ from gvoys.errors import ClusterError, MissingDependencyError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.learning import RandomWalkRegressor
 from gvoys.learning.gaussian import FeatureMoments
-from gvoys.learning.regressor import check_targets
+from gvoys.learning.regressor import begin, check_targets, finish, moments_of
 from gvoys.pipeline.embed import Done, Task
 from gvoys.pipeline.inputs import Chunk
 from gvoys.threads import threads
@@ -364,7 +364,7 @@ class _ProcessSums:
     regressor: RandomWalkRegressor
 
     def __call__(self, partition: Partition) -> FeatureMoments:
-        return self.regressor.moments_of(*partition())
+        return moments_of(self.regressor, *partition())
 
 
 def fit_regressor(
@@ -395,8 +395,8 @@ def fit_regressor(
     """
     if not partitions:
         raise ParameterError("there must be one partition or more")
-    begun = regressor.begin(partitions[0]()[0])
-    return begun.finish(_reduce(cluster, _ProcessSums(begun), partitions, FeatureMoments.merged))
+    begun = begin(regressor, partitions[0]()[0])
+    return finish(begun, _reduce(cluster, _ProcessSums(begun), partitions, FeatureMoments.merged))
 
 
 @dataclass(frozen=True)

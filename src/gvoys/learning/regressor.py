@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -16,10 +15,11 @@ from gvoys.estimators.base import as_seed
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.convert import as_batch
 from gvoys.learning.blocks import WalkBlocks
-from gvoys.learning.gaussian import BlockGrams, FeatureMoments, maximise_likelihood
+from gvoys.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
+from gvoys.learning.posteriors import FeaturePosterior, GramPosterior, Posterior
 from gvoys.walks.settings import check_count, check_flag
 
-__all__ = ["RandomWalkRegressor", "check_targets"]
+__all__ = ["RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
 
 _BLOCK = 4096  # graphs whose features are in the making at once
 _AT_ONCE = 512  # graphs that are compared with all fitted ones at once
@@ -66,8 +66,8 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         Weight of each node as the end of a walk.
     refine : int, default=0
         Weisfeiler–Lehman iterations; each has amplitudes of its own.
-    backtrack : bool, default=True
-        False counts non-backtracking walks only.
+    backtrack : bool, default=False
+        Whether backtracking walks are counted too.
     random_state : int, RandomState or None, default=0
         Seed of the sketch.
     n_jobs : int or None, default=None
@@ -145,21 +145,21 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         """
         batch = as_batch(X)
         targets = self._read_targets(batch, y)
-        self.exact_ = len(batch) <= check_count(self.max_exact, "max_exact")
-        self._cut_blocks(batch if self.exact_ else batch[:_BLOCK])  # all sequences, or enough graphs for the traces
-        if self.exact_:
+        if len(batch) <= check_count(self.max_exact, "max_exact"):
             self._fit_grams(batch, targets)
         else:
-            self._fit_features(batch, targets)
+            self._take_blocks(batch[:_BLOCK], check_count(self.n_components, "n_components"))  # enough for the traces
+            self._fit_moments(moments_of(self, batch, targets))
         return self
 
-    def _cut_blocks(self, batch: GraphBatch) -> None:
+    def _take_blocks(self, batch: GraphBatch, n_components: int | None) -> None:
+        """What the blocks are, from some graphs: exact without `n_components`."""
         self.walks_ = WalkBlocks.fitted(
             batch,
             max_length=self.max_length,
             labels=self.labels,
             cosine=check_flag(self.cosine, "cosine"),
-            n_components=None if self.exact_ else check_count(self.n_components, "n_components"),
+            n_components=n_components,
             start=self.start,
             stop=self.stop,
             refine=self.refine,
@@ -169,72 +169,6 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         )
         self.blocks_ = self.walks_.names
 
-    # -- in pieces, here or elsewhere: begin, add up the moments, finish
-
-    def begin(self, X: Any) -> RandomWalkRegressor:
-        """Take the blocks from some graphs, for `moments_of`; the first step of a `fit` in feature space.
-
-        Parameters
-        ----------
-        X : list of graphs or GraphBatch
-            Anything that `as_batch` takes.
-
-        Returns
-        -------
-        RandomWalkRegressor
-            A copy that knows its blocks.
-        """
-        copy: RandomWalkRegressor = clone(self)
-        copy.exact_ = False
-        batch = as_batch(X)
-        if not len(batch):
-            raise ParameterError("the first partition holds no graph, and the traces are taken from it")
-        copy._cut_blocks(batch)
-        return copy
-
-    def moments_of(self, X: Any, y: Any) -> FeatureMoments:
-        """All that the process needs to know of some graphs; those of several pieces are `merged`.
-
-        Parameters
-        ----------
-        X : list of graphs or GraphBatch
-            Anything that `as_batch` takes.
-        y : array-like of shape (n_graphs,)
-            A finite number for each graph.
-
-        Returns
-        -------
-        FeatureMoments
-            Sums over these graphs.
-        """
-        batch = as_batch(X)
-        check_is_fitted(self, "walks_")
-        targets = check_targets(y, len(batch))
-        moments = FeatureMoments.empty(self.walks_.columns)
-        for begin in range(0, len(batch), _BLOCK):
-            rows = slice(begin, begin + _BLOCK)
-            moments.add(self.walks_.features(batch[rows]), targets[rows])
-        return moments
-
-    def finish(self, moments: FeatureMoments) -> RandomWalkRegressor:
-        """Learn mu and noise from the moments of all graphs.
-
-        Parameters
-        ----------
-        moments : FeatureMoments
-            Those of all pieces, merged.
-
-        Returns
-        -------
-        RandomWalkRegressor
-            The fitted regressor.
-        """
-        if moments.count < 2:
-            raise ParameterError("two graphs or more are needed to fit a Gaussian process")
-        standard, self.mean_, self.deviation_ = moments.standardised()
-        self._learn(standard)
-        return self
-
     def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
         targets = check_targets(y, len(batch))
         if len(targets) < 2:
@@ -243,30 +177,27 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         self.deviation_ = float(targets.std()) or 1.0
         return (targets - self.mean_) / self.deviation_
 
-    def _learn(self, likelihood: Any) -> None:
+    def _fit_grams(self, batch: GraphBatch, targets: NDArray[np.float64]) -> None:
+        self._take_blocks(batch, None)
+        fitted = self.walks_.exact(batch)
+        grams = BlockGrams(self.walks_.grams(fitted, fitted), targets)
+        self.posterior_: Posterior = GramPosterior.of(self.walks_, fitted, grams, *self._learn(grams))
+
+    def _fit_moments(self, moments: FeatureMoments) -> None:
+        self.posterior_ = FeaturePosterior.of(self.walks_, moments, *self._learn(moments))
+
+    def _learn(self, likelihood: Likelihood) -> tuple[NDArray[np.float64], float]:
+        """log mu and log noise, and what is kept of them."""
         n_blocks = likelihood.n_blocks
         log_mu, log_noise = np.full(n_blocks, -np.log(n_blocks)), float(np.log(0.1))
         curve: list[float] = []
         if check_flag(self.learn, "learn"):
             steps = check_count(self.max_iterations, "max_iterations")
             log_mu, log_noise, curve = maximise_likelihood(likelihood, log_mu, log_noise, steps)
-        self._keep(likelihood, log_mu, log_noise)
-        self.curve_ = curve or [self.log_marginal_likelihood_]
-
-    def _keep(self, likelihood: Any, log_mu: NDArray[np.float64], log_noise: float) -> None:
         self.mu_, self.noise_ = np.exp(log_mu), float(np.exp(log_noise))
         self.log_marginal_likelihood_ = likelihood.evaluate(log_mu, log_noise)[0]
-        if self.exact_:
-            self.factor_, self.weights_ = likelihood.posterior(log_mu, log_noise)
-        else:
-            self.root_, self.factor_, self.weights_ = likelihood.posterior(log_mu, log_noise)
-
-    def _fit_grams(self, batch: GraphBatch, targets: NDArray[np.float64]) -> None:
-        self.fitted_ = self.walks_.exact(batch)
-        self._learn(BlockGrams(self.walks_.grams(self.fitted_, self.fitted_), targets))
-
-    def _fit_features(self, batch: GraphBatch, targets: NDArray[np.float64]) -> None:
-        self._learn(self.moments_of(batch, targets))
+        self.curve_ = curve or [self.log_marginal_likelihood_]
+        return log_mu, log_noise
 
     # -- predicting
 
@@ -287,41 +218,21 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n_graphs,), or a tuple of it and what was asked for
             The means, in the units of the targets.
         """
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self, "posterior_")
         batch = as_batch(X)
         if return_cov:
-            mean, cross, _ = self._project(batch)
-            covariance = self._covariance(batch, self._solved(cross)) + self.noise_ * np.eye(len(batch))
+            mean, covariance = self.posterior_.mean_and_covariance(batch)
+            covariance = covariance + self.noise_ * np.eye(len(batch))
             return self.mean_ + self.deviation_ * mean, self.deviation_**2 * covariance
         mean, variance = np.empty(len(batch)), np.empty(len(batch))
-        for begin in range(0, len(batch), _AT_ONCE):
-            rows = slice(begin, min(begin + _AT_ONCE, len(batch)))
-            mean[rows], cross, own = self._project(batch[rows])
+        for first in range(0, len(batch), _AT_ONCE):
+            rows = slice(first, min(first + _AT_ONCE, len(batch)))
             if return_std:
-                variance[rows] = self._variance(self._solved(cross), own) + self.noise_
+                mean[rows], variance[rows] = self.posterior_.mean_and_variance(batch[rows])
+            else:
+                mean[rows] = self.posterior_.mean(batch[rows])
         mean = self.mean_ + self.deviation_ * mean
-        return (mean, self.deviation_ * np.sqrt(np.maximum(variance, 0.0))) if return_std else mean
-
-    def _project(self, batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
-        """The standardised mean, and what the variance is made of."""
-        if self.exact_:
-            new = self.walks_.exact(batch)
-            cross = np.tensordot(self.mu_, self.walks_.grams(new, self.fitted_), axes=1)
-            return cross @ self.weights_, cross, self.mu_ @ self.walks_.diagonals(new)
-        features = self.walks_.features(batch).astype(np.float64) * self.root_
-        return features @ self.weights_, features, None
-
-    def _solved(self, cross: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(solve_triangular(self.factor_, cross.T, lower=True))
-
-    def _variance(self, half: NDArray[np.float64], own: Any) -> NDArray[np.float64]:
-        squares = np.einsum("ij,ij->j", half, half)
-        return own - squares if self.exact_ else self.noise_ * squares
-
-    def _covariance(self, batch: GraphBatch, half: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not self.exact_:
-            return self.noise_ * (half.T @ half)
-        return np.tensordot(self.mu_, self.walks_.grams_among(batch), axes=1) - half.T @ half
+        return (mean, self.deviation_ * np.sqrt(np.maximum(variance + self.noise_, 0.0))) if return_std else mean
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
         """Draw new measurements from the posterior.
@@ -355,5 +266,39 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         float
             The value at the learned mu and noise.
         """
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self, "posterior_")
         return self.log_marginal_likelihood_
+
+
+# -- a fit in pieces, as a cluster does it: begin with some graphs, add up the moments of all, finish
+
+
+def begin(regressor: RandomWalkRegressor, X: Any) -> RandomWalkRegressor:
+    """A copy of the regressor that knows its blocks, in feature space, from some graphs."""
+    begun: RandomWalkRegressor = clone(regressor)
+    batch = as_batch(X)
+    if not len(batch):
+        raise ParameterError("the first partition holds no graph, and the traces are taken from it")
+    begun._take_blocks(batch, check_count(begun.n_components, "n_components"))
+    return begun
+
+
+def moments_of(begun: RandomWalkRegressor, X: Any, y: Any) -> FeatureMoments:
+    """All that the process needs to know of some graphs; those of several pieces are `merged`."""
+    batch = as_batch(X)
+    check_is_fitted(begun, "walks_")
+    targets = check_targets(y, len(batch))
+    moments = FeatureMoments.empty(begun.walks_.columns)
+    for first in range(0, len(batch), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        moments.add(begun.walks_.features(batch[rows]), targets[rows])
+    return moments
+
+
+def finish(begun: RandomWalkRegressor, moments: FeatureMoments) -> RandomWalkRegressor:
+    """Learn mu and noise from the moments of all graphs."""
+    if moments.count < 2:
+        raise ParameterError("two graphs or more are needed to fit a Gaussian process")
+    standard, begun.mean_, begun.deviation_ = moments.standardised()
+    begun._fit_moments(standard)
+    return begun
