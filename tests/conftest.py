@@ -13,6 +13,16 @@ settings.register_profile(
 settings.load_profile("gvoys")
 
 
+# Files that take longest begin, so that no core waits for the last of them.
+LONG = ("test_gpu.py", "test_reproduce.py", "test_sketch.py", "test_embed.py", "test_threads.py", "test_voyagers.py")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """After the files were shuffled; the others stay in the order that they have."""
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
 @pytest.fixture
 def tu_root() -> Path:
     """The folder with all seven datasets of the paper, where there is one."""
