@@ -77,8 +77,7 @@ def features_by_every_kernel(patch):
         for graphs in (labelled, weighted):
             yield gv.profiles(graphs, "moments", 6)
             yield gv.profiles(graphs, "sketch", 4, n_components=128)
-        for options in ({"labels": "both"}, {"backtrack": False}):
-            yield gv.profiles(labelled, "sketch", 4, n_components=40, **options)
+        yield gv.profiles(labelled, "sketch", 4, n_components=40, labels="both", backtrack=False)
     for estimator in (gv.GraphVoyagers, gv.OneSidedVoyagers):
         yield estimator(gv.Geometric(1e-4), n_components=4, random_state=0).fit_transform(labelled)
     yield gv.GraphRandomFeatures(gv.Geometric(1e-4), 10).fit_transform(weighted[0]).toarray()

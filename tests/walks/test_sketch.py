@@ -371,4 +371,4 @@ def test_any_length_past_float32_raises(options, sign):
     for each in (graph, fine):
         nx.set_node_attributes(each, {u: u for u in each}, "label")
     with pytest.raises(GvoysError, match="graph 2: its walks of length 2 are too many, or its weights too large"):
-        gv.profiles([fine, fine, graph], "sketch", 6, 130, start="ones", stop="ones", **options)
+        gv.profiles([fine, fine, graph], "sketch", 6, WIDTH, start="ones", stop="ones", **options)
