@@ -110,6 +110,15 @@ def test_the_default_is_left_only_for_something_better():
     assert len(left.scores) == 6
 
 
+def test_one_graph_of_each_class_is_enough_to_fit():
+    """No folds can be made of them, so that the default is taken; probabilities cannot be calibrated."""
+    model = gv.RandomWalkClassifier(n_components=128).fit(BATCH[:2], ["a", "b"])
+    assert (model.chosen_.refine, model.chosen_.kernel, model.chosen_.C) == (3, "matern12", 10.0)
+    assert model.predict(BATCH[:2]).tolist() == ["a", "b"]
+    with pytest.raises(ParameterError, match="a class has only one graph"):
+        model.predict_proba(BATCH[:2])
+
+
 def test_many_graphs_are_chosen_by_a_sample():
     y = np.arange(10_000) % 3
     some = subsample(y, 0)

@@ -62,11 +62,11 @@ def choose(
         range(len(candidates)),
         key=lambda i: (candidates[i].kernel != DEFAULT, -candidates[i].refine, abs(np.log10(candidates[i].C) - 1)),
     )
-    if len(candidates) == 1:
-        return Choice(**vars(candidates[0]), score=float("nan"), scores={})
-    smallest = int(np.unique(y, return_counts=True)[1].min())
+    sizes = np.unique(y, return_counts=True)[1]
+    if len(candidates) == 1 or sizes.max() < 2:  # nothing to choose, or no class that folds could share
+        return Choice(**vars(candidates[default]), score=float("nan"), scores={})
     folds = RepeatedStratifiedKFold(
-        n_splits=max(min(n_folds, smallest), 2), n_repeats=_REPEATS if len(y) < _FEW else 1, random_state=seed
+        n_splits=max(min(n_folds, int(sizes.min())), 2), n_repeats=_REPEATS if len(y) < _FEW else 1, random_state=seed
     )
     splits = list(folds.split(y, y))
     jobs = [
