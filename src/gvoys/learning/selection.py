@@ -63,7 +63,8 @@ def choose(
         key=lambda i: (candidates[i].kernel != DEFAULT, -candidates[i].refine, abs(np.log10(candidates[i].C) - 1)),
     )
     sizes = np.unique(y, return_counts=True)[1]
-    if len(candidates) == 1 or sizes.max() < 2:  # nothing to choose, or no class that folds could share
+    # nothing to choose, or folds that would be left with a single class
+    if len(candidates) == 1 or np.sort(sizes)[-2] < 2:
         return Choice(**vars(candidates[default]), score=float("nan"), scores={})
     folds = RepeatedStratifiedKFold(
         n_splits=max(min(n_folds, int(sizes.min())), 2), n_repeats=_REPEATS if len(y) < _FEW else 1, random_state=seed
