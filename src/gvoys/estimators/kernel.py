@@ -314,10 +314,12 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         """K between some graphs and the fitted ones, from what is compared, K(G, G) and the rounding of each."""
         K, error = self._products(left)
         check_finite(K)
-        error = np.hypot(error, rounding_floor(own, self.rounding_, diagonal, self.diagonal_))
+        sketched = self.method_ == "sketch"  # errors of exact methods are zeros that are never touched
+        if sketched:
+            error = np.hypot(error, rounding_floor(own, self.rounding_, diagonal, self.diagonal_))
         if self.normalize:
             norms = np.outer(_inverse_root(diagonal), _inverse_root(self.diagonal_))
-            K, error = K * norms, error * norms
+            K, error = K * norms, error * norms if sketched else error
             if left is self.fitted_:  # a graph's cosine with itself is one, whatever was drawn
                 np.fill_diagonal(K, diagonal > 0)
                 np.fill_diagonal(error, 0.0)

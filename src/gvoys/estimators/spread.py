@@ -96,7 +96,8 @@ def gram_with_error(
     crossed = np.zeros(shape if cosine else 0)  # with the groups' own diagonals
     n_groups = n_components // WIDTH
     share = n_groups * WIDTH / n_components
-    ours, theirs = (_relative_diagonals(part, n_components) if cosine else None for part in (left, right))
+    ours = _relative_diagonals(left, n_components) if cosine else None
+    theirs = ours if right is left or not cosine else _relative_diagonals(right, n_components)
     for group in range(n_groups):
         gram = _group_gram(left, right, n_components, group * WIDTH, (group + 1) * WIDTH)
         total += gram
