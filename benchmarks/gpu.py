@@ -18,8 +18,8 @@ from rich.table import Table
 import gvoys as gv
 from benchmarks import huge
 from benchmarks.timing import measure, show
+from gvoys._kernels.cpu.randomness import NODE, sign_table
 from gvoys.errors import DatasetError, UnsupportedError
-from gvoys.walks.randomness import NODE, sign_table
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -16,8 +16,8 @@ import gvoys as gv
 from benchmarks.huge import write_graph
 from benchmarks.timing import measure, show
 from gvoys.graphs.check import as_fields, check_structure
-from gvoys.graphs.store.manifest import checksum_file
 from gvoys.graphs.symmetry import check_mirrored
+from gvoys.io.store.manifest import checksum_file
 
 N_MOLECULES = 200_000
 N_NODES = 1 << 21

@@ -31,7 +31,7 @@ import resource, sys, time
 from pathlib import Path
 from rich.console import Console
 from gvoys.cli.stream import Columns, Where, run_embed
-from gvoys.pipeline.job import Parameters
+from gvoys.scale.job import Parameters
 if __name__ == "__main__":
     begin = time.perf_counter()
     workers = int(sys.argv[3]) or None
@@ -94,7 +94,7 @@ def _timed(folder: Path, script: str, *arguments: object) -> tuple[float, float,
 
 def _rates(console: Console, molecules: Path) -> None:
     """What each stage takes per molecule on one core."""
-    from gvoys.graphs.smiles import read_smiles
+    from gvoys.io.smiles import read_smiles
 
     smiles = [line.split()[0] for line in molecules.read_text().splitlines()[:20_000]]
     begin = time.perf_counter()

@@ -10,8 +10,8 @@ from rich.table import Table
 
 import gvoys as gv
 from benchmarks.timing import measure, show
+from gvoys._kernels.cpu.randomness import NODE, sign_table
 from gvoys.errors import DatasetError
-from gvoys.walks.randomness import NODE, sign_table
 from gvoys.walks.sketch import WIDTH
 
 N_COMPONENTS, MAX_LENGTH = 1024, 8

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from gvoys import theory
-from gvoys.estimators import GraphVoyagers
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
+from gvoys.paper import GraphVoyagers
 from gvoys.series import Exponential, Geometric, Series
 from reproduce.pairs import pair_from
 from reproduce.result import Plan, Result, Row

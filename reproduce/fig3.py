@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gvoys.estimators import GraphVoyagers, RandomWalkFeatures
+from gvoys.estimators import RandomWalkFeatures
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
+from gvoys.paper import GraphVoyagers
 from gvoys.series import Exponential
 from reproduce.pairs import pair_from
 from reproduce.result import Curve, Figure, Plan, Result, Row, slope

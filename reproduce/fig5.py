@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gvoys.estimators import GraphVoyagers, RandomWalkKernel
+from gvoys.estimators import RandomWalkKernel
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
+from gvoys.paper import GraphVoyagers
 from gvoys.report.timing import best_of
 from gvoys.series import Exponential, Series
 from reproduce.pairs import pair_from

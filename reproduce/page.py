@@ -6,7 +6,7 @@ import base64
 from html import escape
 from pathlib import Path
 
-from gvoys.files import appearing
+from gvoys.io.files import appearing
 from reproduce.result import Result
 
 __all__ = ["write_page"]

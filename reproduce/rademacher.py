@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gvoys.estimators import GraphVoyagers
+from gvoys.paper import GraphVoyagers
 from gvoys.series import Exponential
 from reproduce.pairs import pair_from
 from reproduce.result import Plan, Result, Row

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gvoys.errors import DatasetError
-from gvoys.files import appearing
+from gvoys.io.files import appearing
 from gvoys.report import plots
 
 __all__ = ["Curve", "Figure", "Plan", "Result", "Row", "read_result", "shown_scores", "slope", "write_result"]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.estimators import GraphVoyagers
+from gvoys.estimators.learners import RandomWalkClassifier
+from gvoys.estimators.learning.comparison import nested_score
+from gvoys.estimators.learning.evaluation import evaluate_folds, fold_splits
 from gvoys.graphs.batch import GraphBatch
-from gvoys.learning import RandomWalkClassifier
-from gvoys.learning.comparison import nested_score
-from gvoys.learning.evaluation import evaluate_folds, fold_splits
+from gvoys.paper import GraphVoyagers
 from gvoys.series import Geometric
 from reproduce.pairs import load_or_none
 from reproduce.paper import ACCURACIES

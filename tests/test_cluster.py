@@ -18,8 +18,10 @@ pytest.importorskip("rdkit")
 from sklearn.linear_model import Ridge, SGDClassifier
 
 import gvoys as gv
-from gvoys import cluster as module
-from gvoys.cluster import (
+from gvoys.errors import ParameterError
+from gvoys.scale import cluster as module
+from gvoys.scale import embed_file
+from gvoys.scale.cluster import (
     fit_classifier,
     fit_regressor,
     fit_ridge,
@@ -27,9 +29,7 @@ from gvoys.cluster import (
     profile_partitions,
     write_gram_of_partitions,
 )
-from gvoys.errors import ParameterError
-from gvoys.pipeline import embed_file
-from gvoys.pipeline.job import Parameters
+from gvoys.scale.job import Parameters
 
 BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=4)
 Y = BATCH.graph_sizes + 0.1 * np.random.default_rng(0).normal(size=60)

@@ -24,7 +24,7 @@ CODE = (
 MODULE = """
 import numpy as np
 from numba import prange
-from gvoys.kernels import kernel
+from gvoys._jit import kernel
 
 @kernel()
 def twice(x):

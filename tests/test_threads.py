@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gvoys as gv
+from gvoys._jit import _Parallel
 from gvoys.errors import ParameterError
-from gvoys.kernels import _Parallel
 from gvoys.threads import balanced_chunks, n_threads, start_threads, threads
 
 

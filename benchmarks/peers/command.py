@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.peers import Measurement, Settings, run_bench, write_results
-from gvoys.files import check_output
+from gvoys.io.files import check_output
 
 
 def main(arguments: list[str], console: Console) -> int:

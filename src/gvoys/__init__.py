@@ -2,25 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from gvoys import datasets, errors, theory
-from gvoys.estimators import (
-    GraphRandomFeatures,
-    GraphVoyagers,
-    OneSidedVoyagers,
-    RandomWalkFeatures,
-    RandomWalkKernel,
-    estimate,
-    estimate_on_product,
-)
+from gvoys import datasets, errors, io
+from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
 from gvoys.exact import ExactKernel, exact_kernel
-from gvoys.graphs import GraphBatch, as_batch
-from gvoys.graphs.smiles import from_smiles
-from gvoys.graphs.store import StoreWriter, open_store, write_store
+from gvoys.graphs import GraphBatch
+from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
+from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
 from gvoys.series import Coefficients, Exponential, Geometric
 from gvoys.walks import compute_gram, profiles
 
 if TYPE_CHECKING:
-    from gvoys.learning import RandomWalkClassifier, RandomWalkRegressor, learn_series
+    from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor, learn_series
 
 __version__ = "0.1.1"
 
@@ -46,6 +38,7 @@ __all__ = [
     "estimate_on_product",
     "exact_kernel",
     "from_smiles",
+    "io",
     "learn_series",
     "open_store",
     "profiles",
@@ -53,13 +46,17 @@ __all__ = [
     "write_store",
 ]
 
-_LEARNING = ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series")
+_LEARNERS = ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series")
 
 
 def __getattr__(name: str) -> Any:
     """Learners are imported when they are asked for: they need much of scikit-learn, and profiles do not."""
-    if name not in _LEARNING:
+    if name not in _LEARNERS:
         raise AttributeError(f"module 'gvoys' has no attribute {name!r}")
-    from gvoys import learning
+    from gvoys.estimators import learners
 
-    return getattr(learning, name)
+    return getattr(learners, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

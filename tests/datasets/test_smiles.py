@@ -58,7 +58,7 @@ def test_the_quick_parser_takes_and_refuses_what_rdkit_does():
     import rdkit
     from rdkit import Chem
 
-    from gvoys.graphs.smiles import read_smiles
+    from gvoys.io.smiles import read_smiles
 
     lines = (Path(rdkit.__file__).parent / "Data/NCI/first_5K.smi").read_text().splitlines()
     smiles = [line.split()[0] for line in lines if line.strip()]

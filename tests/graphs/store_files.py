@@ -5,8 +5,8 @@ import zlib
 
 import numpy as np
 
-from gvoys.graphs.store.columns import npy_header
-from gvoys.graphs.store.manifest import MANIFEST
+from gvoys.io.store.columns import npy_header
+from gvoys.io.store.manifest import MANIFEST
 
 
 def take_apart(folder):

@@ -11,12 +11,12 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import gvoys as gv
 from gvoys.errors import GvoysError, ParameterError, UnsupportedError
+from gvoys.estimators.learning.balance import Balance
+from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
+from gvoys.estimators.learning.engines import KernelMachine, LinearMachine
+from gvoys.estimators.learning.profiler import Profiler
+from gvoys.estimators.learning.selection import choose, subsample
 from gvoys.graphs.labels import Labels
-from gvoys.learning.balance import Balance
-from gvoys.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
-from gvoys.learning.engines import KernelMachine, LinearMachine
-from gvoys.learning.profiler import Profiler
-from gvoys.learning.selection import choose, subsample
 
 BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
 Y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), "large", "small")
@@ -326,7 +326,7 @@ def test_new_graphs_must_have_what_the_fitted_ones_had():
 
 
 def test_contributions_are_alignments():
-    from gvoys.learning.alignment import block_alignments
+    from gvoys.estimators.learning.alignment import block_alignments
 
     P = profiler(BATCH).profile(BATCH).labels
     y = (Y == "large").astype(int)

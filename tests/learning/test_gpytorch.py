@@ -14,16 +14,16 @@ BATCH = gv.datasets.molecules(70, mean_nodes=10, random_state=6)
 def test_without_gpytorch_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "gpytorch", None)
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "gvoys.learning.gpytorch", raising=False)
+    monkeypatch.delitem(sys.modules, "gvoys.estimators.gpytorch", raising=False)
     with pytest.raises(MissingDependencyError, match=r"gvoys\[gpytorch\]"):
-        import gvoys.learning.gpytorch  # noqa: F401
+        import gvoys.estimators.gpytorch  # noqa: F401
 
 
 def test_the_posterior_of_the_regressor():
     gpytorch = pytest.importorskip("gpytorch", reason="the extra gpytorch is not installed")
     import torch
 
-    from gvoys.learning.gpytorch import WalkKernel
+    from gvoys.estimators.gpytorch import WalkKernel
 
     y = BATCH.graph_sizes + np.random.default_rng(0).normal(size=70)
     model = gv.RandomWalkRegressor(2, max_exact=10, n_components=90).fit(BATCH[:50], y[:50])

@@ -8,8 +8,8 @@ from sklearn.gaussian_process.kernels import DotProduct, WhiteKernel
 
 import gvoys as gv
 from gvoys.errors import GvoysError
-from gvoys.learning.blocks import WalkBlocks
-from gvoys.learning.gaussian import BlockGrams, FeatureMoments
+from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
 
 RNG = np.random.default_rng(0)
 BATCH = gv.datasets.molecules(70, mean_nodes=10, random_state=6)
@@ -155,7 +155,7 @@ def test_refusals(how, y, message):
 
 @pytest.mark.parametrize("max_exact", [100, 10])
 def test_blocks_of_graphs_change_nothing(max_exact, monkeypatch):
-    from gvoys.learning import regressor
+    from gvoys.estimators import regressor
 
     y = BATCH.graph_sizes.astype(float)
     model = gv.RandomWalkRegressor(2, max_exact=max_exact, n_components=90, learn=False)

@@ -22,12 +22,12 @@ from pipeline.files import GRAPHS, SMILES, write_inputs, write_tu
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GvoysError, ParameterError
-from gvoys.files import appearing
-from gvoys.pipeline import embed_file
-from gvoys.pipeline.inputs import lines as lines_module
-from gvoys.pipeline.inputs import open_input
-from gvoys.pipeline.job import Parameters
-from gvoys.pipeline.parts import part_path, read_features, read_ids
+from gvoys.io.files import appearing
+from gvoys.io.inputs import lines as lines_module
+from gvoys.io.inputs import open_input
+from gvoys.scale import embed_file
+from gvoys.scale.job import Parameters
+from gvoys.scale.parts import part_path, read_features, read_ids
 
 SMALL = Parameters(max_length=2, n_components=128, rows_per_part=4)
 READABLE = [i for i, s in enumerate(SMILES) if s not in ("C1CC", "not a molecule")]

@@ -10,8 +10,8 @@ from pipeline.files import write_inputs
 
 import gvoys as gv
 from gvoys.errors import ParameterError
-from gvoys.pipeline import write_gram
-from gvoys.pipeline.job import Parameters
+from gvoys.scale import write_gram
+from gvoys.scale.job import Parameters
 
 SMALL = Parameters(max_length=2, n_components=128, rows_per_part=4, lengths="stacked")
 

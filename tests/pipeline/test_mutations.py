@@ -13,9 +13,9 @@ pytest.importorskip("rdkit")
 from pipeline.files import write_inputs
 
 from gvoys.errors import GvoysError
-from gvoys.pipeline import embed_file
-from gvoys.pipeline.job import Parameters
-from gvoys.pipeline.parts import part_path, read_features
+from gvoys.scale import embed_file
+from gvoys.scale.job import Parameters
+from gvoys.scale.parts import part_path, read_features
 
 PARAMETERS = Parameters(max_length=2, n_components=16, rows_per_part=11)
 NAMES = ("a.smi", "a.csv", "a.tsv", "a.parquet", "a.g6", "a.s6", "a.jsonl", "TINY.zip", "TINY", "store")

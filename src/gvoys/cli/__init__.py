@@ -156,7 +156,7 @@ def embed(
     again, and ends with the same bytes. Rows that cannot be read are listed in skipped.csv.
     """
     from gvoys.cli.stream import Columns, Where, run_embed
-    from gvoys.pipeline.job import Parameters
+    from gvoys.scale.job import Parameters
 
     chosen = None if labels == "none" else labels
     walks = Parameters(
@@ -192,7 +192,7 @@ def kernel(
     A run that was stopped or killed goes on where it was when the command is given again.
     """
     from gvoys.cli.stream import Columns, Where, run_kernel
-    from gvoys.pipeline.job import Parameters
+    from gvoys.scale.job import Parameters
 
     chosen = None if labels == "none" else labels
     walks = Parameters(

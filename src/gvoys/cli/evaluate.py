@@ -15,9 +15,10 @@ from rich.table import Table
 
 from gvoys.cli.data import is_real, load_data
 from gvoys.errors import ParameterError
-from gvoys.files import appearing
-from gvoys.learning import RandomWalkClassifier, RandomWalkRegressor
-from gvoys.learning.evaluation import Evaluation, evaluate_folds
+from gvoys.estimators.classifier import RandomWalkClassifier
+from gvoys.estimators.learning.evaluation import Evaluation, evaluate_folds
+from gvoys.estimators.regressor import RandomWalkRegressor
+from gvoys.io.files import appearing
 
 __all__ = ["Options", "run_evaluate"]
 

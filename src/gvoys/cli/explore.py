@@ -11,7 +11,7 @@ from rich.console import Console
 from gvoys.cli.data import say_skipped
 from gvoys.errors import ParameterError
 from gvoys.explore import check_plotly, explore, has_umap, load_collection
-from gvoys.files import check_output
+from gvoys.io.files import check_output
 from gvoys.series import Series, series_named
 
 __all__ = ["Options", "run_explore"]

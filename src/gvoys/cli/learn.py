@@ -15,9 +15,9 @@ from rich.table import Table
 
 from gvoys.cli.data import is_real, load_data
 from gvoys.errors import ParameterError
+from gvoys.estimators.learners import LearnedSeries, learn_series
+from gvoys.estimators.learning.comparison import compare_machines
 from gvoys.graphs.batch import GraphBatch
-from gvoys.learning import LearnedSeries, learn_series
-from gvoys.learning.comparison import compare_machines
 
 __all__ = ["Options", "run_learn"]
 

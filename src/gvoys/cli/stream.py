@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from gvoys.errors import GvoysError
-from gvoys.pipeline import embed_file, write_gram
-from gvoys.pipeline.embed import Summary
-from gvoys.pipeline.job import Parameters
+from gvoys.scale import embed_file, write_gram
+from gvoys.scale.embed import Summary
+from gvoys.scale.job import Parameters
 
 __all__ = ["Columns", "Where", "run_embed", "run_kernel"]
 
@@ -159,7 +159,7 @@ def _worker(where: Where) -> Iterator[Any]:
     if where.workers is None and where.scheduler is None:
         yield None
         return
-    from gvoys.cluster import open_cluster
+    from gvoys.scale.cluster import open_cluster
 
     with open_cluster(where.workers, where.scheduler) as cluster:
         yield cluster.run

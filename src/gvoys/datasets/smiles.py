@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.smiles import read_smiles
+from gvoys.io.smiles import read_smiles
 
 __all__ = ["SUFFIXES", "MoleculeTable", "as_values", "load_smiles", "read_molecules"]
 

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.convert import as_batch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.spectrum import max_degree
+from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
 from gvoys.walks.device import backend
 from gvoys.walks.settings import (

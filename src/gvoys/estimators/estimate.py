@@ -10,8 +10,8 @@ import numpy as np
 from gvoys.errors import ConvergenceError, ParameterError
 from gvoys.estimators.spread import rounding, rounding_floor, widened
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.spectrum import max_degree
+from gvoys.io.convert import as_one_graph
 from gvoys.series import Series, check_number, check_series
 from gvoys.walks.profiles import compute_gram, moment_profiles, sketch_profiles
 from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, choose_truncation

@@ -10,10 +10,10 @@ from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.exact import cg, fixed_point, lanczos, product, spectral, sylvester, vec
 from gvoys.exact.problem import ExactKernel, Problem, pair_of
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.convert import as_one_graph
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.graphs.spectrum import max_degree
+from gvoys.io.convert import as_one_graph
 from gvoys.series import Series, check_number, check_series
 
 __all__ = ["SOLVERS", "ExactKernel", "exact_kernel", "pose"]

@@ -17,7 +17,7 @@ from gvoys.errors import MissingDependencyError
 from gvoys.explore.blocks import Blocks, Length
 from gvoys.explore.collection import Collection, Property
 from gvoys.explore.drawing import LARGEST, Drawings
-from gvoys.files import appearing
+from gvoys.io.files import appearing
 
 __all__ = ["check_plotly", "write_page"]
 

@@ -12,15 +12,15 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
+from gvoys._kernels.cpu.randomness import EDGE, NODE, sign_table
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.gpu import general
 from gvoys.gpu.blocks import node_blocks
 from gvoys.gpu.device import check_cuda, cupy_module, to_device
 from gvoys.gpu.small import bytes_of_block, sketch_small_graphs
-from gvoys.graphs.convert import as_batch
+from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.walks.arcs import reverse_entries
-from gvoys.walks.randomness import EDGE, NODE, sign_table
+from gvoys.io.convert import as_batch
 from gvoys.walks.settings import check_count, check_length, check_seed, choose_labels
 from gvoys.walks.sketch import WIDTH, Sketch
 

@@ -8,17 +8,17 @@ import numpy as np
 from numba import cuda, prange
 from numpy.typing import NDArray
 
+from gvoys._jit import kernel
+from gvoys._kernels.cpu.randomness import WALK_EDGE, WALK_NODE
+from gvoys._kernels.cpu.voyagers.crossing import drop_anchors
+from gvoys._kernels.cpu.voyagers.signs import fill_lengths, fill_signs
+from gvoys._kernels.cpu.voyagers.steps import Adjacency, backward, forward, graph_keys, halting_length
 from gvoys.gpu.blocks import THREADS, node_blocks
 from gvoys.gpu.device import to_device
 from gvoys.gpu.walkers import walk
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import local_codes
-from gvoys.kernels import kernel
-from gvoys.walks.randomness import WALK_EDGE, WALK_NODE
 from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig
-from gvoys.walks.voyagers.crossing import drop_anchors
-from gvoys.walks.voyagers.signs import fill_lengths, fill_signs
-from gvoys.walks.voyagers.steps import Adjacency, backward, forward, graph_keys, halting_length
 
 __all__ = ["compute_voyagers", "compute_walks"]
 

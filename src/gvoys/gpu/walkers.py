@@ -14,10 +14,10 @@ import numba
 import numpy as np
 from numba import cuda
 
+from gvoys._kernels.cpu.randomness import HALT, STEP, WALK_EDGE, WALK_NODE
+from gvoys._kernels.cpu.randomness import philox as philox_on_cpu
+from gvoys._kernels.cpu.randomness import uniform as uniform_on_cpu
 from gvoys.gpu.blocks import THREADS, add_up
-from gvoys.walks.randomness import HALT, STEP, WALK_EDGE, WALK_NODE
-from gvoys.walks.randomness import philox as philox_on_cpu
-from gvoys.walks.randomness import uniform as uniform_on_cpu
 
 __all__ = ["walk"]
 

@@ -1,7 +1,6 @@
 """What a graph is here: many of them in one frozen structure, whatever library they come from."""
 
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.convert import as_batch
 from gvoys.graphs.labels import Labels, hash_label
 
-__all__ = ["GraphBatch", "Labels", "as_batch", "hash_label"]
+__all__ = ["GraphBatch", "Labels", "hash_label"]

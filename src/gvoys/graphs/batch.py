@@ -392,7 +392,7 @@ class GraphBatch:
         MissingDependencyError
             If networkx is not installed.
         """
-        from gvoys.graphs.readers.from_networkx import to_networkx
+        from gvoys.graphs.to_networkx import to_networkx
 
         return to_networkx(self, node_label, edge_label, weight, node_attributes)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.kernels import kernel
+from gvoys._jit import kernel
 from gvoys.threads import n_threads
 
 __all__ = [

@@ -10,8 +10,8 @@ from numba import prange
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
-from gvoys.kernels import kernel
 
 __all__ = [
     "AT_FIRST",

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys._jit import kernel
 from gvoys.errors import GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import ROUNDING
 from gvoys.graphs.ranges import each_stretch, read_only, shared_cuts
-from gvoys.kernels import kernel
 
 __all__ = ["check_mirrored"]
 

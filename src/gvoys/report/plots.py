@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import MissingDependencyError
-from gvoys.files import appearing
+from gvoys.io.files import appearing
 
 __all__ = ["check", "save_bars", "save_confusion", "save_contributions", "save_curve", "save_curves", "save_scatter"]
 

@@ -13,12 +13,12 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from gvoys._jit import kernel
+from gvoys._kernels.cpu.matvec import dot, is_repacked, moments_of_large, row_sum
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.kernels import kernel
 from gvoys.threads import balanced_chunks, n_threads
-from gvoys.walks.matvec import dot, is_repacked, moments_of_large, row_sum
 
 __all__ = ["compute_moments"]
 

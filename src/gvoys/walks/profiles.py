@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.convert import as_batch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.refine import refinement_rounds
+from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
 from gvoys.threads import threads
 from gvoys.walks.device import backend

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import UnsupportedError
+from gvoys.graphs.arcs import line_graph
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.entries import stable_order
 from gvoys.graphs.labels import combine_hashes, hash_integers
-from gvoys.walks.arcs import line_graph
 
 __all__ = ["STATE_BUDGET", "Counts", "compute_sequences", "estimate_states"]
 

@@ -1,0 +1,115 @@
+"""Random bits as a pure function of their purpose: Philox4x32-10 (Salmon et al. 2011), no generator state.
+
+Each (seed, purpose, group, step, label) has bits of its own: any thread, batch, process or machine gets the same ones,
+in any order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from gvoys._jit import kernel
+
+__all__ = [
+    "ANCHOR",
+    "EDGE",
+    "HALT",
+    "LENGTH",
+    "MIXING",
+    "NODE",
+    "OMEGA",
+    "STEP",
+    "WALK",
+    "WALK_EDGE",
+    "WALK_NODE",
+    "normal_table",
+    "philox",
+    "random_bits",
+    "uniform",
+    "uniform_table",
+]
+
+# Purposes: bits of different purposes are independent.
+NODE, EDGE, OMEGA, MIXING = range(4)  # the sketch
+LENGTH, WALK_NODE, WALK_EDGE, HALT, WALK, STEP, ANCHOR = range(4, 11)  # sampled walks
+
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+
+
+@kernel()
+def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:  # pragma: no cover
+    """Four times 32 random bits for a counter of four numbers and a key of two, all held in uint64."""
+    for _ in range(10):
+        p0 = _M0 * c0
+        p1 = _M1 * c2
+        c0, c1, c2, c3 = (p1 >> _HALF) ^ c1 ^ k0, p1 & _LOW, (p0 >> _HALF) ^ c3 ^ k1, p0 & _LOW
+        k0 = (k0 + _W0) & _LOW
+        k1 = (k1 + _W1) & _LOW
+    return c0, c1, c2, c3
+
+
+@kernel()
+def random_bits(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any) -> Any:  # pragma: no cover
+    """Four times 32 random bits for (seed, purpose, call, group, step, label); step < 2^16, purpose and call < 2^8."""
+    what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(call) << np.uint64(16)) | np.uint64(step)
+    name = np.uint64(label)
+    key = np.uint64(seed)
+    return philox(name & _LOW, name >> _HALF, np.uint64(group), what, key & _LOW, key >> _HALF)
+
+
+@kernel()
+def uniform(a: Any, b: Any) -> Any:  # pragma: no cover
+    """A number in (0, 1) of 53 random bits; never 0, so that its logarithm exists."""
+    high, low = a >> np.uint64(5), b >> np.uint64(6)
+    return (np.float64(high * np.uint64(67108864) + low) + 0.5) * 2.0**-53
+
+
+@kernel(parallel=True)
+def _fill(seed: Any, purpose: Any, groups: Any, labels: Any, signs: Any, places: Any) -> None:  # pragma: no cover
+    n_steps = signs.shape[1]
+    for index in prange(len(groups) * n_steps):
+        r, t = np.int64(index) // n_steps, np.int64(index) % n_steps
+        for c in range(len(labels)):
+            a, b, e, d = random_bits(seed, purpose, 0, groups[r], t, labels[c])
+            signs[r, t, c, 0] = a | (b << _HALF)
+            signs[r, t, c, 1] = e | (d << _HALF)
+            places[r, t, c] = np.uint32(random_bits(seed, purpose, 1, groups[r], t, labels[c])[0])
+
+
+def sign_table(
+    seed: int, purpose: int, groups: NDArray[Any], n_steps: int, labels: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """128 sign bits, (n_groups, n_steps, n_labels, 2), and 32 bits to draw a shift from for each of them."""
+    shape = (len(groups), n_steps, len(labels))
+    signs, places = np.empty((*shape, 2), np.uint64), np.empty(shape, np.uint32)
+    _fill(np.uint64(seed), purpose, groups, labels, signs, places)
+    return signs, places
+
+
+@kernel()
+def _fill_uniform(seed: Any, purpose: Any, groups: Any, out: Any) -> None:  # pragma: no cover
+    for r in range(out.shape[0]):
+        for t in range(out.shape[1]):
+            for i in range(out.shape[2]):
+                a, b, _, _ = random_bits(seed, purpose, 0, groups[r], t, i)
+                out[r, t, i] = uniform(a, b)
+
+
+def uniform_table(seed: int, purpose: int, groups: NDArray[Any], n_steps: int, count: int) -> NDArray[np.float64]:
+    """Uniform numbers in (0, 1), (n_groups, n_steps, count)."""
+    out = np.empty((len(groups), n_steps, count))
+    _fill_uniform(np.uint64(seed), purpose, groups, out)
+    return out
+
+
+def normal_table(seed: int, purpose: int, groups: NDArray[Any], n_steps: int, count: int) -> NDArray[np.float64]:
+    """Standard normal numbers by Box and Muller, (n_groups, n_steps, count)."""
+    uniform = uniform_table(seed, purpose, groups, n_steps, 2 * count)
+    return np.sqrt(-2.0 * np.log(uniform[..., :count])) * np.cos(2.0 * np.pi * uniform[..., count:])

@@ -1,0 +1,1 @@
+"""Loops of sampled walks: steps, signs, and what walkers leave behind."""

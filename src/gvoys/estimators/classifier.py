@@ -1,0 +1,382 @@
+"""RandomWalkClassifier: graphs in, classes out, one fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from gvoys.errors import ParameterError
+from gvoys.estimators.base import as_seed
+from gvoys.estimators.learning.alignment import block_alignments
+from gvoys.estimators.learning.balance import Balance
+from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
+from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
+from gvoys.estimators.learning.profiler import Profiler, Profiles
+from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, subsample
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.convert import as_batch
+from gvoys.series import Coefficients
+from gvoys.walks.settings import check_count, check_length
+
+__all__ = ["RandomWalkClassifier"]
+
+# what "auto" chooses from; larger grids hurt small datasets
+_GRID: dict[str, tuple[Any, ...]] = {
+    "refine": (0, 1, 3),
+    "kernel": ("linear", "matern12", "gaussian"),
+    "C": (1.0, 10.0, 100.0),
+}
+_BLOCK = 4096  # graphs whose profiles are in memory at once
+_SAMPLE = 3000  # graphs by which the kernel is chosen where there are too many for a Gram matrix
+
+
+class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
+    """Classify graphs by the walks they share, with refined labels and a support vector machine.
+
+    `fit` profiles the graphs (walks of length 0 … max_length, labels after 0 … refine Weisfeiler–Lehman iterations),
+    gives every length the same trace, half-normalises, and puts a base kernel on the profiles. What is "auto" is chosen
+    by inner cross-validation: the default (three iterations, Matérn 1/2, C = 10) is left only for something better by
+    over one standard error. All constants come from the graphs of `fit`, and a prediction depends on no other graph of
+    the call.
+
+    Parameters
+    ----------
+    max_length : int, default=6
+        Longest walk that is counted.
+    refine : int or "auto", default="auto"
+        Weisfeiler–Lehman iterations; "auto" chooses among 0, 1 and 3.
+    kernel : {"auto", "linear", "matern12", "matern32", "gaussian"}, default="auto"
+        Base kernel on the profiles; "auto" chooses among linear, Matérn 1/2 and Gaussian.
+    C : float or "auto", default="auto"
+        Penalty of the support vector machine; "auto" chooses among 1, 10 and 100.
+    n_components : int or "auto", default="auto"
+        Width of the sketch of one length and iteration; "auto" means 512, and 1024 for graphs of over 100 nodes on
+        average.
+    labels : {"auto", "node", "edge", "both", "degree"}, default="auto"
+        Labels that are used; "auto" means node labels where there are any, else degrees.
+    backtrack : bool or "auto", default="auto"
+        Whether walks may backtrack; "auto" excludes such walks where the mean degree is at most 3, as in molecules.
+    attribute_bandwidth : float, "auto" or None, default=None
+        None ignores node attributes. A number (in standard deviations) or "auto" lets nodes match by them as well, in
+        walks of length 0 and 1 that weigh as much as the labels.
+    class_weight : dict, "balanced" or None, default=None
+        As in scikit-learn's SVC.
+    cv : int, default=5
+        Folds of the inner cross-validation.
+    max_exact : int, default=20000
+        Past this many graphs the Gram matrix is not formed: logistic regression on Nyström features takes its place.
+        `partial_fit` always does that, with the default kernel.
+    n_landmarks : int, default=1000
+        Graphs that Nyström features are made of.
+    random_state : int, RandomState or None, default=0
+        Seed of the sketch and of the folds.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    chosen_ : Choice
+        The `refine`, `kernel` and `C` that were used, with the scores of all that were tried.
+    series_ : Coefficients
+        The series mu, one coefficient per length.
+    contributions_ : ndarray of shape (n_iterations + 1, max_length + 1)
+        Alignment of each block with the classes; 1 would be perfect. Not there past `max_exact`.
+
+    Examples
+    --------
+    >>> import gvoys as gv
+    >>> molecules = gv.datasets.molecules(120)
+    >>> large = molecules.graph_sizes > 25
+    >>> model = RandomWalkClassifier().fit(molecules[:80], large[:80])
+    >>> model.score(molecules[80:], large[80:]) > 0.7
+    True
+    """
+
+    def __init__(
+        self,
+        max_length: int = 6,
+        *,
+        refine: int | str = "auto",
+        kernel: str = "auto",
+        C: float | str = "auto",
+        n_components: int | str = "auto",
+        labels: str = "auto",
+        backtrack: bool | str = "auto",
+        attribute_bandwidth: float | str | None = None,
+        class_weight: Any = None,
+        cv: int = 5,
+        max_exact: int = 20_000,
+        n_landmarks: int = 1000,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_length = max_length
+        self.refine = refine
+        self.kernel = kernel
+        self.C = C
+        self.n_components = n_components
+        self.labels = labels
+        self.backtrack = backtrack
+        self.attribute_bandwidth = attribute_bandwidth
+        self.class_weight = class_weight
+        self.cv = cv
+        self.max_exact = max_exact
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # -- fitting
+
+    def fit(self, X: Any, y: Any) -> RandomWalkClassifier:
+        """Profile the graphs, choose a kernel, and train.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        y : array-like of shape (n_graphs,)
+            The class of each graph.
+
+        Returns
+        -------
+        RandomWalkClassifier
+            The fitted classifier.
+        """
+        batch = as_batch(X)
+        codes = self._read_targets(batch, y)
+        self.__dict__.pop("contributions_", None)  # of an earlier fit
+        self._fit_profiler(batch)
+        if len(batch) > check_count(self.max_exact, "max_exact"):
+            self.engine_: Engine = self._train_linear(batch, codes)
+        else:
+            self.engine_ = self._train_kernel(batch, codes)
+        return self
+
+    def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.int64]:
+        targets = np.asarray(y)
+        if targets.shape != (len(batch),):
+            raise ParameterError(
+                f"y must hold one class for each of the {len(batch)} graphs, not shape {targets.shape}"
+            )
+        check_classification_targets(targets)
+        self.classes_, codes = np.unique(targets, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ParameterError(f"all {len(batch)} graphs are of one class, {self.classes_.tolist()}; two are needed")
+        return codes.astype(np.int64)
+
+    def _fit_profiler(self, batch: GraphBatch) -> None:
+        grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
+        self.seed_ = as_seed(self.random_state)
+        self.profiler_ = Profiler.fitted(
+            batch,
+            labels=self.labels,
+            max_length=check_length(self.max_length),
+            n_rounds=max(grids["refine"]) + 1,
+            n_components=self.n_components,
+            backtrack=self.backtrack,
+            attribute_bandwidth=self.attribute_bandwidth,
+            seed=self.seed_,
+        )
+
+    def _grid(self, name: str) -> tuple[Any, ...]:
+        """What to choose a parameter from: its one value, or several for "auto"."""
+        value = getattr(self, name)
+        if isinstance(value, str) and value == "auto":
+            return _GRID[name]
+        _CHECKS[name](value)
+        return (value,)
+
+    def _train_kernel(self, batch: GraphBatch, codes: NDArray[np.int64]) -> KernelMachine:
+        """On the Gram matrix of all graphs."""
+        profiles = self.profiler_.profile(batch, self.n_jobs)
+        self.chosen_ = self._choose(profiles, codes)
+        features, pairs, kernel = self._fit_kernel(profiles)
+        self.contributions_ = block_alignments(profiles.labels, codes)
+        return KernelMachine.trained(kernel, features, pairs, codes, self._training())
+
+    def _choose(self, profiles: Profiles, codes: NDArray[np.int64]) -> Choice:
+        some = subsample(codes, self.seed_)
+        grams: dict[tuple[int, str], NDArray[np.float64]] = {}
+        for refine in self._grid("refine"):
+            features = Balance.fitted(profiles, refine + 1).features(profiles[some])
+            pairs = Pairs.between(features, features)
+            grams |= {(refine, name): BaseKernel.fitted(name, pairs).gram(pairs) for name in self._grid("kernel")}
+        folds = check_count(self.cv, "cv")
+        return choose(grams, codes[some], self._grid("C"), folds, self.class_weight, self.seed_, self.n_jobs)
+
+    def _fit_kernel(self, profiles: Profiles) -> tuple[NDArray[np.float32], Pairs, BaseKernel]:
+        """Features of some graphs, their pairs, and the chosen base kernel with its unit."""
+        self.balance_ = Balance.fitted(profiles, self.chosen_.refine + 1)
+        scale = self.profiler_.settings.scale ** (2.0 * np.arange(len(self.balance_.lengths)))
+        self.series_ = Coefficients(self.balance_.lengths / scale)
+        features = self.balance_.features(profiles)
+        pairs = Pairs.between(features, features)
+        self.kernel_ = BaseKernel.fitted(self.chosen_.kernel, pairs)
+        return features, pairs, self.kernel_
+
+    def _training(self) -> Training:
+        return Training(self.chosen_.C, self.class_weight, check_count(self.cv, "cv"), self.seed_)
+
+    # -- without a Gram matrix of all graphs
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> RandomWalkClassifier:
+        """Learn from some more graphs; the first ones give the constants and landmarks, with the default kernel.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        y : array-like of shape (n_graphs,)
+            The class of each graph.
+        classes : array-like, default=None
+            All classes; needed at the first call.
+
+        Returns
+        -------
+        RandomWalkClassifier
+            The classifier, which has learned from these graphs too.
+        """
+        batch = as_batch(X)
+        engine = getattr(self, "engine_", None)
+        if not isinstance(engine, LinearMachine) or not engine.is_streaming:
+            engine = self.engine_ = self._begin_streaming(batch, classes)
+        codes = np.searchsorted(self.classes_, np.asarray(y))
+        if (
+            len(codes) != len(batch)
+            or (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != np.asarray(y)).any()
+        ):
+            raise ParameterError("y must hold one of `classes` for each graph")
+        engine.learn(self._features(batch), codes, len(self.classes_))
+        return self
+
+    def _begin_streaming(self, batch: GraphBatch, classes: Any) -> LinearMachine:
+        if classes is None:
+            raise ParameterError("the first partial_fit needs all classes: partial_fit(X, y, classes=[…])")
+        self.classes_ = np.unique(np.asarray(classes))
+        self._fit_profiler(batch)
+        kernels = self._grid("kernel")
+        kernel = DEFAULT if DEFAULT in kernels else kernels[0]
+        self.chosen_ = Choice(max(self._grid("refine")), kernel, float("nan"), float("nan"), {})
+        profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs)
+        return LinearMachine.streaming(self._fit_landmarks(profiles), self.class_weight)
+
+    def _train_linear(self, batch: GraphBatch, codes: NDArray[np.int64]) -> LinearMachine:
+        """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
+        some = self._some(batch, _SAMPLE)
+        profiles = self.profiler_.profile(batch[some], self.n_jobs)
+        self.chosen_ = self._choose(profiles, codes[some])
+        nystroem = self._fit_landmarks(profiles)
+        # all graphs at once: in single precision, which halves the memory
+        parts = [nystroem.embed(self._features(batch[block])).astype(np.float32) for block in _blocks(len(batch))]
+        return LinearMachine.trained(nystroem, np.concatenate(parts), codes, self._training())
+
+    def _some(self, batch: GraphBatch, at_least: int) -> NDArray[np.int64]:
+        order = np.random.default_rng(self.seed_).permutation(len(batch))
+        return np.sort(order[: max(check_count(self.n_landmarks, "n_landmarks"), at_least)])
+
+    def _fit_landmarks(self, profiles: Profiles) -> Nystroem:
+        features, _, kernel = self._fit_kernel(profiles)
+        return Nystroem.fitted(kernel, features[: self.n_landmarks])
+
+    def _features(self, batch: GraphBatch) -> NDArray[np.float32]:
+        return self.balance_.features(self.profiler_.profile(batch, self.n_jobs))
+
+    # -- predicting
+
+    def plot_contributions(self, path: Any) -> None:
+        """Draw `contributions_` into a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, .png or .svg.
+        """
+        from gvoys.report import plots
+
+        check_is_fitted(self, "contributions_")
+        plots.save_contributions(Path(path), self.contributions_)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Confidence in the classes.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,) or (n_graphs, n_classes)
+            For the second of two classes, or for each of several.
+        """
+        check_is_fitted(self, "engine_")
+        shape = (0,) if len(self.classes_) == 2 else (0, len(self.classes_))
+        return self._by_blocks(X, self.engine_.decide, shape)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each graph.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            The classes.
+        """
+        decisions = self.decision_function(X)
+        codes = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(int)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes, calibrated by cross-validation inside `fit`.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_classes)
+            One row per graph, which sums to one.
+        """
+        check_is_fitted(self, "engine_")
+        return self._by_blocks(X, self.engine_.probabilities, (0, len(self.classes_)))
+
+    def _by_blocks(self, X: Any, decide: Any, empty: tuple[int, ...]) -> NDArray[np.float64]:
+        batch = as_batch(X)
+        parts = [decide(self._features(batch[block])) for block in _blocks(len(batch))]
+        return np.concatenate(parts) if parts else np.empty(empty)
+
+
+def _check_refine(value: Any) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+        raise ParameterError(f'refine must be "auto" or an integer of at least 0, not {value!r}')
+
+
+def _check_kernel(value: Any) -> None:
+    if not isinstance(value, str) or value not in KERNELS:
+        raise ParameterError(f'kernel must be "auto" or one of {", ".join(map(repr, KERNELS))}, not {value!r}')
+
+
+def _check_C(value: Any) -> None:
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < np.inf:
+        raise ParameterError(f'C must be "auto" or a positive number, not {value!r}')
+
+
+_CHECKS = {"refine": _check_refine, "kernel": _check_kernel, "C": _check_C}
+
+
+def _blocks(n: int) -> list[slice]:
+    return [slice(begin, min(begin + _BLOCK, n)) for begin in range(0, n, _BLOCK)]

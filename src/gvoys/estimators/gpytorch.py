@@ -1,0 +1,92 @@
+"""The walk kernel as a GPyTorch kernel: mu is a parameter of torch, and graphs come as tensors of their features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gvoys.errors import MissingDependencyError
+from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.io.convert import as_batch
+from gvoys.walks.settings import check_count
+
+try:
+    import torch
+    from gpytorch.constraints import Positive
+    from gpytorch.kernels import Kernel
+    from linear_operator.operators import MatmulLinearOperator, RootLinearOperator
+except ImportError:
+    raise MissingDependencyError('the adapter needs GPyTorch; install it with pip install "gvoys[gpytorch]"') from None
+
+__all__ = ["WalkKernel"]
+
+
+class WalkKernel(Kernel):
+    """K = sum_b mu_b X_b X'_b^T over the blocks of `RandomWalkRegressor`: walk lengths, choices of labels, a constant.
+
+    Parameters
+    ----------
+    X : graphs that the traces are taken from; blocks have unit mean diagonal on them.
+    max_length, labels, cosine, n_components, start, stop, refine, backtrack, seed, n_jobs : as in
+        `RandomWalkRegressor`.
+
+    `encode` turns graphs into the tensors that the kernel is called on. The Gram matrix stays a product of thin
+    factors, so that GPyTorch works in O(n D^2). `mu` may be read, set and learned.
+    """
+
+    has_lengthscale = False
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        max_length: int = 5,
+        labels: Any = "auto",
+        cosine: bool = True,
+        n_components: int = 1024,
+        dtype: Any = torch.float64,
+        **walks: Any,
+    ) -> None:
+        super().__init__()
+        walks = {"backtrack": False, **walks}
+        width = check_count(n_components, "n_components")
+        self.walks = WalkBlocks.fitted(
+            as_batch(X), max_length=max_length, labels=labels, cosine=cosine, n_components=width, **walks
+        )
+        self.dtype_of_features = dtype
+        self.register_buffer("columns", torch.as_tensor(self.walks.columns))
+        n_blocks = len(self.walks.names)
+        self.register_parameter("raw_mu", torch.nn.Parameter(torch.zeros(n_blocks, dtype=dtype)))
+        self.register_constraint("raw_mu", Positive())
+        self.mu = torch.full((n_blocks,), 1.0 / n_blocks, dtype=dtype)
+
+    @property
+    def blocks(self) -> list[str]:
+        """What each amplitude is for."""
+        return self.walks.names
+
+    @property
+    def mu(self) -> Any:
+        """Amplitudes by block."""
+        return self.raw_mu_constraint.transform(self.raw_mu)
+
+    @mu.setter
+    def mu(self, value: Any) -> None:
+        self.initialize(
+            raw_mu=self.raw_mu_constraint.inverse_transform(torch.as_tensor(value, dtype=self.raw_mu.dtype))
+        )
+
+    def encode(self, graphs: Any) -> Any:
+        """Features of graphs as a tensor, (n_graphs, n_columns)."""
+        features = self.walks.features(as_batch(graphs))
+        return torch.as_tensor(np.asarray(features), dtype=self.dtype_of_features, device=self.raw_mu.device)
+
+    def forward(self, x1: Any, x2: Any, diag: bool = False, **params: Any) -> Any:
+        root = self.mu[self.columns].sqrt()
+        left, right = x1 * root, x2 * root
+        if diag:
+            return (left * right).sum(-1)
+        if x1.shape == x2.shape and torch.equal(x1, x2):
+            return RootLinearOperator(left)
+        return MatmulLinearOperator(left, right.transpose(-1, -2))

@@ -1,0 +1,113 @@
+"""What a fitted Gaussian process predicts: from kernel values with the fitted graphs, or from features alone.
+
+All in units of the targets' standard deviation, without their mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from gvoys.estimators.learning.blocks import ExactBlocks, WalkBlocks
+from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
+from gvoys.graphs.batch import GraphBatch
+
+__all__ = ["FeaturePosterior", "GramPosterior", "Posterior"]
+
+Array = NDArray[np.float64]
+
+
+class Posterior(Protocol):
+    """Means and (co)variances of the process at new graphs, without noise."""
+
+    def mean(self, batch: GraphBatch) -> Array:
+        """(n_graphs,)."""
+
+    def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """Two arrays of (n_graphs,)."""
+
+    def mean_and_covariance(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """(n_graphs,) and (n_graphs, n_graphs)."""
+
+
+@dataclass(frozen=True)
+class GramPosterior:
+    """With a Gram matrix of the fitted graphs."""
+
+    walks: WalkBlocks
+    fitted: ExactBlocks
+    mu: Array  # (n_blocks,)
+    factor: Array  # Cholesky factor of K + noise I
+    weights: Array  # (K + noise I)^-1 y
+
+    @classmethod
+    def of(
+        cls, walks: WalkBlocks, fitted: ExactBlocks, grams: BlockGrams, log_mu: Array, log_noise: float
+    ) -> GramPosterior:
+        """Condition on the fitted graphs."""
+        return cls(walks, fitted, np.exp(log_mu), *grams.posterior(log_mu, log_noise))
+
+    def _cross(self, new: ExactBlocks) -> Array:
+        """Kernel values, (n_new, n_fitted)."""
+        return np.tensordot(self.mu, self.walks.grams(new, self.fitted), axes=1)
+
+    def mean(self, batch: GraphBatch) -> Array:
+        """By kernel values with the fitted graphs."""
+        return np.asarray(self._cross(self.walks.exact(batch)) @ self.weights)
+
+    def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """The prior variance less what the fitted graphs tell."""
+        new = self.walks.exact(batch)
+        cross = self._cross(new)
+        half = _solved(self.factor, cross)
+        return cross @ self.weights, self.mu @ self.walks.diagonals(new) - np.einsum("ij,ij->j", half, half)
+
+    def mean_and_covariance(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """The same for all pairs of new graphs."""
+        cross = self._cross(self.walks.exact(batch))
+        half = _solved(self.factor, cross)
+        prior = np.tensordot(self.mu, self.walks.grams_among(batch), axes=1)
+        return cross @ self.weights, prior - half.T @ half
+
+
+@dataclass(frozen=True)
+class FeaturePosterior:
+    """In feature space, where the fitted graphs are not needed any more."""
+
+    walks: WalkBlocks
+    noise: float
+    root: Array  # sqrt(mu) by column
+    factor: Array  # Cholesky factor of noise I + Phi^T Phi
+    weights: Array  # mean of the weights, by column
+
+    @classmethod
+    def of(cls, walks: WalkBlocks, moments: FeatureMoments, log_mu: Array, log_noise: float) -> FeaturePosterior:
+        """Condition on the graphs that the moments are of."""
+        return cls(walks, float(np.exp(log_noise)), *moments.posterior(log_mu, log_noise))
+
+    def _features(self, batch: GraphBatch) -> Array:
+        return self.walks.features(batch).astype(np.float64) * self.root
+
+    def mean(self, batch: GraphBatch) -> Array:
+        """Linear in the features."""
+        return np.asarray(self._features(batch) @ self.weights)
+
+    def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """By the covariance of the weights."""
+        features = self._features(batch)
+        half = _solved(self.factor, features)
+        return features @ self.weights, self.noise * np.einsum("ij,ij->j", half, half)
+
+    def mean_and_covariance(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """The same for all pairs of new graphs."""
+        features = self._features(batch)
+        half = _solved(self.factor, features)
+        return features @ self.weights, self.noise * (half.T @ half)
+
+
+def _solved(factor: Array, rows: Array) -> Array:
+    return np.asarray(solve_triangular(factor, rows.T, lower=True))

@@ -1,0 +1,304 @@
+"""RandomWalkRegressor: a Gaussian process over graphs, with the series mu learned by marginal likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from gvoys.errors import ParameterError
+from gvoys.estimators.base import as_seed
+from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
+from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, Posterior
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.convert import as_batch
+from gvoys.walks.settings import check_count, check_flag
+
+__all__ = ["RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
+
+_BLOCK = 4096  # graphs whose features are in the making at once
+_AT_ONCE = 512  # graphs that are compared with all fitted ones at once
+
+
+def check_targets(y: Any, count: int) -> NDArray[np.float64]:
+    """One finite number for each graph."""
+    try:
+        targets = np.asarray(y, np.float64)
+    except (TypeError, ValueError):
+        targets = np.empty(0)
+    if targets.shape != (count,) or not np.isfinite(targets).all():
+        raise ParameterError(f"y must hold one finite number for each of the {count} graphs")
+    return targets
+
+
+class RandomWalkRegressor(RegressorMixin, BaseEstimator):
+    """Gaussian process regression on graphs; every walk length (and kind of label) has an amplitude of its own.
+
+    K = sum over blocks b of mu_b K_b + noise, a block being one walk length under one choice of labels, scaled to
+    unit mean diagonal. mu and the noise maximise the marginal likelihood, by analytic gradients. Up to `max_exact`
+    graphs the blocks are exact counts of label sequences and the work is O(n^3); past it they are sketches of
+    n_components numbers in all, graphs are read in a stream, and the work is O(n D^2) with D = n_components.
+
+    Parameters
+    ----------
+    max_length : int, default=5
+        Longest walk that is counted.
+    labels : {"auto", "node", "edge", "both"}, None or tuple of them, default="auto"
+        Labels that are used; "auto" means node labels where there are any. Each of several has blocks of its own.
+    cosine : bool, default=True
+        Whether every block is there a second time, normalised, so that it does not grow with the graphs.
+    learn : bool, default=True
+        False keeps mu = 1 / (number of blocks) and noise = 0.1 in units of the targets' variance.
+    n_components : int, default=1024
+        Numbers per graph in feature space, over all blocks.
+    max_exact : int, default=3000
+        Number of graphs up to which Gram matrices are formed.
+    max_iterations : int, default=100
+        Steps of the optimiser at most.
+    start : {"ones", "uniform"} or array, default="ones"
+        Weight of each node as the start of a walk.
+    stop : {"ones", "uniform"} or array, default="ones"
+        Weight of each node as the end of a walk.
+    refine : int, default=0
+        Weisfeiler–Lehman iterations; each has amplitudes of its own.
+    backtrack : bool, default=False
+        Whether backtracking walks are counted too.
+    random_state : int, RandomState or None, default=0
+        Seed of the sketch.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    mu_ : ndarray of shape (n_blocks,)
+        Amplitudes by block, in units of the targets' variance.
+    noise_ : float
+        Variance of the noise, in the same units.
+    blocks_ : list of str
+        What each block is.
+    log_marginal_likelihood_ : float
+        Of the fitted graphs' standardised targets.
+    curve_ : list of float
+        The same after every step of the optimiser.
+
+    Examples
+    --------
+    >>> import gvoys as gv
+    >>> molecules = gv.datasets.molecules(80)
+    >>> y = molecules.graph_sizes.astype(float)
+    >>> model = RandomWalkRegressor(max_length=3).fit(molecules[:60], y[:60])
+    >>> mean, std = model.predict(molecules[60:], return_std=True)
+    >>> mean.shape, bool(np.abs(mean - y[60:]).mean() < 1.0)
+    ((20,), True)
+    """
+
+    def __init__(
+        self,
+        max_length: int = 5,
+        *,
+        labels: Any = "auto",
+        cosine: bool = True,
+        learn: bool = True,
+        n_components: int = 1024,
+        max_exact: int = 3000,
+        max_iterations: int = 100,
+        start: Any = "ones",
+        stop: Any = "ones",
+        refine: int = 0,
+        backtrack: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_length = max_length
+        self.labels = labels
+        self.cosine = cosine
+        self.learn = learn
+        self.n_components = n_components
+        self.max_exact = max_exact
+        self.max_iterations = max_iterations
+        self.start = start
+        self.stop = stop
+        self.refine = refine
+        self.backtrack = backtrack
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> RandomWalkRegressor:
+        """Learn mu and noise, and condition on the graphs.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        y : array-like of shape (n_graphs,)
+            A finite number for each graph.
+
+        Returns
+        -------
+        RandomWalkRegressor
+            The fitted regressor.
+        """
+        batch = as_batch(X)
+        targets = self._read_targets(batch, y)
+        if len(batch) <= check_count(self.max_exact, "max_exact"):
+            self._fit_grams(batch, targets)
+        else:
+            self._take_blocks(batch[:_BLOCK], check_count(self.n_components, "n_components"))  # enough for the traces
+            self._fit_moments(moments_of(self, batch, targets))
+        return self
+
+    def _take_blocks(self, batch: GraphBatch, n_components: int | None) -> None:
+        """What the blocks are, from some graphs: exact without `n_components`."""
+        self.walks_ = WalkBlocks.fitted(
+            batch,
+            max_length=self.max_length,
+            labels=self.labels,
+            cosine=check_flag(self.cosine, "cosine"),
+            n_components=n_components,
+            start=self.start,
+            stop=self.stop,
+            refine=self.refine,
+            backtrack=self.backtrack,
+            seed=as_seed(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+        self.blocks_ = self.walks_.names
+
+    def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
+        targets = check_targets(y, len(batch))
+        if len(targets) < 2:
+            raise ParameterError("two graphs or more are needed to fit a Gaussian process")
+        self.mean_ = float(targets.mean())
+        self.deviation_ = float(targets.std()) or 1.0
+        return (targets - self.mean_) / self.deviation_
+
+    def _fit_grams(self, batch: GraphBatch, targets: NDArray[np.float64]) -> None:
+        self._take_blocks(batch, None)
+        fitted = self.walks_.exact(batch)
+        grams = BlockGrams(self.walks_.grams(fitted, fitted), targets)
+        self.posterior_: Posterior = GramPosterior.of(self.walks_, fitted, grams, *self._learn(grams))
+
+    def _fit_moments(self, moments: FeatureMoments) -> None:
+        self.posterior_ = FeaturePosterior.of(self.walks_, moments, *self._learn(moments))
+
+    def _learn(self, likelihood: Likelihood) -> tuple[NDArray[np.float64], float]:
+        """log mu and log noise, and what is kept of them."""
+        n_blocks = likelihood.n_blocks
+        log_mu, log_noise = np.full(n_blocks, -np.log(n_blocks)), float(np.log(0.1))
+        curve: list[float] = []
+        if check_flag(self.learn, "learn"):
+            steps = check_count(self.max_iterations, "max_iterations")
+            log_mu, log_noise, curve = maximise_likelihood(likelihood, log_mu, log_noise, steps)
+        self.mu_, self.noise_ = np.exp(log_mu), float(np.exp(log_noise))
+        self.log_marginal_likelihood_ = likelihood.evaluate(log_mu, log_noise)[0]
+        self.curve_ = curve or [self.log_marginal_likelihood_]
+        return log_mu, log_noise
+
+    # -- predicting
+
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Predict new measurements; deviations and covariances include their noise.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        return_std : bool, default=False
+            Whether the standard deviation of each prediction is returned too.
+        return_cov : bool, default=False
+            Whether the covariance of the predictions is returned too.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), or a tuple of it and what was asked for
+            The means, in the units of the targets.
+        """
+        check_is_fitted(self, "posterior_")
+        batch = as_batch(X)
+        if return_cov:
+            mean, covariance = self.posterior_.mean_and_covariance(batch)
+            covariance = covariance + self.noise_ * np.eye(len(batch))
+            return self.mean_ + self.deviation_ * mean, self.deviation_**2 * covariance
+        mean, variance = np.empty(len(batch)), np.empty(len(batch))
+        for first in range(0, len(batch), _AT_ONCE):
+            rows = slice(first, min(first + _AT_ONCE, len(batch)))
+            if return_std:
+                mean[rows], variance[rows] = self.posterior_.mean_and_variance(batch[rows])
+            else:
+                mean[rows] = self.posterior_.mean(batch[rows])
+        mean = self.mean_ + self.deviation_ * mean
+        return (mean, self.deviation_ * np.sqrt(np.maximum(variance + self.noise_, 0.0))) if return_std else mean
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+        """Draw new measurements from the posterior.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        n_samples : int, default=1
+            How many draws.
+        random_state : int, RandomState or None, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_samples)
+            The draws.
+        """
+        mean, covariance = self.predict(X, return_cov=True)
+        rng = check_random_state(random_state)
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        draws = rng.standard_normal((len(mean), check_count(n_samples, "n_samples")))
+        return mean[:, None] + root @ draws
+
+    def log_marginal_likelihood(self) -> float:
+        """Log marginal likelihood of the fitted graphs' standardised targets.
+
+        Returns
+        -------
+        float
+            The value at the learned mu and noise.
+        """
+        check_is_fitted(self, "posterior_")
+        return self.log_marginal_likelihood_
+
+
+# -- a fit in pieces, as a cluster does it: begin with some graphs, add up the moments of all, finish
+
+
+def begin(regressor: RandomWalkRegressor, X: Any) -> RandomWalkRegressor:
+    """A copy of the regressor that knows its blocks, in feature space, from some graphs."""
+    begun: RandomWalkRegressor = clone(regressor)
+    batch = as_batch(X)
+    if not len(batch):
+        raise ParameterError("the first partition holds no graph, and the traces are taken from it")
+    begun._take_blocks(batch, check_count(begun.n_components, "n_components"))
+    return begun
+
+
+def moments_of(begun: RandomWalkRegressor, X: Any, y: Any) -> FeatureMoments:
+    """All that the process needs to know of some graphs; those of several pieces are `merged`."""
+    batch = as_batch(X)
+    check_is_fitted(begun, "walks_")
+    targets = check_targets(y, len(batch))
+    moments = FeatureMoments.empty(begun.walks_.columns)
+    for first in range(0, len(batch), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        moments.add(begun.walks_.features(batch[rows]), targets[rows])
+    return moments
+
+
+def finish(begun: RandomWalkRegressor, moments: FeatureMoments) -> RandomWalkRegressor:
+    """Learn mu and noise from the moments of all graphs."""
+    if moments.count < 2:
+        raise ParameterError("two graphs or more are needed to fit a Gaussian process")
+    standard, begun.mean_, begun.deviation_ = moments.standardised()
+    begun._fit_moments(standard)
+    return begun

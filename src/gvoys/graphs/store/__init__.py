@@ -1,6 +1,0 @@
-"""Batches on disk: plain .npy arrays that are mapped into memory, and a manifest that is written last."""
-
-from gvoys.graphs.store.reader import open_store
-from gvoys.graphs.store.writer import StoreWriter, write_store
-
-__all__ = ["StoreWriter", "open_store", "write_store"]

@@ -1,0 +1,7 @@
+"""Every way in and out: graphs of other libraries, files of graphs, and the store."""
+
+from gvoys.io.convert import as_batch
+from gvoys.io.smiles import from_smiles
+from gvoys.io.store import StoreWriter, open_store, write_store
+
+__all__ = ["StoreWriter", "as_batch", "from_smiles", "open_store", "write_store"]

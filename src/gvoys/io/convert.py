@@ -1,0 +1,284 @@
+"""as_batch: the one entry point for graphs of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import GraphError, GvoysError, LabelError, ParameterError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.build import assemble, join_attributes, join_values
+from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_type, merge_parallel
+from gvoys.graphs.labels import Labels
+from gvoys.graphs.numbers import as_floats
+from gvoys.io.readers import READERS
+from gvoys.io.readers.parts import GraphParts, Names
+
+__all__ = ["as_batch", "as_one_graph", "build_batch"]
+
+_KINDS = "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples or GraphBatches"
+_DEFAULT_NAMES = {"node_label": "label", "edge_label": "label", "weight": "weight"}
+
+
+def as_batch(
+    graphs: GraphBatch | Iterable[Any],
+    node_label: str | None = "label",
+    edge_label: str | None = "label",
+    weight: str | None = "weight",
+    node_attributes: str | Sequence[str] | None = None,
+    directed: bool = False,
+) -> GraphBatch:
+    """Convert a list of graphs to one GraphBatch.
+
+    Parameters
+    ----------
+    graphs : list of graphs or GraphBatch
+        Graphs of networkx, igraph or PyG, SciPy sparse or dense adjacency matrices, node-link dictionaries, GraKeL
+        tuples or GraphBatches; a GraphBatch is returned as it is.
+    node_label, edge_label : str or None, default="label"
+        Names of the attributes to read as labels; None reads none. Where no graph has the default name, the batch has
+        no labels.
+    weight : str or None, default="weight"
+        Name of the attribute to read as edge weight; None reads none. Where no graph has the default name, all weights
+        are one.
+    node_attributes : str, sequence of str or None, default=None
+        Name or names of real node attributes, numbers or vectors.
+    directed : bool, default=False
+        How to read formats that do not say it themselves (matrices, PyG, GraKeL tuples). False means that every edge is
+        listed in both directions.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs. Parallel edges of a multigraph are merged by adding their weights, unless their labels differ.
+
+    Raises
+    ------
+    GraphError
+        If a graph cannot be read, is not symmetric with ``directed=False``, or no graph has a name that you gave; the
+        message names the graph.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> as_batch([nx.path_graph(3), nx.cycle_graph(4)])
+    GraphBatch(2 graphs, 7 nodes, 6 edges)
+    """
+    if isinstance(graphs, GraphBatch):
+        return graphs
+    items = _check_list(graphs)
+    if items and all(isinstance(item, GraphBatch) for item in items):
+        return GraphBatch.concatenate(items)
+    attributes = _attribute_names(node_attributes)
+    names = Names(node_label, edge_label, weight, attributes, directed)
+    parts = _read_all(items, names)
+    batch = build_batch(parts)
+    if any(part.named for part in parts):
+        _check_names(batch, names)
+    return batch
+
+
+def as_one_graph(graph: Any, name: str) -> GraphBatch:
+    """A batch of one graph.
+
+    Parameters
+    ----------
+    graph : graph
+        One graph of any kind that `as_batch` reads, or a batch of one.
+    name : str
+        Name of the parameter, for the message.
+
+    Returns
+    -------
+    GraphBatch
+        A batch of one.
+
+    Raises
+    ------
+    ParameterError
+        If it is a batch of another size.
+    """
+    batch = graph if isinstance(graph, GraphBatch) else as_batch([graph])
+    if len(batch) != 1:
+        raise ParameterError(f"{name} must be one graph, but it is a batch of {len(batch)}; select one, as in batch[0]")
+    return batch
+
+
+def _attribute_names(given: Any) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else () if given is None else given
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise GraphError(f"node_attributes must be the name or names of node attributes, not {given!r}")
+    return tuple(names)
+
+
+def _check_list(graphs: Any) -> list[Any]:
+    if any(reader.matches(graphs) for reader in READERS[:-1]):
+        raise GraphError("as_batch takes a list of graphs and was given a single graph; wrap it: as_batch([graph])")
+    if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__") and not isinstance(graphs, Iterable):
+        return [graphs[index] for index in range(len(graphs))]  # PyG's datasets are such
+    if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
+        raise GraphError(f"as_batch takes a list of {_KINDS}, not {type(graphs).__name__!r}")
+    return list(graphs)
+
+
+def _read_all(items: list[Any], names: Names) -> list[GraphParts]:
+    readers: dict[type, Any] = {}
+    parts = []
+    for index, item in enumerate(items):
+        reader = readers.get(type(item)) or _reader(item, index)
+        if not isinstance(item, (tuple, list)):  # these may be anything, and are looked at one by one
+            readers[type(item)] = reader
+        try:
+            parts.append(reader.read(item, names))
+        except GvoysError as error:
+            raise type(error)(f"graph {index}: {error}") from None
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            raise GraphError(
+                f"graph {index} looks like a graph but cannot be read ({error}); as_batch takes a list of {_KINDS}"
+            ) from error
+        _check_range(parts[-1], index)
+    return parts
+
+
+def _reader(item: Any, index: int) -> Any:
+    reader = next((reader for reader in READERS if reader.matches(item)), None)
+    if isinstance(item, GraphBatch):
+        raise GraphError(
+            f"graph {index} is a GraphBatch among graphs of other kinds; convert those with as_batch first"
+        )
+    if reader is None:
+        kind = type(item).__name__
+        raise GraphError(f"graph {index} is a {kind!r}, which is not a graph; as_batch takes a list of {_KINDS}")
+    return reader
+
+
+def _check_range(part: GraphParts, index: int) -> None:
+    if not 0 <= part.n_nodes < 2**31:
+        raise GraphError(f"graph {index}: it says to have {part.n_nodes} nodes; a graph has 0 to 2^31 - 1")
+    if not len(part.rows):
+        return
+    low = min(int(part.rows.min()), int(part.columns.min()))
+    high = max(int(part.rows.max()), int(part.columns.max()))
+    if low < 0 or high >= part.n_nodes:
+        outside = low if low < 0 else high
+        raise GraphError(
+            f"graph {index}: an edge names node {outside}, but the nodes are numbered 0 to {part.n_nodes - 1}"
+        )
+
+
+def build_batch(parts: list[GraphParts]) -> GraphBatch:
+    """Build a batch from graphs that were read.
+
+    Parameters
+    ----------
+    parts : list of GraphParts
+        What the readers returned.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+
+    Raises
+    ------
+    GraphError
+        If a graph is malformed or the graphs do not go together; the message names the graph.
+    """
+    sizes = np.fromiter((part.n_nodes for part in parts), np.int64, len(parts))
+    counts = np.fromiter((len(part.rows) for part in parts), np.int64, len(parts))
+    directed = _check_direction(parts)
+    entries = _join_entries(parts, sizes, counts)
+    check_entries(entries, sizes)
+    mirror = np.fromiter((not part.directed and not part.both_ways for part in parts), bool, len(parts))
+    if mirror.any():
+        entries = entries.mirrored(np.repeat(mirror, counts))
+    entries = merge_parallel(entries, sizes)
+    if not directed and not mirror.all():
+        check_symmetric(entries, sizes)
+    labels = _labels("node labels", [part.node_labels for part in parts], sizes)
+    attributes = join_values(
+        "node attributes", [part.node_attributes for part in parts], sizes.tolist(), join_attributes
+    )
+    return assemble(entries, sizes, directed, labels, attributes)
+
+
+def _check_direction(parts: list[GraphParts]) -> bool:
+    kinds = [part.directed for part in parts]
+    if len(set(kinds)) > 1:
+        one, other = kinds.index(True), kinds.index(False)
+        raise GraphError(
+            f"graph {one} is directed and graph {other} is not; make them alike, for example with to_directed()"
+        )
+    return bool(kinds) and kinds[0]
+
+
+def _join_entries(parts: list[GraphParts], sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> Entries:
+    rows = _join_numbers([part.rows for part in parts], sizes, counts)
+    columns = _join_numbers([part.columns for part in parts], sizes, counts)
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([_weights(part, index) for index, part in enumerate(parts)])
+    labels = _labels("edge labels", [part.edge_labels for part in parts], counts)
+    return Entries(rows, columns, weights, labels)
+
+
+def _join_numbers(parts: list[Any], sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """Node numbers within graphs to numbers over all graphs."""
+    kind = index_type(int(sizes.sum()))
+    if len(parts) == 1:
+        return np.asarray(parts[0]).astype(kind, copy=False)
+    shift = np.repeat((np.cumsum(sizes) - sizes).astype(kind), counts)
+    return np.concatenate([*parts, np.empty(0, kind)]).astype(kind, copy=False) + shift
+
+
+def _weights(part: GraphParts, index: int) -> NDArray[np.float64]:
+    if part.weights is None:
+        return np.ones(len(part.rows))
+    try:
+        return as_floats(part.weights, "edge weights", flat=True)
+    except GraphError as error:
+        raise GraphError(f"graph {index}: {error}") from None
+
+
+def _labels(what: str, columns: list[Any], counts: NDArray[np.int64]) -> Labels | None:
+    """One table of labels for all graphs; a graph that cannot be labelled is found again to be named."""
+    try:
+        joined: Labels | None = join_values(what, columns, counts.tolist(), _join_labels)
+    except LabelError as error:
+        bad = next(index for index, column in enumerate(columns) if column is not None and _is_bad(column))
+        raise LabelError(f"graph {bad}: {error}") from None
+    return joined
+
+
+def _join_labels(columns: list[Any]) -> Labels:
+    arrays = [column for column in columns if isinstance(column, np.ndarray)]
+    if len(arrays) == len(columns) and len({(array.dtype, array.shape[1:]) for array in arrays}) == 1:
+        return Labels.from_values(np.concatenate(arrays))
+    if arrays:  # of different types, which numpy would turn into one another
+        return Labels.concatenate([Labels.from_values(column) for column in columns])
+    return Labels.from_values(list(chain.from_iterable(columns)))
+
+
+def _is_bad(column: Any) -> bool:
+    try:
+        Labels.from_values(column)
+    except LabelError:
+        return True
+    return False
+
+
+def _check_names(batch: GraphBatch, names: Names) -> None:
+    """Raise GraphError for a name that was given and that no graph has; the default names need not be there."""
+    found = {
+        "node_label": batch.node_labels is not None or not batch.n_nodes,
+        "edge_label": batch.edge_labels is not None or not batch.n_entries,
+        "weight": batch.edge_weights is not None or not batch.n_entries,
+    }
+    for what, default in _DEFAULT_NAMES.items():
+        name = getattr(names, what)
+        if name not in (None, default) and not found[what]:
+            raise GraphError(f"no graph has the {what} {name!r}; pass {what}=None to do without")

@@ -1,0 +1,169 @@
+"""What a store is made of: its files, their sizes and checksums, in a manifest with a checksum of its own.
+
+A store is a folder. Without its manifest, which is written last, it is not a store.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gvoys.errors import StoreError
+from gvoys.io.files import appearing
+from gvoys.io.store.columns import HEADER
+
+__all__ = ["FORMAT", "MANIFEST", "VERSION", "checksum_file", "read_json", "read_manifest", "write_manifest"]
+
+FORMAT, VERSION = "gvoys store", 1
+MANIFEST = "manifest.json"
+_BLOCK = 1 << 24
+_LABELS = ("node_labels", "edge_labels")
+_NEEDED = ("node_offsets", "indptr", "indices")
+_ARRAYS: dict[str, tuple[tuple[type, ...], int]] = {  # types and dimensions
+    "node_offsets": ((np.int32, np.int64), 1),
+    "indptr": ((np.int32, np.int64), 1),
+    "indices": ((np.int32,), 1),
+    "edge_weights": ((np.float64,), 1),
+    "node_attributes": ((np.float64,), 2),
+    **dict.fromkeys(_LABELS, ((np.int32,), 1)),
+    **{f"{name}_hashes": ((np.uint64,), 1) for name in _LABELS},
+}
+
+
+def checksum_file(path: Path, skip: int = 0) -> int:
+    """CRC-32 of a file: it finds any flipped bit and nearly any other damage.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    skip : int, default=0
+        Number of bytes at the beginning that are not included.
+
+    Returns
+    -------
+    int
+        The checksum.
+    """
+    value = 0
+    with path.open("rb") as file:
+        file.seek(skip)
+        while block := file.read(_BLOCK):
+            value = zlib.crc32(block, value)
+    return value
+
+
+def write_manifest(folder: Path, content: dict[str, Any]) -> None:
+    """Write the manifest, complete with format, version and checksum.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the store.
+    content : dict
+        What the manifest says.
+    """
+    body = {"format": FORMAT, "version": VERSION, **content}
+    with appearing(folder / MANIFEST) as partial:
+        partial.write_text(json.dumps({**body, "checksum": _checksum(body)}, indent=1))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a store.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the store.
+
+    Returns
+    -------
+    dict
+        What the manifest says.
+
+    Raises
+    ------
+    StoreError
+        If the folder is not a store, or one that this version cannot read.
+    """
+    if not folder.is_dir():
+        raise StoreError(f"there is no store {folder}; a store is a folder that gvoys.write_store makes")
+    file = folder / MANIFEST
+    if not file.is_file():
+        raise StoreError(f"{folder} is not a store, or one whose writing was interrupted: it has no {MANIFEST}")
+    content = read_json(file)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise StoreError(f"{file} is not the manifest of a store; write the store again")
+    if content.get("version") != VERSION:
+        raise StoreError(f"{file} has version {content.get('version')!r}; this gvoys reads version {VERSION}")
+    if content.pop("checksum", None) != _checksum(content):
+        raise StoreError(f"{file} is damaged: its checksum does not fit; write the store again")
+    fault = _find_fault(content)
+    if fault:
+        raise StoreError(f"{file} is damaged: {fault}; write the store again")
+    return content
+
+
+def read_json(file: Path) -> Any:
+    """What a JSON file says.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+
+    Returns
+    -------
+    object or None
+        The content, or None where the file is not JSON.
+    """
+    try:
+        return json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+
+
+def _find_fault(content: dict[str, Any]) -> str | None:
+    """What is wrong with a manifest, whose checksum only says that it is as it was written."""
+    arrays, values = content.get("arrays"), content.get("values")
+    if type(content.get("directed")) is not bool or not isinstance(arrays, dict) or not isinstance(values, dict):
+        return "it must say whether graphs are directed, and name arrays and values"
+    missing = [name for name in _NEEDED if name not in arrays]
+    missing += [name for label in values for name in (label, f"{label}_hashes") if name not in arrays]
+    if missing:
+        return f"it has no array {missing[0]!r}"
+    for name, about in (*arrays.items(), *values.items()):
+        if not _is_described(about):
+            return f"it does not say the size and checksum of {name!r}"
+    for name, about in arrays.items():
+        if name not in _ARRAYS or not _has_shape(about, *_ARRAYS[name]):
+            return f"there can be no array {name!r} of type {about.get('dtype')!r} and shape {about.get('shape')!r}"
+        if name.removesuffix("_hashes") in _LABELS and name.removesuffix("_hashes") not in values:
+            return f"{name!r} has no values"
+    return None
+
+
+def _is_described(about: Any) -> bool:
+    return isinstance(about, dict) and all(type(about.get(what)) is int for what in ("bytes", "crc32"))
+
+
+def _has_shape(about: dict[str, Any], kinds: tuple[type, ...], ndim: int) -> bool:
+    """Whether an array has one of the types, of this machine's byte order, and fits its file."""
+    shape, kind = about.get("shape"), about.get("dtype")
+    if kind not in [np.dtype(each).str for each in kinds] or not isinstance(shape, list) or len(shape) != ndim:
+        return False
+    if not all(type(length) is int and 0 <= length < 2**48 for length in shape):
+        return False
+    return bool(about["bytes"] == HEADER + math.prod(shape) * np.dtype(kind).itemsize)
+
+
+def _checksum(body: dict[str, Any]) -> int:
+    try:
+        return zlib.crc32(json.dumps(body, sort_keys=True).encode())
+    except RecursionError:  # lists in lists in lists: not what was written
+        return -1

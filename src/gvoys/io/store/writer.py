@@ -1,0 +1,322 @@
+"""Writing a store, graph after graph or row after row, in memory that does not grow with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import GraphError, StoreError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.entries import index_type
+from gvoys.graphs.labels import Labels
+from gvoys.graphs.numbers import as_floats
+from gvoys.io.convert import as_batch
+from gvoys.io.store.columns import Column
+from gvoys.io.store.manifest import checksum_file, write_manifest
+from gvoys.io.store.values import encode_value
+
+__all__ = ["StoreWriter", "write_store"]
+
+
+def write_store(graphs: Any, path: str | PathLike[str]) -> None:
+    """Write graphs to a new folder that `open_store` maps into memory.
+
+    Parameters
+    ----------
+    graphs : list of graphs, GraphBatch or iterator
+        Anything that `as_batch` takes, or an iterator over such, which is written piece by piece: memory holds one
+        piece at a time.
+    path : str or path-like
+        A folder that does not exist yet. It appears when it is complete.
+
+    Raises
+    ------
+    StoreError
+        If the folder exists already.
+    GraphError
+        If some graphs have labels, attributes or directions and others have not.
+
+    Examples
+    --------
+    >>> import gvoys as gv, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "molecules"
+    >>> gv.write_store(gv.datasets.molecules(50), folder)
+    >>> len(gv.open_store(folder))
+    50
+    """
+    pieces = graphs if isinstance(graphs, Iterator) else iter([graphs])
+    with StoreWriter(path) as writer:
+        for piece in pieces:
+            writer.add(as_batch(piece))
+
+
+class StoreWriter:
+    """Write a store step by step, in a ``with`` block; an error inside leaves nothing behind.
+
+    `add` takes batches; `add_rows` and `end_graph` take one graph of any size by blocks of its rows.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A folder that does not exist yet. It appears when the block ends.
+
+    Raises
+    ------
+    StoreError
+        If the folder exists already.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        if self.path.exists():
+            raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
+        self._folder = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
+        self.directed: bool | None = None
+        self._columns: dict[str, Column] = {}
+        self._codes: dict[str, dict[int, int]] = {}  # of labels: hash to code
+        self._values: dict[str, list[Any]] = {}  # and code to value
+        self._graph_nodes = 0  # of the graph that rows are being added to
+        self._largest = -1  # node that its entries lead to
+
+    def __enter__(self) -> StoreWriter:
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        for name in ("node_offsets", "indptr"):
+            self._column(name, np.int64).append(np.zeros(1))
+        self._column("indices", np.int32)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            for column in self._columns.values():
+                column.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    # -- graphs in
+
+    def add(self, batch: GraphBatch) -> None:
+        """Add complete graphs.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Raises
+        ------
+        StoreError
+            If a graph is being added by rows.
+        GraphError
+            If the graphs differ from those before in labels, attributes or direction.
+        """
+        if self._graph_nodes:
+            raise StoreError("a graph is being added by rows; end it before others are added")
+        if not len(batch):
+            return
+        nodes = self.n_nodes
+        self._append_rows(
+            np.diff(batch.indptr),
+            batch.indices,
+            batch.directed,
+            batch.edge_weights,
+            batch.edge_labels,
+            batch.node_labels,
+            batch.node_attributes,
+        )
+        self._columns["node_offsets"].append(nodes + batch.node_offsets[1:].astype(np.int64))
+
+    def add_rows(
+        self,
+        degrees: NDArray[Any],
+        indices: NDArray[Any],
+        *,
+        directed: bool = False,
+        edge_weights: NDArray[Any] | None = None,
+        edge_labels: Any = None,
+        node_labels: Any = None,
+    ) -> None:
+        """Add some more nodes of one graph.
+
+        An undirected edge stands in the rows of both its ends, parallel ones in the same order. That is not checked
+        here, but by `open_store`.
+
+        Parameters
+        ----------
+        degrees : array of int, shape (n_rows,)
+            Number of entries of each node.
+        indices : array of int
+            Nodes that the entries lead to, sorted within each node.
+        directed : bool, default=False
+            Whether the graph is directed.
+        edge_weights : array or None, default=None
+            One weight per entry.
+        edge_labels : sequence or None, default=None
+            One label per entry.
+        node_labels : sequence or None, default=None
+            One label per node.
+
+        Raises
+        ------
+        GraphError
+            If the arrays do not fit together.
+        """
+        degrees, indices = _check_counts(degrees, "degrees"), _check_counts(indices, "indices")
+        if len(indices) != int(degrees.sum()):
+            raise GraphError(f"the degrees add up to {int(degrees.sum())} and there are {len(indices)} entries")
+        _check_sorted(degrees, indices, self._graph_nodes)
+        weights = None if edge_weights is None else as_floats(edge_weights, "edge_weights", flat=True)
+        for name, values, count in (
+            ("edge_weights", weights, len(indices)),
+            ("edge_labels", edge_labels, len(indices)),
+            ("node_labels", node_labels, len(degrees)),
+        ):
+            if values is not None and len(values) != count:
+                raise GraphError(f"{name} has {len(values)} values and should have {count}")
+        if weights is not None and not np.isfinite(weights).all():
+            raise GraphError("edge_weights must be finite")
+        edges, nodes = (None if values is None else Labels.from_values(values) for values in (edge_labels, node_labels))
+        self._append_rows(degrees, indices, directed, weights, edges, nodes, None)
+        self._graph_nodes += len(degrees)
+        self._largest = max(self._largest, int(indices.max(initial=-1)))
+
+    def end_graph(self) -> None:
+        """End the graph whose rows were added.
+
+        Raises
+        ------
+        GraphError
+            If an entry leads to a node that the graph does not have.
+        """
+        if self._largest >= self._graph_nodes:
+            raise GraphError(f"an entry leads to node {self._largest}, and the graph has {self._graph_nodes} nodes")
+        self._largest = -1
+        self._columns["node_offsets"].append(np.array([self.n_nodes]))
+        self._graph_nodes = 0
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes so far."""
+        return self._columns["indptr"].length - 1
+
+    @property
+    def n_entries(self) -> int:
+        """Number of adjacency entries so far."""
+        return self._columns["indices"].length
+
+    def _append_rows(
+        self,
+        degrees: NDArray[Any],
+        indices: NDArray[Any],
+        directed: bool,
+        weights: NDArray[Any] | None,
+        edge_labels: Labels | None,
+        node_labels: Labels | None,
+        attributes: NDArray[Any] | None,
+    ) -> None:
+        if self.directed not in (None, directed):
+            raise GraphError("directed and undirected graphs do not go into one store; make them alike first")
+        nodes, entries = self.n_nodes, self.n_entries
+        edge_labels = edge_labels if len(indices) else None
+        node_labels, attributes = (node_labels, attributes) if len(degrees) else (None, None)
+        for name, labels, before, count in (
+            ("edge_labels", edge_labels, entries, len(indices)),
+            ("node_labels", node_labels, nodes, len(degrees)),
+            ("node_attributes", attributes, nodes, len(degrees)),
+        ):
+            self._check_alike(name, labels is not None, before, count)
+        self.directed = directed
+        if weights is not None and "edge_weights" not in self._columns:
+            self._column("edge_weights", np.float64).fill(entries, 1.0)
+        if "edge_weights" in self._columns:
+            self._columns["edge_weights"].append(np.ones(len(indices)) if weights is None else weights)
+        self._append_labels("edge_labels", edge_labels)
+        self._append_labels("node_labels", node_labels)
+        if attributes is not None:
+            self._append_attributes(attributes)
+        self._columns["indptr"].append(entries + np.cumsum(degrees, dtype=np.int64))
+        self._columns["indices"].append(indices)
+
+    def _check_alike(self, name: str, given: bool, before: int, count: int) -> None:
+        if count and before and given != (name in self._columns):
+            what = name.replace("_", " ")
+            raise GraphError(f"some of the graphs have {what} and others have none; give {what} to all or to none")
+
+    def _append_attributes(self, attributes: NDArray[Any]) -> None:
+        column = self._columns.get("node_attributes")
+        width = attributes.shape[1]
+        column = column or self._column("node_attributes", np.float64, width)
+        if column.width != width:
+            raise GraphError(f"the graphs have {column.width} and {width} node attributes; give all the same number")
+        column.append(attributes)
+
+    def _append_labels(self, name: str, labels: Labels | None) -> None:
+        """Codes into a table for the whole store, which grows with new labels."""
+        if labels is None:
+            return
+        known, values = self._codes.setdefault(name, {}), self._values.setdefault(name, [])
+        codes = np.empty(len(labels.hashes), np.int32)
+        for place, key in enumerate(labels.hashes.tolist()):
+            codes[place] = known.setdefault(key, len(known))
+            if len(known) > len(values):
+                values.append(labels.values[place])
+        column = self._columns.get(name) or self._column(name, np.int32)
+        column.append(codes[labels.codes])
+
+    def _column(self, name: str, kind: Any, width: int | None = None) -> Column:
+        self._columns[name] = Column(self._folder, name, kind, width)
+        return self._columns[name]
+
+    # -- the end
+
+    def _finish(self) -> None:
+        if self._graph_nodes:
+            raise StoreError("the last graph was not ended; call end_graph() after its rows")
+        for name, largest in (("node_offsets", self.n_nodes), ("indptr", self.n_entries)):
+            if index_type(largest) is np.int32:  # as batches in memory have it
+                self._columns[name] = self._columns[name].narrowed(self._folder, np.int32)
+        for name, known in self._codes.items():
+            self._column(f"{name}_hashes", np.uint64).append(np.fromiter(known, np.uint64, len(known)))
+        arrays = {name: column.finish() for name, column in self._columns.items()}
+        values = {name: self._write_values(name, held) for name, held in self._values.items()}
+        write_manifest(self._folder, {"directed": bool(self.directed), "arrays": arrays, "values": values})
+        if self.path.exists():
+            raise StoreError(f"{self.path} was made by someone else in the meantime; choose another folder")
+        self._folder.rename(self.path)
+
+    def _write_values(self, name: str, values: list[Any]) -> dict[str, int]:
+        file = self._folder / f"{name}_values.json"
+        file.write_text(json.dumps([encode_value(value) for value in values]))
+        return {"bytes": file.stat().st_size, "crc32": checksum_file(file)}
+
+
+def _check_counts(values: Any, name: str) -> NDArray[Any]:
+    """Flat integers of at least 0 that 32 bits hold."""
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise GraphError(f"{name} must be a flat array of integers, not {array.dtype} of shape {array.shape}")
+    if array.size and (array.min() < 0 or array.max() >= 2**31):
+        raise GraphError(f"{name} must lie between 0 and 2^31 - 1")
+    return array
+
+
+def _check_sorted(degrees: NDArray[Any], indices: NDArray[Any], nodes_before: int) -> None:
+    """Entries may fall where a row begins, and nowhere else."""
+    ends = np.cumsum(degrees, dtype=np.int64)
+    falls = np.flatnonzero(indices[1:] < indices[:-1]) + 1
+    rows = np.searchsorted(ends, falls, side="right")
+    inside = falls != ends[rows] - degrees[rows]
+    if inside.any():
+        node = nodes_before + int(rows[np.argmax(inside)])
+        raise GraphError(f"node {node} has entries out of order; sort the entries of each node")

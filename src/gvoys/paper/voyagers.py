@@ -1,0 +1,208 @@
+"""GraphVoyagers: Algorithm 1 of the paper."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from gvoys.errors import DivergenceError, ModulationError, ParameterError, VarianceWarning
+from gvoys.estimators.base import SLACK, TRUNCATION, check_finite
+from gvoys.graphs.batch import GraphBatch
+from gvoys.paper.sampled import SampledWalks
+from gvoys.paper.theory import finite_variance
+from gvoys.series import Geometric, Series
+from gvoys.walks.settings import (
+    Settings,
+    check_anchors,
+    check_count,
+    check_flag,
+    check_halting,
+    growth_constant,
+    power_of_two,
+    walk_rate,
+)
+from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig, check_replicate, compute_voyagers
+
+__all__ = ["GraphVoyagers"]
+
+
+class GraphVoyagers(SampledWalks):
+    """Algorithm 1 of the paper, corrected: ``X @ X.T`` has the mean K off the diagonal, for the infinite series.
+
+    On the diagonal, and between graphs that are equal node by node, both factors come from the same walks, and the
+    product is too large on average, however many components there are. Two estimators that differ in `replicate` only
+    have independent walks: the products of their features have the mean K for all pairs, the diagonal included.
+    `RandomWalkKernel(method="voyagers")` does that.
+
+    Parameters
+    ----------
+    series : Geometric, Exponential or Coefficients, default=Geometric("auto")
+        The weights of the walk lengths, with a modulation f >= 0, f * f = mu; a series without one raises
+        ModulationError.
+    n_components : int, default=100
+        Number of independent repetitions, d_G; only they make the error vanish, like 1 / sqrt(n_components).
+    n_walks : int, default=1
+        Number of walkers per node, side and component. The best use of a budget is 1, with more components instead. The
+        paper's block-GVoys with m walks in d_G blocks is n_components=d_G, n_walks=m // d_G.
+    p_halt : float, default=0.2
+        Probability that a walker halts at a step, between 0 and 1.
+    n_anchors : int or None, default=None
+        Number of nodes of each graph that take deposits, drawn anew for each component; a graph with fewer nodes uses
+        all of them. None means all nodes, which has the least variance and costs nothing more.
+    share_signs : bool, default=False
+        Whether all walkers of a component share g and z.
+    share_halting : bool, default=True
+        Whether walkers halt at the same step on all graphs.
+    signs : {"rademacher", "gaussian", "uniform"}, default="rademacher"
+        Distribution of g; "rademacher" has the least variance.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    random_state : int, RandomState or None, default=0
+        Seed; with an integer the result is a pure function of the graphs and the parameters.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    replicate : int, default=0
+        Which independent draw of the walks to use, 0 to 255.
+    n_jobs : int or None, default=None
+        Number of threads, -1 for all; the result does not depend on it.
+    verbose : bool, default=False
+        Whether `transform` shows a progress bar.
+
+    Attributes
+    ----------
+    series_ : Geometric, Exponential or Coefficients
+        The series with its decay as a number.
+    max_length_ : int
+        Where f was truncated, with an error of at most 1e-9.
+
+    Notes
+    -----
+    Cost: n_graphs x nodes x n_components x n_walks x 2 / p_halt steps; memory O(nodes) beyond the features.
+
+    Examples
+    --------
+    >>> import gvoys as gv
+    >>> molecules = gv.datasets.molecules(10)
+    >>> voyagers = GraphVoyagers(gv.Exponential(0.1), n_components=200)
+    >>> voyagers.fit_transform(molecules).shape
+    (10, 200)
+    """
+
+    max_length = None
+    n_lengths_ = 1
+
+    def __init__(
+        self,
+        series: Series = Geometric("auto"),  # noqa: B008 (immutable)
+        n_components: int = 100,
+        n_walks: int = 1,
+        p_halt: float = 0.2,
+        n_anchors: int | None = None,
+        share_signs: bool = False,
+        share_halting: bool = True,
+        signs: str = "rademacher",
+        labels: str | None = "auto",
+        random_state: Any = 0,
+        *,
+        start: Any = "uniform",
+        stop: Any = "uniform",
+        replicate: int = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.series = series
+        self.n_components = n_components
+        self.n_walks = n_walks
+        self.p_halt = p_halt
+        self.n_anchors = n_anchors
+        self.share_signs = share_signs
+        self.share_halting = share_halting
+        self.signs = signs
+        self.labels = labels
+        self.random_state = random_state
+        self.start = start
+        self.stop = stop
+        self.replicate = replicate
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _choose_scale(self, batch: GraphBatch) -> float:
+        self.rate_ = walk_rate(batch)
+        return power_of_two(self.rate_)
+
+    def _choose_length(self, batch: GraphBatch) -> None:
+        growth = (self.rate_ or 0.0) ** 2
+        try:
+            self.series_.check_convergence(growth)
+        except DivergenceError as error:
+            raise DivergenceError(
+                f"{error} (GraphVoyagers needs the infinite series; OneSidedVoyagers takes a max_length)"
+            ) from None
+        self.series_.check_modulation()
+        self.max_length_ = self.series_.modulation_length(growth, TRUNCATION / growth_constant(batch))
+
+    def _reaches(self, growth: float) -> bool:
+        try:
+            return self.series_.modulation_length(growth, SLACK * TRUNCATION) <= self.max_length_
+        except (DivergenceError, ModulationError):
+            return False
+
+    def _make_config(self) -> WalkConfig:
+        if not isinstance(self.signs, str) or self.signs not in DISTRIBUTIONS:
+            raise ParameterError(f"signs must be one of {', '.join(map(repr, DISTRIBUTIONS))}, not {self.signs!r}")
+        return WalkConfig(
+            self.n_components_,
+            check_count(self.n_walks, "n_walks"),
+            check_halting(self.p_halt),
+            check_anchors(self.n_anchors),
+            check_flag(self.share_signs, "share_signs"),
+            check_flag(self.share_halting, "share_halting"),
+            self.signs,
+            self.settings_.seed,
+            check_replicate(self.replicate),
+        )
+
+    def _prepare(self, batch: GraphBatch) -> None:
+        with np.errstate(over="ignore"):
+            self.deposits_ = np.sqrt(self.series_.modulation(self.max_length_, self.scale_))
+        check_finite(self.deposits_)
+        self._warn(batch)
+
+    def _read(self, X: Any) -> GraphBatch:
+        batch = super()._read(X)
+        self._warn(batch)
+        return batch
+
+    def _warn(self, batch: GraphBatch) -> None:
+        if not finite_variance(batch, self.series_, self.config_.p_halt, share_halting=self.config_.share_halting):
+            warnings.warn(
+                f"voyagers with p_halt={self.p_halt:g} are unbiased on these graphs but their variance is infinite; "
+                "lower p_halt or the decay, or use OneSidedVoyagers or method='sketch'",
+                VarianceWarning,
+                stacklevel=4,
+            )
+
+    def _sample_walks(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
+        return compute_voyagers(batch, self.deposits_, self.config_, *self._ends(batch, settings), **self._labels())
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the features voyager0, voyager1 and so on.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            One name per feature.
+        """
+        check_is_fitted(self, "config_")
+        return np.array([f"voyager{k}" for k in range(self.n_components_)], dtype=object)

@@ -1,0 +1,6 @@
+"""Collections larger than memory: from files to files in resumable pieces, and on clusters."""
+
+from gvoys.scale.embed import embed_file
+from gvoys.scale.gram import write_gram
+
+__all__ = ["embed_file", "write_gram"]

@@ -1,0 +1,443 @@
+"""The same profiles on many processes or machines, by Dask; no type of Dask leaves this file.
+
+A *partition* is a function without arguments that loads some graphs, or graphs and targets, where it is called: on a
+worker. Only sums and features travel. Every function does the same work here when no cluster is given, and gives the
+same bits with one, whoever computes what and in whatever order: features are a function of their graphs, and sums run
+along a tree that the order of the partitions determines.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from gvoys.errors import ClusterError, MissingDependencyError, ParameterError
+from gvoys.estimators import RandomWalkFeatures
+from gvoys.estimators.learning.gaussian import FeatureMoments
+from gvoys.estimators.regressor import RandomWalkRegressor, begin, check_targets, finish, moments_of
+from gvoys.io.inputs import Chunk
+from gvoys.scale.embed import Done, Task
+from gvoys.threads import threads
+
+__all__ = [
+    "Cluster",
+    "Partition",
+    "fit_classifier",
+    "fit_regressor",
+    "fit_ridge",
+    "open_cluster",
+    "profile_partitions",
+    "write_gram_of_partitions",
+]
+
+Partition = Callable[[], Any]
+
+_AHEAD = 4  # tasks per worker that are handed out at once: enough to keep it busy, few enough to hold in memory
+
+
+@contextmanager
+def open_cluster(workers: int | None = None, scheduler: str | None = None) -> Iterator[Cluster]:
+    """Connect to a scheduler, or start workers on this machine, for the length of a ``with`` block.
+
+    Parameters
+    ----------
+    workers : int or None, default=None
+        Number of workers to start on this machine.
+    scheduler : str or None, default=None
+        Address of a running Dask scheduler. Give either this or `workers`.
+
+    Yields
+    ------
+    Cluster
+        The workers.
+
+    Raises
+    ------
+    ParameterError
+        If both or neither are given, or no scheduler answers.
+    MissingDependencyError
+        If Dask is not installed.
+    """
+    if (workers is None) == (scheduler is None):
+        raise ParameterError("give either a number of workers on this machine or the address of a scheduler")
+    if workers is not None and workers < 1:
+        raise ParameterError(f"there must be one worker or more, not {workers}")
+    distributed = _distributed()
+    if scheduler is not None:
+        try:
+            client = distributed.Client(scheduler, timeout=20)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ParameterError(f"no scheduler answers at {scheduler} ({error})") from None
+        with client:
+            yield Cluster(client)
+        return
+    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(**options, silence_logs=logging.CRITICAL) as local,
+        distributed.Client(local) as client,
+    ):
+        client.run(_ignore_interrupts)  # Ctrl-C reaches the whole group; this process deals with it
+        yield Cluster(client)
+
+
+def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C in a worker."""
+    with suppress(ValueError):  # where the worker does not run in its main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _distributed() -> Any:
+    """The module distributed, where Dask is installed."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingDependencyError('clusters need Dask; install it with: pip install "gvoys[cluster]"') from None
+    return distributed
+
+
+class Cluster:
+    """Workers that the functions of this module may use; `open_cluster` makes one.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        A connected client of Dask.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    @property
+    def n_slots(self) -> int:
+        """Number of tasks that run at the same time."""
+        return max(sum(self._client.nthreads().values()), 1)
+
+    def run(self, task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
+        """Make parts of `gvoys embed`; a dead worker's parts are made by another.
+
+        Parameters
+        ----------
+        task : Task
+            What makes a part.
+        chunks : iterable of Chunk
+            The chunks of the input whose parts are missing.
+
+        Yields
+        ------
+        Done
+            Each part that was made, in whatever order they are done.
+
+        Raises
+        ------
+        ClusterError
+            If the scheduler or too many workers are lost; the parts that are done are kept.
+        """
+        left = iter(chunks)
+        waiting = _distributed().as_completed([self._submit(task, chunk) for chunk in self._few(left)])
+        for future in waiting:
+            yield _result(future)
+            for chunk in islice(left, 1):
+                waiting.add(self._submit(task, chunk))
+
+    def _ordered(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Results of the items in their order, a few items ahead."""
+        left = iter(items)
+        waiting = [self._submit(work, item) for item in self._few(left)]
+        while waiting:
+            yield _result(waiting.pop(0))
+            waiting += [self._submit(work, item) for item in islice(left, 1)]
+
+    def _few(self, items: Iterator[Any]) -> Iterator[Any]:
+        """As many as are handed out at once."""
+        return islice(items, _AHEAD * self.n_slots)
+
+    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        return self._client.submit(_on_worker, work, *arguments, pure=False)
+
+    def _reduced(self, work: Callable[[Any], Any], items: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
+        """add(…) along a tree, on the workers."""
+        level = [self._submit(work, item) for item in items]
+        while len(level) > 1:
+            pairs = zip(level[::2], level[1::2], strict=False)
+            level = [self._submit(add, *pair) for pair in pairs] + level[len(level) // 2 * 2 :]
+        return _result(level[0])
+
+
+def _result(future: Any) -> Any:
+    """What a task returned, or raised; where the cluster failed, one sentence."""
+    distributed = _distributed()
+    try:
+        return future.result()
+    except (CancelledError, distributed.KilledWorker, distributed.comm.CommClosedError) as error:
+        raise ClusterError(f"the cluster failed ({type(error).__name__}); what is done is kept, start again") from None
+
+
+def _on_worker(work: Callable[..., Any], *arguments: Any) -> Any:
+    """One thread of Numba per task: a worker of n threads runs n tasks at once, and so uses its own threads."""
+    with threads(1):
+        return work(*arguments)
+
+
+# -- the same interface without a cluster
+
+
+def _map(cluster: Cluster | None, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    return map(work, items) if cluster is None else cluster._ordered(work, items)
+
+
+def _reduce(
+    cluster: Cluster | None, work: Callable[[Any], Any], items: Sequence[Any], add: Callable[[Any, Any], Any]
+) -> Any:
+    if not items:
+        raise ParameterError("there must be one partition or more")
+    if cluster is not None:
+        return cluster._reduced(work, items, add)
+    held: list[tuple[int, Any]] = []  # sums of 2^k items, as in a binary counter: the tree of _reduced
+    for item in items:
+        held.append((1, work(item)))
+        while len(held) > 1 and held[-1][0] == held[-2][0]:
+            (size, right), (_, left) = held.pop(), held.pop()
+            held.append((2 * size, add(left, right)))
+    while len(held) > 1:
+        (size, right), (other, left) = held.pop(), held.pop()
+        held.append((size + other, add(left, right)))
+    return held[0][1]
+
+
+# -- features
+
+
+@dataclass(frozen=True)
+class _Features:
+    model: RandomWalkFeatures
+
+    def __call__(self, partition: Partition) -> NDArray[Any]:
+        return self.model.transform(partition())
+
+
+def profile_partitions(
+    partitions: Sequence[Partition], model: RandomWalkFeatures, cluster: Cluster | None = None
+) -> Iterator[NDArray[Any]]:
+    """Features of each partition, in order, a few partitions ahead of the one that is taken.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs.
+    model : RandomWalkFeatures
+        Fitted features.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Returns
+    -------
+    iterator of arrays
+        One array of shape (n_graphs, n_features) for each partition.
+    """
+    return _map(cluster, _Features(model), partitions)
+
+
+# -- Gram matrices
+
+
+@dataclass(frozen=True)
+class _Block:
+    model: RandomWalkFeatures
+
+    def __call__(self, pair: tuple[Partition, Partition]) -> NDArray[np.float64]:
+        left = self.model.transform(pair[0]()).astype(np.float64)
+        right = left if pair[0] is pair[1] else self.model.transform(pair[1]()).astype(np.float64)
+        return left @ right.T
+
+
+def write_gram_of_partitions(
+    partitions: Sequence[Partition], model: RandomWalkFeatures, path: str | Path, cluster: Cluster | None = None
+) -> None:
+    """Write the Gram matrix of all graphs of all partitions to a .npy file, a block per pair of partitions.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs.
+    model : RandomWalkFeatures
+        Fitted features.
+    path : str or Path
+        File to write, float64.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Raises
+    ------
+    ParameterError
+        If there is no partition.
+    """
+    if not partitions:
+        raise ParameterError("there must be one partition or more")
+    sizes = list(_map(cluster, _count, partitions))
+    ends = np.cumsum(sizes)
+    rows = [slice(int(end) - size, int(end)) for size, end in zip(sizes, ends, strict=True)]
+    K = np.lib.format.open_memmap(path, "w+", np.float64, (int(ends[-1]), int(ends[-1])))
+    pairs = [(i, j) for i in range(len(partitions)) for j in range(i + 1)]
+    blocks = _map(cluster, _Block(model), [(partitions[i], partitions[j]) for i, j in pairs])
+    for (i, j), block in zip(pairs, blocks, strict=True):
+        K[rows[i], rows[j]] = block
+        K[rows[j], rows[i]] = block.T
+    K.flush()
+
+
+def _count(partition: Partition) -> int:
+    return len(partition())
+
+
+# -- models
+
+
+@dataclass(frozen=True)
+class _RidgeSums:
+    model: RandomWalkFeatures
+
+    def __call__(self, partition: Partition) -> FeatureMoments:
+        graphs, y = partition()
+        X = self.model.transform(graphs)
+        moments = FeatureMoments.empty(np.zeros(X.shape[1] + 1, np.int64))
+        moments.add(np.hstack([X, np.ones((len(X), 1), X.dtype)]), check_targets(y, len(X)))
+        return moments
+
+
+def fit_ridge(
+    partitions: Sequence[Partition], model: RandomWalkFeatures, alpha: float = 1.0, cluster: Cluster | None = None
+) -> tuple[NDArray[np.float64], float]:
+    """Ridge regression on the features.
+
+    X^T X and X^T y are added up on the workers: O(n D^2) work, and a matrix of (D, D) to solve here.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs and targets.
+    model : RandomWalkFeatures
+        Fitted features, of width D.
+    alpha : float, default=1.0
+        Strength of the regularisation, above 0.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Returns
+    -------
+    coefficients : array of shape (D,)
+        One coefficient per feature.
+    intercept : float
+        The intercept.
+
+    Raises
+    ------
+    ParameterError
+        If `alpha` is not positive, or the partitions hold no graph.
+    """
+    if not 0 < alpha < np.inf:
+        raise ParameterError(f"alpha must be positive, not {alpha!r}")
+    sums = _reduce(cluster, _RidgeSums(model), partitions, FeatureMoments.merged)
+    if not sums.count:
+        raise ParameterError("the partitions hold no graph")
+    ones, n = sums.squares[-1, :-1], sums.count
+    A = sums.squares[:-1, :-1] - np.outer(ones, ones) / n  # centred
+    A[np.diag_indices_from(A)] += alpha
+    mean = sums.products[-1] / n
+    weights = cho_solve(cho_factor(A), sums.products[:-1] - ones * mean)
+    return weights, float(mean - ones @ weights / n)
+
+
+@dataclass(frozen=True)
+class _ProcessSums:
+    regressor: RandomWalkRegressor
+
+    def __call__(self, partition: Partition) -> FeatureMoments:
+        return moments_of(self.regressor, *partition())
+
+
+def fit_regressor(
+    partitions: Sequence[Partition], regressor: RandomWalkRegressor, cluster: Cluster | None = None
+) -> RandomWalkRegressor:
+    """Fit a Gaussian process in feature space.
+
+    The first partition gives the traces of the blocks; the sums of all are added up on the workers.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs and targets.
+    regressor : RandomWalkRegressor
+        The regressor to fit.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Returns
+    -------
+    RandomWalkRegressor
+        The fitted regressor.
+
+    Raises
+    ------
+    ParameterError
+        If there is no partition.
+    """
+    if not partitions:
+        raise ParameterError("there must be one partition or more")
+    begun = begin(regressor, partitions[0]()[0])
+    return finish(begun, _reduce(cluster, _ProcessSums(begun), partitions, FeatureMoments.merged))
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    model: RandomWalkFeatures
+
+    def __call__(self, partition: Partition) -> tuple[NDArray[Any], Any]:
+        graphs, y = partition()
+        return self.model.transform(graphs), y
+
+
+def fit_classifier(
+    partitions: Sequence[Partition],
+    model: RandomWalkFeatures,
+    classifier: Any,
+    classes: Any,
+    n_passes: int = 1,
+    cluster: Cluster | None = None,
+) -> Any:
+    """Train a classifier with `partial_fit` on features that stream in from the workers, in order.
+
+    Parameters
+    ----------
+    partitions : sequence of callables
+        Functions that load graphs and classes.
+    model : RandomWalkFeatures
+        Fitted features.
+    classifier : estimator
+        An estimator with `partial_fit`, such as SGDClassifier.
+    classes : array-like
+        All classes that may occur.
+    n_passes : int, default=1
+        Passes over all partitions.
+    cluster : Cluster or None, default=None
+        Workers; None computes in this process.
+
+    Returns
+    -------
+    estimator
+        The classifier, trained.
+    """
+    for _ in range(n_passes):
+        for X, y in _map(cluster, _Labelled(model), partitions):
+            classifier.partial_fit(X, y, classes=classes)
+    return classifier

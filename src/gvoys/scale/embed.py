@@ -1,0 +1,297 @@
+"""gvoys embed: a file of graphs becomes a folder of features, part by part.
+
+A part is a function of its chunk of the input and of the job alone. So a run that was killed goes on where it stopped
+and ends with the same bytes, and parts may be made by anyone, in any order.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import GvoysError
+from gvoys.estimators import RandomWalkFeatures
+from gvoys.io.arrow import pyarrow
+from gvoys.io.files import appearing, locked, remove_partial
+from gvoys.io.inputs import Chunk, Input, Records, open_input
+from gvoys.scale.job import Parameters, claim_folder, describe, fit_model
+from gvoys.scale.parts import part_path, read_summary, write_part
+from gvoys.threads import n_threads, threads
+
+__all__ = ["Done", "Progress", "Summary", "Task", "Worker", "embed_file", "run_here"]
+
+SUMMARY, SKIPPED = "summary.json", "skipped.csv"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Result of a run.
+
+    Parameters
+    ----------
+    n_graphs : int
+        Number of graphs that have features.
+    n_skipped : int
+        Number of rows that were skipped, listed in skipped.csv.
+    n_parts : int
+        Number of parts.
+    """
+
+    n_graphs: int
+    n_skipped: int
+    n_parts: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """A part that was made.
+
+    Parameters
+    ----------
+    chunk : Chunk
+        The chunk of the input.
+    n_graphs : int
+        Number of graphs that have features.
+    n_skipped : int
+        Number of rows that were skipped.
+    """
+
+    chunk: Chunk
+    n_graphs: int
+    n_skipped: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """What it takes to make any part: calling it with a chunk makes the chunk's part.
+
+    Parameters
+    ----------
+    source : Input
+        The input.
+    model : RandomWalkFeatures
+        Fitted features.
+    folder : Path
+        Folder of the parts.
+    """
+
+    source: Input
+    model: RandomWalkFeatures
+    folder: Path
+
+    def __call__(self, chunk: Chunk) -> Done:
+        """Make one part from beginning to end."""
+        return self.write(*self.read(chunk))
+
+    def read(self, chunk: Chunk) -> tuple[Chunk, Records, Any]:
+        """Parse the graphs of a chunk.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The chunk.
+
+        Returns
+        -------
+        chunk : Chunk
+            The chunk.
+        records : Records
+            Its rows.
+        built : tuple or None
+            What `records.build` returns for all rows; None where the graphs do not fit together.
+        """
+        records = self.source.read(chunk)
+        try:
+            return chunk, records, records.build(range(len(records.lines)))
+        except GvoysError:
+            return chunk, records, None
+
+    def write(self, chunk: Chunk, records: Records, built: Any) -> Done:
+        """Compute the features of a chunk and write its part.
+
+        Parameters
+        ----------
+        chunk, records, built : object
+            What `read` returned.
+
+        Returns
+        -------
+        Done
+            The part.
+        """
+        kept, features, skipped = _features(self.model, records, built)
+        ids = [records.ids[place] for place in kept]
+        skipped = sorted([*records.skipped, *skipped])
+        write_part(part_path(self.folder, chunk.index), ids, features, skipped)
+        return Done(chunk, len(ids), len(skipped))
+
+
+Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]
+Progress = Callable[[int, int, int], None]  # bytes or rows that are done, of how many, and graphs made by this run
+
+
+def embed_file(
+    path: Path,
+    folder: Path,
+    parameters: Parameters | None = None,
+    *,
+    smiles_column: str = "smiles",
+    id_column: str | None = None,
+    worker: Worker | None = None,
+    on_progress: Progress | None = None,
+) -> Summary:
+    """Write features of all graphs of a file into a folder; a run that was interrupted goes on where it stopped.
+
+    Parameters
+    ----------
+    path : Path
+        SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a TU zip or folder, or a store.
+    folder : Path
+        A new folder, or that of an earlier run with the same input and parameters. Rows that cannot be read are
+        skipped, and listed in its file skipped.csv.
+    parameters : Parameters or None, default=None
+        Parameters of the features; None means the defaults.
+    smiles_column : str, default="smiles"
+        Column of a table that holds the SMILES.
+    id_column : str or None, default=None
+        Column of a table that holds the ids; None numbers the rows.
+    worker : callable or None, default=None
+        Makes the parts, such as `Cluster.run`; None makes them in this process.
+    on_progress : callable or None, default=None
+        Called at first and after every part with how much of the input is done, how much there is, and how many graphs
+        this run has made.
+
+    Returns
+    -------
+    Summary
+        Numbers of graphs, skipped rows and parts.
+
+    Raises
+    ------
+    ParameterError
+        If the folder holds another run, or no graph can be read.
+    DatasetError
+        If the file cannot be read.
+    """
+    pyarrow()
+    parameters = parameters or Parameters()
+    folder = Path(folder).absolute()  # workers may stand elsewhere
+    source = open_input(Path(path).absolute(), smiles_column, id_column)
+    model = fit_model(source, parameters)
+    claim_folder(folder, describe(source, parameters, model))
+    with locked(folder):
+        return _make_parts(source, model, folder, parameters.rows_per_part, worker or run_here, on_progress)
+
+
+def _make_parts(
+    source: Input,
+    model: RandomWalkFeatures,
+    folder: Path,
+    rows_per_part: int,
+    worker: Worker,
+    on_progress: Progress | None,
+) -> Summary:
+    """Make the parts that are missing."""
+    remove_partial(folder)
+    chunks = list(source.chunks(rows_per_part))
+    missing = [chunk for chunk in chunks if not part_path(folder, chunk.index).exists()]
+    if missing:
+        (folder / SUMMARY).unlink(missing_ok=True)
+    left, made = sum(chunk.end - chunk.begin for chunk in missing), 0
+    report = on_progress or (lambda done, total, graphs: None)
+    report(source.size - left, source.size, made)
+    try:
+        for done in worker(Task(source, model, folder), missing):
+            left, made = left - (done.chunk.end - done.chunk.begin), made + done.n_graphs
+            report(source.size - left, source.size, made)
+    finally:
+        remove_partial(folder)
+    return _sum_up(folder, len(chunks))
+
+
+def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
+    """Make parts in this process: while one chunk's walks are counted and written, the next is parsed on another core.
+
+    Parameters
+    ----------
+    task : Task
+        What makes a part.
+    chunks : iterable of Chunk
+        The chunks whose parts are missing.
+
+    Yields
+    ------
+    Done
+        Each part, in order.
+    """
+    with ThreadPoolExecutor(1) as writer:
+        free = max(n_threads() - 1, 1)
+        before = None
+        for chunk in chunks:
+            parsed = task.read(chunk)
+            if before is not None:
+                yield before.result()
+            before = writer.submit(_with_threads, free, task.write, parsed)
+        if before is not None:
+            yield before.result()
+
+
+def _with_threads(count: int, work: Callable[..., Done], arguments: tuple[Any, ...]) -> Done:
+    with threads(count):
+        return work(*arguments)
+
+
+def _features(
+    model: RandomWalkFeatures, records: Records, built: Any
+) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
+    """Places of the graphs that have features, the features, and the lines of the others with the reason."""
+    if built is not None:
+        batch, unread = built
+        try:
+            features = model.transform(batch)
+        except GvoysError:
+            return _one_by_one(model, records)
+        bad = dict(unread)
+        kept = [place for place in range(len(records.lines)) if place not in bad]
+        return kept, features, [(records.lines[place], reason) for place, reason in unread]
+    return _one_by_one(model, records)
+
+
+def _one_by_one(model: RandomWalkFeatures, records: Records) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
+    """The slow way, for a chunk that holds a graph that does not go with the others."""
+    kept, rows, skipped = [], [], []
+    for place, line in enumerate(records.lines):
+        try:
+            batch, unread = records.build([place])
+            if unread:
+                skipped.append((line, unread[0][1]))
+                continue
+            rows.append(model.transform(batch))
+            kept.append(place)
+        except GvoysError as error:
+            skipped.append((line, str(error).removeprefix("graph 0: ")))
+    kind = np.float64 if model.method_ == "moments" else np.float32
+    return kept, np.concatenate([np.empty((0, model.n_features_out_), kind), *rows]), skipped
+
+
+def _sum_up(folder: Path, n_parts: int) -> Summary:
+    """Write the skipped rows of all parts, and the summary, which is there only when everything else is."""
+    n_graphs = n_skipped = 0
+    with appearing(folder / SKIPPED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["line", "reason"])
+        for index in range(n_parts):
+            count, skipped = read_summary(part_path(folder, index))
+            table.writerows(skipped)
+            n_graphs, n_skipped = n_graphs + count, n_skipped + len(skipped)
+    with appearing(folder / SUMMARY) as partial:
+        partial.write_text(json.dumps({"graphs": n_graphs, "skipped": n_skipped, "parts": n_parts}))
+    return Summary(n_graphs, n_skipped, n_parts)
