@@ -9,7 +9,7 @@ from gvoys.graphs import GraphBatch
 from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
 from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
 from gvoys.series import Coefficients, Exponential, Geometric
-from gvoys.walks import compute_gram, profiles
+from gvoys.walks.arrays import compute_gram, profiles
 
 if TYPE_CHECKING:
     from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor, learn_series

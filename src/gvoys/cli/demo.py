@@ -16,7 +16,7 @@ from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree, spectral_radius
 from gvoys.series import Geometric, Series
-from gvoys.walks import compute_gram, profiles
+from gvoys.walks.arrays import compute_gram, profiles
 
 INSTALL = 'pip install "gvoys[peers]"'
 

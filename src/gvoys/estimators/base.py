@@ -8,60 +8,26 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
-from gvoys.walks.device import backend
-from gvoys.walks.settings import (
-    Settings,
-    check_length,
-    check_seed,
-    check_settings,
-    choose_labels,
-    choose_scale,
-    choose_truncation,
-    walk_rate,
-)
+from gvoys.walks.checks import check_length, check_seed
+from gvoys.walks.device import check_device
+from gvoys.walks.growth import choose_truncation, walk_rate
+from gvoys.walks.walk import Walk
 
-__all__ = ["SLACK", "TRUNCATION", "Choice", "TakesSeries", "WalkEstimator", "as_seed", "check_finite"]
+__all__ = ["SLACK", "TRUNCATION", "TakesSeries", "WalkEstimator", "as_seed"]
 
 TRUNCATION = 1e-9  # truncation error of an infinite series, relative
 SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
 _OF_SERIES = "series__"
 _BLOCK = 1 << 26  # bytes that are in the making at once
-
-
-class Choice(str):
-    """Name of a method, with the reason why it was chosen.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    reason : str
-        Why it was chosen, in words.
-    """
-
-    reason: str
-
-    def __new__(cls, name: str, reason: str) -> Choice:
-        self = super().__new__(cls, name)
-        self.reason = reason
-        return self
-
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        return str(self), self.reason
-
-    def __repr__(self) -> str:
-        return f"{str(self)!r} ({self.reason})"
 
 
 class TakesSeries(BaseEstimator):
@@ -100,65 +66,37 @@ class WalkEstimator(TakesSeries):
         tags.no_validation = True
         return tags
 
-    def _fit_common(self, X: Any) -> GraphBatch:
-        """Read the graphs; keep series_, settings_, scale_ and max_length_."""
-        backend(self.device)
+    def _fit_walk(self, X: Any) -> GraphBatch:
+        """Read the graphs; keep series_ and walk_, whose length is resolved."""
+        check_device(self.device)
         batch = as_batch(X)
-        unseen = self.method == "moments" and isinstance(self.labels, str) and self.labels == "auto"
-        node, edge = choose_labels(batch, None if unseen else self.labels)
-        self.scale_ = self._choose_scale(batch)  # one for all graphs, now and later
+        labels = self.labels
+        if self.method == "moments" and isinstance(labels, str) and labels == "auto":
+            labels = None
+        length = 0 if self.max_length is None else self.max_length
+        walk = Walk.on(batch, length, labels, **Walk.options_of(self))
+        self.seed_ = as_seed(self.random_state)
         self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch)
-        self.settings_ = Settings(
-            self.start,
-            self.stop,
-            node,
-            edge,
-            self.refine,
-            self.backtrack,
-            self.attribute_bandwidth,
-            as_seed(self.random_state),
-            self.scale_,
-            self.device,
-        )
-        check_settings(batch, self.settings_)
-        self.series_ = check_series(self.series, self._n_rounds).resolved(max_degree(batch))
-        self._check_endpoints(batch)
-        self._choose_length(batch)
+        self.series_ = check_series(self.series, walk.n_iterations).resolved(max_degree(batch))
+        self.max_length_, self.rate_ = self._choose_length(batch)
+        self.walk_ = replace(walk, max_length=self.max_length_)
         return batch
 
-    def _choose_scale(self, batch: GraphBatch) -> float:
-        return choose_scale(batch)
-
-    def _choose_length(self, batch: GraphBatch) -> None:
-        """Keep max_length_, and for the infinite series rate_, the growth rate of the fitted graphs' walks."""
-        self.rate_: float | None = None
+    def _choose_length(self, batch: GraphBatch) -> tuple[int, float | None]:
+        """The longest walk, and for the infinite series the growth rate of the fitted graphs' walks."""
         if self.max_length is not None:
-            self.max_length_ = check_length(self.max_length)
-            return
-        self.max_length_, self.rate_ = choose_truncation(batch, self.series_, TRUNCATION)
-
-    def _check_endpoints(self, batch: GraphBatch) -> None:
-        for name in ("start", "stop"):
-            compute_endpoint(batch, getattr(self.settings_, name), name)
-
-    def _block_settings(self, batch: GraphBatch, block: slice) -> Settings:
-        """Settings for some of the graphs: arrays of endpoints are sliced with them."""
-        nodes = slice(int(batch.node_offsets[block.start]), int(batch.node_offsets[block.stop]))
-        ends = {name: getattr(self.settings_, name) for name in ("start", "stop")}
-        sliced: dict[str, Any] = {
-            name: what if isinstance(what, str) else np.asarray(what)[nodes] for name, what in ends.items()
-        }
-        return replace(self.settings_, **sliced)
+            return check_length(self.max_length), None
+        return choose_truncation(batch, self.series_, TRUNCATION)
 
     def _read(self, X: Any) -> GraphBatch:
         """Graphs to transform: labelled as the fitted ones were, and within reach of the fitted length."""
-        check_is_fitted(self, "settings_")
+        check_is_fitted(self, "walk_")
         batch = as_batch(X)
-        if batch.n_nodes and self.settings_.node_labels and batch.node_labels is None:
+        if batch.n_nodes and self.walk_.node_labels and batch.node_labels is None:
             raise UnsupportedError(
                 "the fitted graphs had node labels and these have none; pass labels=None to ignore them"
             )
-        if batch.n_entries and self.settings_.edge_labels and batch.edge_labels is None:
+        if batch.n_entries and self.walk_.edge_labels and batch.edge_labels is None:
             raise UnsupportedError(
                 "the fitted graphs had edge labels and these have none; add them, or fit without edge labels"
             )
@@ -171,8 +109,7 @@ class WalkEstimator(TakesSeries):
                 f"the fitted graphs had {self.n_attributes_} node attributes and these have {_n_attributes(batch)}; "
                 "fit on graphs like these"
             )
-        check_settings(batch, self.settings_)
-        self._check_endpoints(batch)
+        self.walk_.checked(batch)
         if self.rate_ is not None and not self._surely_reaches(batch):
             growth = self._growth(walk_rate(batch))
             self.series_.check_convergence(growth)
@@ -196,25 +133,7 @@ class WalkEstimator(TakesSeries):
         """Whether the fitted length is enough for graphs whose walks multiply like this."""
         return self.series_.relative_tail(self.max_length_, growth) <= SLACK * TRUNCATION
 
-    @property
-    def _n_rounds(self) -> int:
-        """Number of Weisfeiler–Lehman iterations, iteration 0 (the labels as given) included."""
-        return self.settings_.refine + 1
-
-    def _factors(self) -> NDArray[np.float64]:
-        """sqrt(mu_i scale^(2i)), (n_rounds, n_lengths): what turns scaled profiles into features."""
-        with np.errstate(over="ignore"):
-            factors = np.sqrt(self.series_.coefficients_by_round(self._n_rounds, self.max_length_, self.scale_))
-        check_finite(factors)
-        return factors
-
-    def _weigh(self, profiles: NDArray[Any]) -> None:
-        """Turn profiles (n_graphs, n_lengths, n_rounds * width) into features, in place."""
-        width = profiles.shape[2] // self._n_rounds
-        with np.errstate(over="ignore", invalid="ignore"):
-            profiles *= np.repeat(self._factors().T, width, axis=1).astype(profiles.dtype)
-
-    def _blocks(self, batch: GraphBatch, bytes_per_graph: int) -> Iterator[slice]:
+    def _blocks(self, batch: GraphBatch, bytes_per_graph: int) -> Iterator[tuple[slice, GraphBatch, Walk]]:
         """Consecutive graphs of bounded size, with a progress bar where verbose."""
         step = max(_BLOCK // max(bytes_per_graph, 1), 1)
         starts: Iterable[int] = range(0, len(batch), step)
@@ -223,7 +142,8 @@ class WalkEstimator(TakesSeries):
 
             starts = track(starts, description=type(self).__name__)
         for start in starts:
-            yield slice(start, min(start + step, len(batch)))
+            block = slice(start, min(start + step, len(batch)))
+            yield block, batch[block], self.walk_.within(batch, block)
 
 
 def as_seed(random_state: Any) -> int:
@@ -237,11 +157,3 @@ def as_seed(random_state: Any) -> int:
 
 def _n_attributes(batch: GraphBatch) -> int:
     return 0 if batch.node_attributes is None else batch.node_attributes.shape[1]
-
-
-def check_finite(values: NDArray[Any]) -> None:
-    """Check that no number left the range of floating point."""
-    if not np.isfinite(values).all():
-        raise ParameterError(
-            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay or max_length"
-        )

@@ -17,12 +17,13 @@ from gvoys.estimators.learning.alignment import block_alignments
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
-from gvoys.estimators.learning.profiler import Profiler, Profiles
+from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, subsample
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
-from gvoys.walks.settings import check_count, check_length
+from gvoys.walks import Walk
+from gvoys.walks.checks import check_count
 
 __all__ = ["RandomWalkClassifier"]
 
@@ -175,14 +176,12 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
     def _fit_profiler(self, batch: GraphBatch) -> None:
         grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
         self.seed_ = as_seed(self.random_state)
+        options = Walk.options_of(self) | {"refine": max(grids["refine"])}
         self.profiler_ = Profiler.fitted(
             batch,
+            Walk(self.max_length, **options, start="ones", stop="ones"),
             labels=self.labels,
-            max_length=check_length(self.max_length),
-            n_rounds=max(grids["refine"]) + 1,
             n_components=self.n_components,
-            backtrack=self.backtrack,
-            attribute_bandwidth=self.attribute_bandwidth,
             seed=self.seed_,
         )
 
@@ -202,21 +201,20 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         self.contributions_ = block_alignments(profiles.labels, codes)
         return KernelMachine.trained(kernel, features, pairs, codes, self._training())
 
-    def _choose(self, profiles: Profiles, codes: NDArray[np.int64]) -> Choice:
+    def _choose(self, profiles: LabelsAndAttributes, codes: NDArray[np.int64]) -> Choice:
         some = subsample(codes, self.seed_)
         grams: dict[tuple[int, str], NDArray[np.float64]] = {}
         for refine in self._grid("refine"):
-            features = Balance.fitted(profiles, refine + 1).features(profiles[some])
+            features = Balance.fitted(profiles, refine + 1).features(profiles.take(some))
             pairs = Pairs.between(features, features)
             grams |= {(refine, name): BaseKernel.fitted(name, pairs).gram(pairs) for name in self._grid("kernel")}
         folds = check_count(self.cv, "cv")
         return choose(grams, codes[some], self._grid("C"), folds, self.class_weight, self.seed_, self.n_jobs)
 
-    def _fit_kernel(self, profiles: Profiles) -> tuple[NDArray[np.float32], Pairs, BaseKernel]:
+    def _fit_kernel(self, profiles: LabelsAndAttributes) -> tuple[NDArray[np.float32], Pairs, BaseKernel]:
         """Features of some graphs, their pairs, and the chosen base kernel with its unit."""
         self.balance_ = Balance.fitted(profiles, self.chosen_.refine + 1)
-        scale = self.profiler_.settings.scale ** (2.0 * np.arange(len(self.balance_.lengths)))
-        self.series_ = Coefficients(self.balance_.lengths / scale)
+        self.series_ = Coefficients(self.balance_.lengths)
         features = self.balance_.features(profiles)
         pairs = Pairs.between(features, features)
         self.kernel_ = BaseKernel.fitted(self.chosen_.kernel, pairs)
@@ -282,7 +280,7 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         order = np.random.default_rng(self.seed_).permutation(len(batch))
         return np.sort(order[: max(check_count(self.n_landmarks, "n_landmarks"), at_least)])
 
-    def _fit_landmarks(self, profiles: Profiles) -> Nystroem:
+    def _fit_landmarks(self, profiles: LabelsAndAttributes) -> Nystroem:
         features, _, kernel = self._fit_kernel(profiles)
         return Nystroem.fitted(kernel, features[: self.n_landmarks])
 

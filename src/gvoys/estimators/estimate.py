@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gvoys.errors import ConvergenceError, ParameterError
-from gvoys.estimators.spread import rounding, rounding_floor, widened
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_one_graph
 from gvoys.series import Series, check_number, check_series
-from gvoys.walks.profiles import compute_gram, moment_profiles, sketch_profiles
-from gvoys.walks.settings import Settings, check_length, check_settings, choose_labels, choose_scale, choose_truncation
-from gvoys.walks.sketch import WIDTH
+from gvoys.walks.checks import check_length, check_seed
+from gvoys.walks.dense import DenseProfiles
+from gvoys.walks.growth import choose_truncation
+from gvoys.walks.moments import Moments
+from gvoys.walks.sketch import WIDTH, Sketch
+from gvoys.walks.spread import rounding_floor, widened
+from gvoys.walks.walk import Walk
 
 __all__ = ["Estimate", "estimate"]
 
@@ -159,31 +162,26 @@ def estimate(
     if not isinstance(max_components, (int, np.integer)) or max_components < _FIRST * WIDTH:
         raise ParameterError(f"max_components must be an integer of at least {_FIRST * WIDTH}, not {max_components!r}")
     pair = GraphBatch.concatenate([as_one_graph(g, "g"), as_one_graph(h, "h")])
-    scale = choose_scale(pair)
-    settings = Settings(
-        start, stop, *choose_labels(pair, labels), refine, backtrack, attribute_bandwidth, random_state, scale
-    )
-    check_settings(pair, settings)
-    check_number(check_series(series, settings.refine + 1), max_degree(pair))
-    length = _length(pair, series, max_length, rtol)
-    if settings.plain:
-        K = compute_gram(moment_profiles(pair, length, settings), series, scale=scale)
-        return Estimate(float(K[0, 1]), 0.0, 1)
-    return _refine(pair, series, length, settings, Tolerance(rtol, atol), max_components)
+    options = {"refine": refine, "backtrack": backtrack, "attribute_bandwidth": attribute_bandwidth}
+    walk = Walk.on(pair, 0, labels, **options, start=start, stop=stop)
+    check_number(check_series(series, walk.n_iterations), max_degree(pair))
+    walk = replace(walk, max_length=_length(pair, series, max_length, rtol))
+    seed = check_seed(random_state)
+    if walk.plain:
+        return Estimate(float(Moments().profile(pair, walk).gram(series)[0, 1]), 0.0, 1)
+    return _refine(pair, series, walk, seed, Tolerance(rtol, atol), max_components)
 
 
 def _refine(
-    pair: GraphBatch, series: Series, length: int, settings: Settings, tolerance: Tolerance, max_components: int
+    pair: GraphBatch, series: Series, walk: Walk, seed: int, tolerance: Tolerance, max_components: int
 ) -> Estimate:
-    factors = np.sqrt(series.coefficients_by_round(settings.refine + 1, length, settings.scale)).T[:, :, None, None]
-    own = rounding(pair, length)
     values = np.empty((3, 0))
     n_groups = _FIRST
     while True:
         new = n_groups - values.shape[1]
-        profiles = sketch_profiles(pair, length, new * WIDTH, settings, first_group=values.shape[1])
-        values = np.hstack([values, _group_values(profiles, factors, new)])
-        result = _summarise(values, own)
+        profiles = Sketch(new * WIDTH, seed, first_group=values.shape[1]).profile(pair, walk)
+        values = np.hstack([values, _group_values(profiles, series, new)])
+        result = _summarise(values, profiles.rounding)
         if tolerance.met_by(result):
             return result
         if 2 * n_groups * WIDTH > max_components:
@@ -194,10 +192,11 @@ def _refine(
         n_groups *= 2
 
 
-def _group_values(profiles: Any, factors: Any, n_groups: int) -> Any:
+def _group_values(profiles: DenseProfiles, series: Series, n_groups: int) -> Any:
     """K(g, h), K(g, g) and K(h, h) by each group on its own, (3, n_groups)."""
-    n_lengths, n_rounds = factors.shape[:2]
-    g, h = (part.reshape(n_lengths, n_rounds, n_groups, WIDTH) * factors for part in profiles)
+    roots = profiles.roots(series)[..., None, None]
+    shape = (2, profiles.n_lengths, profiles.n_iterations, n_groups, WIDTH)
+    g, h = profiles.values.reshape(shape) * roots
     return np.array([np.einsum("lrgj,lrgj->g", a, b) * n_groups for a, b in ((g, h), (g, g), (h, h))])
 
 

@@ -9,14 +9,17 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.errors import ParameterError, UnsupportedError
-from gvoys.estimators.base import Choice, WalkEstimator, check_finite
+from gvoys.errors import ParameterError
+from gvoys.estimators.base import WalkEstimator
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
-from gvoys.walks.device import backend
-from gvoys.walks.profiles import check_components, moment_profiles, sketch_profiles, voyager_profiles
-from gvoys.walks.settings import Settings
+from gvoys.walks.device import empty_for
+from gvoys.walks.method import Choice, WalkMethod, check, check_supports, choose_method
+from gvoys.walks.methods import METHODS, method_named
+from gvoys.walks.profiles import check_finite
+from gvoys.walks.sequences import Sequences
+from gvoys.walks.sketch import Sketch
 
 __all__ = ["RandomWalkFeatures"]
 
@@ -30,9 +33,10 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         The weights of the walk lengths; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
     max_length : int or None, default=8
         Longest walk; None means the infinite series, truncated with an error of at most 1e-9 of a bound on it.
-    method : {"auto", "moments", "sketch", "voyagers"}, default="auto"
-        "moments" is exact and ignores labels, "sketch" is unbiased, "voyagers" samples walks and is unbiased off the
-        diagonal only. "auto" means "moments" if neither labels nor attributes are used, else "sketch".
+    method : {"auto", "moments", "sequences", "sketch", "voyagers"}, default="auto"
+        "moments" is exact and ignores labels, "sequences" is exact and sparse, with a column for each label sequence
+        of the fitted graphs, "sketch" is unbiased, "voyagers" samples walks and is unbiased off the diagonal only.
+        "auto" means "moments" if neither labels nor attributes are used, else "sketch".
     n_components : int, default=512
         Width of the sketch of one walk length.
     lengths : {"stacked", "summed"}, default="stacked"
@@ -68,8 +72,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         The series with its decay as a number.
     max_length_ : int
         The longest walk.
-    scale_ : float
-        The power of two that adjacency matrices are divided by.
+    n_features_out_ : int
+        Number of features of a graph.
 
     Notes
     -----
@@ -135,42 +139,48 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         self : object
             The fitted estimator.
         """
-        self._fit_common(X)
-        self.method_ = self._choose_method()
+        batch = self._fit_walk(X)
         if not isinstance(self.lengths, str) or self.lengths not in ("stacked", "summed"):
             raise ParameterError(f'lengths must be "stacked" or "summed", not {self.lengths!r}')
-        if self.method_ == "moments" and self.lengths == "summed":
-            raise UnsupportedError(
-                "lengths='summed' needs method='sketch', since sums of moments mix the lengths; use lengths='stacked'"
-            )
-        if self.method_ == "voyagers" and self.settings_.plain and self.lengths == "summed":
-            raise UnsupportedError(
-                "lengths='summed' needs labels, since walks without them have no signs; use lengths='stacked'"
-            )
-        self.n_components_, self.lengths_ = check_components(self.n_components, self.settings_), self.lengths
-        self.width_ = 1 if self.method_ == "moments" else self._n_rounds * self.n_components_
+        method, reason = self._choose_method(batch)
+        check_supports(method, self.walk_, batch)
+        if self.lengths == "summed":
+            check(method.adds_up(self.walk_))
+        self.known_ = None
+        if isinstance(method, Sequences):
+            with threads(self.n_jobs):
+                self.known_ = method.profile(batch, self.walk_).take(slice(0, 0))  # no graphs, their columns
+        self.walk_method_, self.method_, self.lengths_ = method, Choice(method.name, reason), self.lengths
         return self
 
-    def _choose_method(self) -> Choice:
-        plain = self.settings_.plain
-        if self.method == "auto" and plain:
-            return Choice("moments", "no labels or attributes are used, so that one number per length is exact")
+    def _choose_method(self, batch: GraphBatch) -> tuple[WalkMethod, str]:
         if self.method == "auto":
-            return Choice("sketch", "labels are used, and a sketch's width does not depend on the graphs")
-        if self.method == "moments" and not plain:
-            raise UnsupportedError("method='moments' cannot use labels or attributes; use method='sketch'")
-        if self.method == "voyagers":
-            self.settings_.check_sampled()
-        elif self.method not in ("moments", "sketch"):
-            raise ParameterError(f"method must be 'auto', 'moments', 'sketch' or 'voyagers', not {self.method!r}")
-        return Choice(self.method, "as asked")
+            order = [self._named(name) for name in ("moments", "sketch")]
+            method, reason = choose_method(order, self.walk_, batch)
+            if isinstance(method, Sketch):
+                reason = "labels are used, and a sketch's width does not depend on the graphs"
+            return method, reason
+        if self.method not in METHODS:
+            names = ("auto", *METHODS)
+            raise ParameterError(f"method must be one of {', '.join(map(repr, names))}, not {self.method!r}")
+        return self._named(self.method), "as asked"
+
+    def _named(self, name: str) -> WalkMethod:
+        return method_named(name, self.n_components, self.seed_, self.device)
 
     @property
     def n_features_out_(self) -> int:
         """Number of features of a graph."""
-        return self.width_ * (1 if self.lengths_ == "summed" else self.max_length_ + 1)
+        if self.known_ is not None:
+            return sum(len(counts.keys) for blocks in self.known_.blocks for counts in blocks)
+        return self._width * (1 if self.lengths_ == "summed" else self.walk_.n_lengths)
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    @property
+    def _width(self) -> int:
+        """Features of one length."""
+        return self.walk_.n_iterations * self.walk_method_.width
+
+    def transform(self, X: Any) -> Any:
         """Compute the features of graphs.
 
         Parameters
@@ -181,31 +191,28 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         Returns
         -------
         ndarray of shape (n_graphs, n_features)
-            The features: float64 for "moments", else float32.
+            The features: float64 for "moments", float32 for "sketch" and "voyagers"; a csr_array for "sequences", with
+            a column for each sequence of the fitted graphs.
         """
         batch = self._read(X)
-        kind = np.float64 if self.method_ == "moments" else np.float32
-        gpu = backend(self.settings_.device)
-        out = (np.empty if gpu is None else gpu.empty_on_host)((len(batch), self.n_features_out_), kind)
-        size = np.dtype(kind).itemsize * (self.max_length_ + 1) * self.width_
         with threads(self.n_jobs):
-            for block in self._blocks(batch, size):
-                self._fill(batch[block], self._block_settings(batch, block), out[block])
-        return out
+            if self.known_ is not None:
+                return self.walk_method_.profile(batch, self.walk_).features_like(self.series_, self.known_)
+            return self._dense(batch)
 
-    def _fill(self, batch: GraphBatch, settings: Settings, out: NDArray[Any]) -> None:
-        shape = (len(batch), self.max_length_ + 1, self.width_)
-        profiles = out.reshape(shape) if self.lengths_ == "stacked" else np.empty(shape, np.float32)
-        if self.method_ == "moments":
-            profiles[:] = moment_profiles(batch, self.max_length_, settings)
-        elif self.method_ == "voyagers":
-            profiles[:] = voyager_profiles(batch, self.max_length_, self.n_components_, settings)
-        else:
-            sketch_profiles(batch, self.max_length_, self.n_components_, settings, out=profiles)
-        self._weigh(profiles)
-        check_finite(profiles)
-        if self.lengths_ == "summed":
-            out[:] = profiles.sum(axis=1)
+    def _dense(self, batch: GraphBatch) -> NDArray[Any]:
+        """Block by block, so that no more than the features and one block of profiles is in memory."""
+        kind = self.walk_method_.feature_type
+        out = empty_for(self.device, (len(batch), self.n_features_out_), kind)
+        size = np.dtype(kind).itemsize * self.walk_.n_lengths * self._width
+        for rows, some, walk in self._blocks(batch, size):
+            shape = (len(some), walk.n_lengths, self._width)
+            stacked = out[rows].reshape(shape) if self.lengths_ == "stacked" else np.empty(shape, kind)
+            self.walk_method_.profile(some, walk, out=stacked).features(self.series_, out=stacked)
+            check_finite(stacked)
+            if self.lengths_ == "summed":
+                out[rows] = stacked.sum(axis=1)
+        return out
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Name the features by walk length, Weisfeiler–Lehman iteration and component.
@@ -220,9 +227,17 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         ndarray of str
             One name per feature.
         """
-        check_is_fitted(self, "width_")
-        lengths = ["walks"] if self.lengths_ == "summed" else [f"walk{i}" for i in range(self.max_length_ + 1)]
-        per_round = self.width_ // self._n_rounds
-        rounds = [f"_round{r}" for r in range(self._n_rounds)] if self._n_rounds > 1 else [""]
-        names = [f"{i}{r}_{j}" for i in lengths for r in rounds for j in range(per_round)]
+        check_is_fitted(self, "walk_method_")
+        lengths = ["walks"] if self.lengths_ == "summed" else [f"walk{i}" for i in range(self.walk_.n_lengths)]
+        several = self.walk_.n_iterations > 1
+        iterations = [f"_round{r}" if several else "" for r in range(self.walk_.n_iterations)]
+        if self.known_ is not None:  # iteration after iteration, as sequences are kept
+            names = [
+                f"walk{i}{iterations[r]}_{key:016x}"
+                for r, blocks in enumerate(self.known_.blocks)
+                for i, counts in enumerate(blocks)
+                for key in counts.keys.tolist()
+            ]
+        else:
+            names = [f"{i}{r}_{j}" for i in lengths for r in iterations for j in range(self.walk_method_.width)]
         return np.array(names, dtype=object)

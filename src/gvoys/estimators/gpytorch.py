@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gvoys.errors import MissingDependencyError
-from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.io.convert import as_batch
-from gvoys.walks.settings import check_count
+from gvoys.walks.checks import check_count
 
 try:
     import torch
@@ -45,15 +45,16 @@ class WalkKernel(Kernel):
         labels: Any = "auto",
         cosine: bool = True,
         n_components: int = 1024,
+        seed: int = 0,
+        n_jobs: int | None = None,
         dtype: Any = torch.float64,
-        **walks: Any,
+        **options: Any,
     ) -> None:
         super().__init__()
-        walks = {"backtrack": False, **walks}
-        width = check_count(n_components, "n_components")
-        self.walks = WalkBlocks.fitted(
-            as_batch(X), max_length=max_length, labels=labels, cosine=cosine, n_components=width, **walks
-        )
+        batch = as_batch(X)
+        walks = walks_of(batch, max_length, labels, **{"backtrack": False, "start": "ones", "stop": "ones", **options})
+        count = check_count(n_components, "n_components")
+        self.walks, _ = WalkBlocks.fitted(batch, walks, cosine=cosine, n_components=count, seed=seed, n_jobs=n_jobs)
         self.dtype_of_features = dtype
         self.register_buffer("columns", torch.as_tensor(self.walks.columns))
         n_blocks = len(self.walks.names)

@@ -11,11 +11,11 @@ from scipy.optimize import nnls
 from sklearn.svm import SVC
 
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, maximise_likelihood
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
-from gvoys.walks.settings import check_count
+from gvoys.walks.checks import check_count
 
 __all__ = ["LearnedSeries", "learn_series"]
 
@@ -118,26 +118,16 @@ def learn_series(
     targets = np.asarray(y)
     if targets.shape != (len(batch),):
         raise ParameterError(f"y must hold one target for each of the {len(batch)} graphs, not shape {targets.shape}")
-    walks = WalkBlocks.fitted(
-        batch,
-        max_length=max_length,
-        labels=labels,
-        start=start,
-        stop=stop,
-        refine=refine,
-        backtrack=backtrack,
-        n_jobs=n_jobs,
-    )
-    held = walks.exact(batch)
-    grams = walks.grams(held, held)[:-1]  # all but the constant
+    options = {"refine": refine, "backtrack": backtrack, "start": start, "stop": stop}
+    walks = walks_of(batch, max_length, labels, **options)
+    blocks, made = WalkBlocks.fitted(batch, walks, n_jobs=n_jobs)
+    grams = blocks.grams(made)[:-1]  # all but the constant
     steps = check_count(max_iterations, "max_iterations")
     weights, curve = OBJECTIVES[objective](grams, _codes(targets, objective), C, steps)
     if not weights.sum() > 0:
         raise ParameterError(f"objective {objective!r} found no walks that help; try another, or longer walks")
-    assert walks.traces is not None
-    scale = walks.settings[0].scale ** (2.0 * np.arange(max_length + 1))
-    shape = (walks.n_rounds, max_length + 1) if refine else (max_length + 1,)
-    mu = (weights / walks.traces).reshape(shape) / scale
+    shape = (walks[0].n_iterations, max_length + 1) if refine else (max_length + 1,)
+    mu = (weights / blocks.traces).reshape(shape)
     return LearnedSeries(mu, objective, curve, (weights / weights.sum()).reshape(shape))
 
 

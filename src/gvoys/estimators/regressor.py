@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
-from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, Posterior
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
-from gvoys.walks.settings import check_count, check_flag
+from gvoys.walks import Walk
+from gvoys.walks.checks import check_count, check_flag
 
 __all__ = ["RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
 
@@ -152,22 +153,18 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
             self._fit_moments(moments_of(self, batch, targets))
         return self
 
-    def _take_blocks(self, batch: GraphBatch, n_components: int | None) -> None:
-        """What the blocks are, from some graphs: exact without `n_components`."""
-        self.walks_ = WalkBlocks.fitted(
+    def _take_blocks(self, batch: GraphBatch, n_components: int | None) -> list[Any]:
+        """What the blocks are, from some graphs, and the profiles of those: exact without `n_components`."""
+        self.walks_, made = WalkBlocks.fitted(
             batch,
-            max_length=self.max_length,
-            labels=self.labels,
+            walks_of(batch, self.max_length, self.labels, **Walk.options_of(self)),
             cosine=check_flag(self.cosine, "cosine"),
             n_components=n_components,
-            start=self.start,
-            stop=self.stop,
-            refine=self.refine,
-            backtrack=self.backtrack,
             seed=as_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
         self.blocks_ = self.walks_.names
+        return made
 
     def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.float64]:
         targets = check_targets(y, len(batch))
@@ -178,9 +175,8 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
         return (targets - self.mean_) / self.deviation_
 
     def _fit_grams(self, batch: GraphBatch, targets: NDArray[np.float64]) -> None:
-        self._take_blocks(batch, None)
-        fitted = self.walks_.exact(batch)
-        grams = BlockGrams(self.walks_.grams(fitted, fitted), targets)
+        fitted = self._take_blocks(batch, None)
+        grams = BlockGrams(self.walks_.grams(fitted), targets)
         self.posterior_: Posterior = GramPosterior.of(self.walks_, fitted, grams, *self._learn(grams))
 
     def _fit_moments(self, moments: FeatureMoments) -> None:

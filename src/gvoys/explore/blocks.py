@@ -12,8 +12,7 @@ Every length is divided by its mean K_i(G, G), so that long walks do not outgrow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,13 @@ from numpy.typing import NDArray
 from sklearn.random_projection import SparseRandomProjection
 
 from gvoys.errors import UnsupportedError
-from gvoys.estimators import RandomWalkKernel
-from gvoys.estimators.spread import widened
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
-from gvoys.series import Coefficients, Series
-from gvoys.walks.sequences import STATE_BUDGET, estimate_states
-from gvoys.walks.settings import check_length, choose_labels
+from gvoys.series import Series
+from gvoys.walks import Moments, Sequences, Sketch, Walk
+from gvoys.walks.sequences import STATE_BUDGET
 from gvoys.walks.sketch import WIDTH
+from gvoys.walks.spread import widened
 
 __all__ = ["Blocks", "Length", "compute_blocks"]
 
@@ -124,15 +122,19 @@ def compute_blocks(batch: GraphBatch, series: Series | None, max_length: int, la
     Blocks
         The profiles.
     """
-    check_length(max_length)
-    last = _last_exact(batch, max_length, labels)
-    profiles = _profiles(_kernel(last, labels).fit(batch)) if last >= 0 else []
-    method = "exact, without labels" if choose_labels(batch, labels) == (False, False) else "exact label sequences"
+    walk = Walk.on(batch, max_length, labels)
+    last = _last_exact(batch, walk)
+    profiles: list[Any] = []
+    if last >= 0:
+        exact = Moments() if walk.plain else Sequences()
+        made = exact.profile(batch, replace(walk, max_length=last))
+        profiles = [made.block(0, length) for length in range(last + 1)]
+    method = "exact, without labels" if walk.plain else "exact label sequences"
     width = WIDTH
     if last < max_length:
         width = _within(_COMPONENTS, _BYTES // (len(batch) * (max_length - last)) // WIDTH * WIDTH)
-        sketch = _kernel(max_length, labels, method="sketch", n_components=width, random_state=seed).fit(batch)
-        profiles += _profiles(sketch)[last + 1 :]
+        sketch = Sketch(width, seed).profile(batch, walk)
+        profiles += [sketch.block(0, length) for length in range(last + 1, walk.n_lengths)]
         method = f"label sequences, exact up to length {last}, then a sketch of {width} components"
     diagonal = np.column_stack([_squared_norms(each) for each in profiles])
     means = diagonal.mean(axis=0)
@@ -154,30 +156,15 @@ def _within(limits: tuple[int, int], wanted: int) -> int:
     return min(max(wanted, limits[0]), limits[1])
 
 
-def _last_exact(batch: GraphBatch, max_length: int, labels: str | None) -> int:
+def _last_exact(batch: GraphBatch, walk: Walk) -> int:
     """The longest walks whose profiles fit exactly; -1 if not even single nodes do."""
-    nodes, edges = choose_labels(batch, labels)
-    if not (nodes or edges):
-        return max_length
+    if walk.plain:
+        return walk.max_length
     fits = (
-        estimate_states(batch, length, node_labels=nodes, edge_labels=edges, backtrack=True) <= STATE_BUDGET / 2
-        for length in range(max_length + 1)
+        Sequences().cost(replace(walk, max_length=length), batch).operations <= STATE_BUDGET / 2
+        for length in range(walk.n_lengths)
     )
-    return next((length - 1 for length, good in enumerate(fits) if not good), max_length)
-
-
-def _kernel(max_length: int, labels: str | None, **how: Any) -> RandomWalkKernel:
-    """With every mu one: its features are plain profiles."""
-    return RandomWalkKernel(Coefficients([1.0] * (max_length + 1)), max_length=max_length, labels=labels, **how)
-
-
-def _profiles(kernel: RandomWalkKernel) -> list[Any]:
-    """The profiles of each length, (n_graphs, width), sparse for sequences."""
-    if kernel.method_ != "sequences":
-        return list(np.moveaxis(kernel.fitted_, 1, 0))
-    ends = np.cumsum([0, *(len(keys) for keys in kernel.vocabulary_.keys[0])])
-    columns = sp.csc_array(kernel.fitted_)
-    return [sp.csr_array(columns[:, a:b]) for a, b in pairwise(ends)]
+    return next((length - 1 for length, good in enumerate(fits) if not good), walk.max_length)
 
 
 def _compress(profiles: Any, rank: int, seed: int) -> Length:

@@ -21,7 +21,7 @@ from gvoys.gpu.small import bytes_of_block, sketch_small_graphs
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.io.convert import as_batch
-from gvoys.walks.settings import check_count, check_length, check_seed, choose_labels
+from gvoys.walks.checks import check_count, check_length, check_seed, choose_labels
 from gvoys.walks.sketch import WIDTH, Sketch
 
 __all__ = ["GpuSketch", "launches_in_cuda_c", "sketch_on_device"]

@@ -16,6 +16,7 @@ from gvoys.graphs.batch import GraphBatch
 __all__ = [
     "AT_FIRST",
     "absolute_adjacency",
+    "degree_bounds",
     "early_growth",
     "largest_per_graph",
     "max_degree",
@@ -94,6 +95,32 @@ def spectral_radius(
     outgoing, incoming = _absolute_degrees(batch)
     caps = np.minimum(largest_per_graph(batch, outgoing), largest_per_graph(batch, incoming))
     return np.minimum(bounds * (1.0 + _MARGIN), caps)
+
+
+def degree_bounds(batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two numbers between which walks multiply: the root of the mean squared degree, and the largest degree.
+
+    The first is |A 1| / |1|. In an undirected graph they are bounds on the spectral radius.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    tuple of two arrays of shape (n_graphs,)
+        The numbers; 0 for edgeless graphs.
+    """
+    outgoing, incoming = _absolute_degrees(batch)
+    squares = np.zeros(len(batch))
+    filled = np.flatnonzero(batch.graph_sizes)
+    if filled.size:
+        squares[filled] = np.add.reduceat(outgoing * outgoing, batch.node_offsets[filled])
+    most = largest_per_graph(batch, outgoing)
+    if incoming is not outgoing:
+        most = np.minimum(most, largest_per_graph(batch, incoming))
+    return np.sqrt(squares / np.maximum(batch.graph_sizes, 1)), most
 
 
 def strong_components(batch: GraphBatch) -> NDArray[Any]:

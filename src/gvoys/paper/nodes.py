@@ -12,9 +12,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, UnsupportedError, VarianceWarning
-from gvoys.estimators.base import SLACK, TRUNCATION, TakesSeries, as_seed, check_finite
+from gvoys.estimators.base import SLACK, TRUNCATION, TakesSeries, as_seed
 from gvoys.estimators.estimate import Estimate
-from gvoys.estimators.spread import widened
 from gvoys.exact import pose
 from gvoys.exact.product import product_graph
 from gvoys.graphs.batch import GraphBatch
@@ -24,8 +23,12 @@ from gvoys.paper.grf import compute_grf
 from gvoys.paper.theory import finite_variance_of_nodes
 from gvoys.series import Geometric, Series, check_series
 from gvoys.threads import threads
-from gvoys.walks.settings import check_anchors, check_count, check_halting, choose_scale, growth_constant, walk_rate
-from gvoys.walks.voyagers import WalkConfig, check_replicate, compute_voyagers
+from gvoys.walks.checks import check_anchors, check_count, check_halting, check_replicate
+from gvoys.walks.growth import choose_scale, growth_constant, walk_rate
+from gvoys.walks.profiles import check_finite
+from gvoys.walks.spread import widened
+from gvoys.walks.voyagers import WalkConfig, compute_voyagers
+from gvoys.walks.walk import Walk
 
 __all__ = ["GraphRandomFeatures", "estimate_on_product"]
 
@@ -238,7 +241,7 @@ def estimate_on_product(
     """
     problem = pose(g, h, series, start, stop, labels)
     A, chosen = product_graph(problem)
-    ends = (np.outer(*what).ravel()[chosen] for what in (problem.start, problem.stop))
+    start, stop = (np.outer(*what).ravel()[chosen] for what in (problem.start, problem.stop))
     product = _as_graph(A, problem.directed)
     scale = choose_scale(product)
     config = WalkConfig(
@@ -253,7 +256,8 @@ def estimate_on_product(
     )
     deposits = modulated(problem.series, product, scale)
     _warn(product, problem.series, config.p_halt)
-    found = compute_voyagers(product, deposits, config, *ends, node_labels=False, edge_labels=False, scale=scale)
+    walk = Walk(len(deposits) - 1, start=start, stop=stop)
+    found = compute_voyagers(product, walk, np.full(1, scale), config, deposits)
     values = found[0] * np.sqrt(config.n_components)
     error = np.nan
     if len(values) > 1:

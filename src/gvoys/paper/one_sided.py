@@ -9,15 +9,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.graphs.batch import GraphBatch
-from gvoys.paper.sampled import SampledWalks
+from gvoys.paper.sampled import SampledEstimator
 from gvoys.series import Geometric, Series
-from gvoys.walks.settings import Settings, check_count, check_flag, check_halting
-from gvoys.walks.voyagers import WalkConfig, check_replicate, compute_walks
+from gvoys.walks.checks import check_count, check_flag, check_halting, check_replicate
+from gvoys.walks.dense import DenseProfiles
+from gvoys.walks.growth import choose_exponents
+from gvoys.walks.voyagers import WalkConfig, compute_walks
+from gvoys.walks.walk import Walk
 
 __all__ = ["OneSidedVoyagers"]
 
 
-class OneSidedVoyagers(SampledWalks):
+class OneSidedVoyagers(SampledEstimator):
     """Sampled walks of one side, every length kept apart: any series, and less variance than Algorithm 1.
 
     ``X @ X.T`` has the mean K off the diagonal; what `GraphVoyagers` says of the diagonal holds here too. Features are
@@ -61,8 +64,6 @@ class OneSidedVoyagers(SampledWalks):
         The series with its decay as a number.
     max_length_ : int
         The longest walk.
-    scale_ : float
-        The power of two that adjacency matrices are divided by.
 
     Notes
     -----
@@ -116,7 +117,7 @@ class OneSidedVoyagers(SampledWalks):
             0.0 if self.p_halt is None else check_halting(self.p_halt),
             share_signs=check_flag(self.share_signs, "share_signs"),
             share_halting=check_flag(self.share_halting, "share_halting") or self.p_halt is None,
-            seed=self.settings_.seed,
+            seed=self.seed_,
             replicate=check_replicate(self.replicate),
         )
 
@@ -125,11 +126,10 @@ class OneSidedVoyagers(SampledWalks):
         """Number of lengths that are kept apart."""
         return self.max_length_ + 1
 
-    def _sample_walks(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
-        ends = self._ends(batch, settings)
-        profiles = compute_walks(batch, self.max_length_, self.config_, *ends, **self._labels())
-        self._weigh(profiles)
-        return profiles
+    def _sample_walks(self, batch: GraphBatch, walk: Walk) -> NDArray[np.float64]:
+        exponents = choose_exponents(batch, walk.max_length)
+        values = compute_walks(batch, walk, np.ldexp(1.0, exponents), self.config_)
+        return DenseProfiles(values, exponents).features(self.series_, out=values)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Name the features walk0_0, walk0_1 and so on, by length and component.

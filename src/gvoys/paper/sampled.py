@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from gvoys.estimators.base import WalkEstimator, check_finite
+from gvoys.estimators.base import WalkEstimator
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.io.convert import as_batch
 from gvoys.threads import threads
-from gvoys.walks.profiles import check_components
-from gvoys.walks.settings import Settings
+from gvoys.walks.checks import check_count
+from gvoys.walks.profiles import check_finite
 
-__all__ = ["SampledWalks"]
+__all__ = ["SampledEstimator"]
 
 
-class SampledWalks(TransformerMixin, WalkEstimator):
+class SampledEstimator(TransformerMixin, WalkEstimator):
     """Base class of the estimators by sampled walks, which use labels, weights and directions only."""
 
     method = "voyagers"
@@ -43,8 +42,8 @@ class SampledWalks(TransformerMixin, WalkEstimator):
         self : object
             The fitted estimator.
         """
-        batch = self._fit_common(X)
-        self.n_components_ = check_components(self.n_components, self.settings_)
+        batch = self._fit_walk(X)
+        self.n_components_ = check_count(self.n_components, "n_components")
         self.config_ = self._make_config()
         self._prepare(batch)
         return self
@@ -86,19 +85,10 @@ class SampledWalks(TransformerMixin, WalkEstimator):
         out = np.empty((len(batch), self.n_lengths_ * self.n_components_))
         per_graph = 8 * self.n_components_ * self.n_lengths_
         with threads(self.n_jobs):
-            for block in self._blocks(batch, per_graph):
-                out[block] = self._sample_walks(batch[block], self._block_settings(batch, block)).reshape(
-                    -1, out.shape[1]
-                )
+            for rows, some, walk in self._blocks(batch, per_graph):
+                out[rows] = self._sample_walks(some, walk).reshape(-1, out.shape[1])
         check_finite(out)
         return out
 
     def _prepare(self, batch: GraphBatch) -> None:
         """What else is to be kept from the fitted graphs."""
-
-    def _ends(self, batch: GraphBatch, settings: Settings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return compute_endpoint(batch, settings.start, "start"), compute_endpoint(batch, settings.stop, "stop")
-
-    def _labels(self) -> dict[str, Any]:
-        settings = self.settings_
-        return {"node_labels": settings.node_labels, "edge_labels": settings.edge_labels, "scale": self.scale_}

@@ -19,7 +19,7 @@ from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.spectrum import max_degree, spectral_radius
 from gvoys.io.convert import as_batch, as_one_graph
 from gvoys.series import Series, check_series
-from gvoys.walks.settings import check_count, check_halting
+from gvoys.walks.checks import check_count, check_halting
 from gvoys.walks.voyagers import WalkConfig
 
 __all__ = [

@@ -10,27 +10,21 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ModulationError, ParameterError, VarianceWarning
-from gvoys.estimators.base import SLACK, TRUNCATION, check_finite
+from gvoys.estimators.base import SLACK, TRUNCATION
 from gvoys.graphs.batch import GraphBatch
-from gvoys.paper.sampled import SampledWalks
+from gvoys.paper.sampled import SampledEstimator
 from gvoys.paper.theory import finite_variance
 from gvoys.series import Geometric, Series
-from gvoys.walks.settings import (
-    Settings,
-    check_anchors,
-    check_count,
-    check_flag,
-    check_halting,
-    growth_constant,
-    power_of_two,
-    walk_rate,
-)
-from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig, check_replicate, compute_voyagers
+from gvoys.walks.checks import check_anchors, check_count, check_flag, check_halting, check_replicate
+from gvoys.walks.growth import growth_constant, power_of_two, walk_rate
+from gvoys.walks.profiles import check_finite
+from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig, compute_voyagers
+from gvoys.walks.walk import Walk
 
 __all__ = ["GraphVoyagers"]
 
 
-class GraphVoyagers(SampledWalks):
+class GraphVoyagers(SampledEstimator):
     """Algorithm 1 of the paper, corrected: ``X @ X.T`` has the mean K off the diagonal, for the infinite series.
 
     On the diagonal, and between graphs that are equal node by node, both factors come from the same walks, and the
@@ -132,20 +126,17 @@ class GraphVoyagers(SampledWalks):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _choose_scale(self, batch: GraphBatch) -> float:
-        self.rate_ = walk_rate(batch)
-        return power_of_two(self.rate_)
-
-    def _choose_length(self, batch: GraphBatch) -> None:
-        growth = (self.rate_ or 0.0) ** 2
+    def _choose_length(self, batch: GraphBatch) -> tuple[int, float | None]:
+        rate = walk_rate(batch)
+        self.scale_ = power_of_two(rate)  # one for all graphs, now and later
         try:
-            self.series_.check_convergence(growth)
+            self.series_.check_convergence(rate**2)
         except DivergenceError as error:
             raise DivergenceError(
                 f"{error} (GraphVoyagers needs the infinite series; OneSidedVoyagers takes a max_length)"
             ) from None
         self.series_.check_modulation()
-        self.max_length_ = self.series_.modulation_length(growth, TRUNCATION / growth_constant(batch))
+        return self.series_.modulation_length(rate**2, TRUNCATION / growth_constant(batch)), rate
 
     def _reaches(self, growth: float) -> bool:
         try:
@@ -164,7 +155,7 @@ class GraphVoyagers(SampledWalks):
             check_flag(self.share_signs, "share_signs"),
             check_flag(self.share_halting, "share_halting"),
             self.signs,
-            self.settings_.seed,
+            self.seed_,
             check_replicate(self.replicate),
         )
 
@@ -188,8 +179,9 @@ class GraphVoyagers(SampledWalks):
                 stacklevel=4,
             )
 
-    def _sample_walks(self, batch: GraphBatch, settings: Settings) -> NDArray[np.float64]:
-        return compute_voyagers(batch, self.deposits_, self.config_, *self._ends(batch, settings), **self._labels())
+    def _sample_walks(self, batch: GraphBatch, walk: Walk) -> NDArray[np.float64]:
+        scales = np.full(len(batch), self.scale_)
+        return compute_voyagers(batch, walk, scales, self.config_, self.deposits_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Name the features voyager0, voyager1 and so on.

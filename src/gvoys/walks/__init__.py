@@ -1,5 +1,23 @@
-"""From a batch of graphs to profiles, in NumPy and Numba."""
+"""From a batch of graphs to profiles: what a walk is, the methods that count walks, and what they make."""
 
-from gvoys.walks.profiles import compute_gram, profiles
+from gvoys.walks.dense import DenseProfiles
+from gvoys.walks.method import Method
+from gvoys.walks.moments import Moments
+from gvoys.walks.profiles import Profiles
+from gvoys.walks.sequences import Sequences
+from gvoys.walks.sketch import Sketch
+from gvoys.walks.sparse import SparseProfiles
+from gvoys.walks.voyagers import SampledWalks
+from gvoys.walks.walk import Walk
 
-__all__ = ["compute_gram", "profiles"]
+__all__ = [
+    "DenseProfiles",
+    "Method",
+    "Moments",
+    "Profiles",
+    "SampledWalks",
+    "Sequences",
+    "Sketch",
+    "SparseProfiles",
+    "Walk",
+]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gvoys.errors import UnsupportedError
 
-__all__ = ["backend"]
+__all__ = ["backend", "check_device", "empty_for"]
 
 
 def backend(device: str) -> Any | None:
@@ -35,3 +38,15 @@ def backend(device: str) -> Any | None:
     gpu = import_module("gvoys.gpu")
     gpu.check_cuda()
     return gpu
+
+
+def check_device(device: str) -> None:
+    """Check that there is such a device here."""
+    backend(device)
+
+
+def empty_for(device: str, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
+    """A new array on the host, in memory that the device copies to fastest."""
+    gpu = backend(device)
+    made: NDArray[Any] = (np.empty if gpu is None else gpu.empty_on_host)(shape, kind)
+    return made

@@ -1,373 +1,291 @@
-"""Profiles: one vector per graph and walk length, whose dot products are the kernel."""
+"""Profiles: what is known of graphs once they were walked, and the one way from there to kernels and features.
+
+A profile has a block for every Weisfeiler–Lehman iteration and walk length. Every graph was divided by a power of two
+of its own while walking, so that a block of length i is to be multiplied by 2^(i k); that and the root of mu are put
+on both sides when a Gram matrix is formed, in double precision.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import ParameterError, UnsupportedError
-from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.graphs.refine import refinement_rounds
-from gvoys.io.convert import as_batch
-from gvoys.series import Series, check_series
-from gvoys.threads import threads
-from gvoys.walks.device import backend
-from gvoys.walks.moments import compute_moments
-from gvoys.walks.sequences import Counts, compute_sequences
-from gvoys.walks.settings import (
-    METHODS,
-    Settings,
-    check_count,
-    check_length,
-    check_scale,
-    check_settings,
-    choose_labels,
-)
-from gvoys.walks.sketch import compute_sketch
-from gvoys.walks.voyagers import WalkConfig, check_replicate, compute_walks
+from gvoys.errors import ParameterError
+from gvoys.series import Series
 
-__all__ = [
-    "check_components",
-    "compute_gram",
-    "moment_profiles",
-    "profiles",
-    "sequence_rounds",
-    "sketch_profiles",
-    "voyager_profiles",
-]
-
-_DENSE = 100_000_000  # numbers in a dense array of sequence counts
+__all__ = ["Comparable", "Profiles", "check_finite", "roots_of"]
 
 
-def profiles(
-    batch: GraphBatch | Any,
-    method: str = "moments",
-    max_length: int = 8,
-    n_components: int = 512,
-    *,
-    start: Any = "uniform",
-    stop: Any = "uniform",
-    labels: str | None = "auto",
-    refine: int = 0,
-    backtrack: bool = True,
-    attribute_bandwidth: float | None = None,
-    random_state: int = 0,
-    scale: float = 1.0,
-    n_jobs: int | None = None,
-    replicate: int = 0,
-    device: str = "cpu",
-) -> NDArray[Any]:
-    """Profiles H_i(G) with <H_i(G), H_i(H)> = K_i(G, H), computed graph by graph.
+class Comparable(ABC):
+    """Some graphs, in a form in which their kernel with others can be computed."""
 
-    The series of weights mu is not needed here; it enters when the Gram matrix is formed, see `compute_gram`.
+    @abstractmethod
+    def __len__(self) -> int: ...
 
-    Parameters
-    ----------
-    batch : GraphBatch or list of graphs
-        The graphs, as `as_batch` takes them.
-    method : {"moments", "sequences", "sketch", "voyagers"}, default="moments"
-        "moments" is exact, with one number per length, and ignores labels; "sequences" is exact, with one column for
-        each label sequence that occurs; "sketch" is unbiased for labelled graphs and has a fixed width; "voyagers"
-        samples one-sided walks and is unbiased between different graphs, but not for a graph with itself.
-    max_length : int, default=8
-        Longest walk that is counted, at least 0.
-    n_components : int, default=512
-        Width of a sketch, or number of walkers per node; the exact methods ignore it.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them.
-        "moments" ignores labels with "auto", and raises UnsupportedError with "node", "edge" or "both".
-    refine : int, default=0
-        Number of Weisfeiler–Lehman iterations of the labels; the profiles of the iterations 0 to `refine` are
-        concatenated.
-    backtrack : bool, default=True
-        Whether walks may backtrack; False counts non-backtracking walks only.
-    attribute_bandwidth : float or None, default=None
-        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
-    random_state : int, default=0
-        Seed; the result is a pure function of it, the graphs and the parameters.
-    scale : float, default=1.0
-        Divide adjacency matrices by this number; pass the same to `compute_gram`.
-    n_jobs : int or None, default=None
-        Number of threads, -1 for all; the result does not depend on it.
-    replicate : int, default=0
-        Which independent draw of the walks to use, 0 to 255; only for "voyagers". Products of different
-        replicates are unbiased even for a graph with itself.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where profiles are computed; "sequences" runs on the CPU only.
+    @abstractmethod
+    def take(self, graphs: Any) -> Any:
+        """The profiles of some of the graphs.
 
-    Returns
-    -------
-    ndarray of shape (n_graphs, max_length + 1, width)
-        The profiles: float32 for a sketch, else float64.
+        Parameters
+        ----------
+        graphs : slice or ndarray
+            Which graphs.
 
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> profiles([nx.path_graph(2), nx.cycle_graph(5)], "moments", max_length=2, start="ones", stop="ones")[:, :, 0]
-    array([[ 2.,  2.,  2.],
-           [ 5., 10., 20.]])
-    """
-    if method not in METHODS:
-        raise ParameterError(f"there is no method {method!r}; choose one of {', '.join(map(repr, METHODS))}")
-    batch, length = as_batch(batch), check_length(max_length)
-    if method == "moments" and labels == "auto":
-        labels = None
-    node, edge = choose_labels(batch, labels)
-    settings = Settings(start, stop, node, edge, refine, backtrack, attribute_bandwidth, random_state, scale, device)
-    check_settings(batch, settings)
-    with threads(n_jobs):
-        if method == "moments":
-            return moment_profiles(batch, length, settings)
-        if method == "sketch":
-            return sketch_profiles(batch, length, check_components(n_components, settings), settings)
-        if method == "voyagers":
-            return voyager_profiles(batch, length, check_components(n_components, settings), settings, replicate)
-        return _dense(sequence_rounds(batch, length, settings), len(batch))
+        Returns
+        -------
+        Profiles
+            Their profiles.
+        """
+
+    @abstractmethod
+    def joined(self, others: list[Any]) -> Any:
+        """These graphs and others, one after the other.
+
+        Parameters
+        ----------
+        others : list
+            What is like this.
+
+        Returns
+        -------
+        object
+            All of them together.
+        """
+
+    def gram(self, mu: Any, other: Comparable | None = None) -> NDArray[np.float64]:
+        """The kernel between these graphs and others.
+
+        Parameters
+        ----------
+        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+            Weights of the walk lengths.
+        other : Comparable or None, default=None
+            The other graphs; None means these.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_others)
+            The Gram matrix.
+        """
+        return self.compare(mu, other, error=False)[0]
+
+    def standard_error(self, mu: Any, other: Comparable | None = None, normalize: bool = False) -> NDArray[np.float64]:
+        """The standard error of `gram`.
+
+        Parameters
+        ----------
+        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+            Weights of the walk lengths.
+        other : Comparable or None, default=None
+            The other graphs; None means these.
+        normalize : bool, default=False
+            Whether to return that of K(G, H) / sqrt(K(G, G) K(H, H)).
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_others)
+            The standard errors: 0 where nothing is random, nan where too few components tell.
+        """
+        return self.compare(mu, other, normalize)[1]
+
+    def compare(
+        self, mu: Any, other: Comparable | None = None, normalize: bool = False, error: bool = True
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Gram matrix and standard error at once, which share most of the work.
+
+        Parameters
+        ----------
+        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+            Weights of the walk lengths.
+        other : Comparable or None, default=None
+            The other graphs; None means these.
+        normalize : bool, default=False
+            Whether to divide by sqrt(K(G, G) K(H, H)); a graph with K(G, G) = 0 has zeros.
+        error : bool, default=True
+            Whether standard errors are wanted; without, they are zeros.
+
+        Returns
+        -------
+        K : ndarray of shape (n_graphs, n_others)
+            The Gram matrix.
+        error : ndarray of shape (n_graphs, n_others)
+            Its standard error.
+        """
+        right = self if other is None else other
+        K, spread = self._products(mu, right, normalize, error)
+        check_finite(K)
+        if normalize:
+            norms = np.outer(_inverse_root(self.diagonal(mu)), _inverse_root(right.diagonal(mu)))
+            K = K * norms
+            if spread.any():  # errors of exact methods are zeros that are never touched
+                spread = spread * norms
+            if right is self:  # a graph's cosine with itself is one, whatever was drawn
+                np.fill_diagonal(K, self.diagonal(mu) > 0)
+                np.fill_diagonal(spread, 0.0)
+        return K, spread
+
+    @abstractmethod
+    def _products(
+        self, mu: Any, right: Any, cosine: bool, error: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Gram matrix and standard error before normalisation; `cosine` asks for the error of the cosine."""
+
+    @abstractmethod
+    def diagonal(self, mu: Any) -> NDArray[np.float64]:
+        """K(G, G) of every graph.
+
+        Parameters
+        ----------
+        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+            Weights of the walk lengths.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            The diagonal.
+        """
 
 
-def moment_profiles(batch: GraphBatch, max_length: int, settings: Settings) -> NDArray[np.float64]:
-    """Walk moments.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    settings : Settings
-        How graphs are walked.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, max_length + 1, 1)
-        The moments.
-    """
-    if not settings.plain:
-        raise UnsupportedError(
-            "method 'moments' cannot use labels, node attributes, refine or backtrack=False; "
-            "use method='sequences' or 'sketch'"
-        )
-    gpu = backend(settings.device)
-    return compute_moments(
-        batch, max_length, settings.start, settings.stop, settings.scale, gpu and gpu.compute_moments
-    )
-
-
-def sketch_profiles(
-    batch: GraphBatch,
-    max_length: int,
-    n_components: int,
-    settings: Settings,
-    first_group: int = 0,
-    out: NDArray[np.float32] | None = None,
-) -> NDArray[np.float32]:
-    """Sketched profiles.
+class Profiles(Comparable):
+    """Profiles of some graphs, dense or sparse.
 
     Parameters
     ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    n_components : int
-        Width of the sketch of one iteration.
-    settings : Settings
-        How graphs are walked.
-    first_group : int, default=0
-        Number of the first group of 128 components.
-    out : ndarray or None, default=None
-        Array to write to.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, max_length + 1, (refine + 1) * n_components)
-        The sketch.
+    exponents : ndarray of shape (n_graphs,)
+        The power k of two that each graph was divided by.
+    n_iterations : int
+        Weisfeiler–Lehman iterations, iteration 0 included.
+    n_lengths : int
+        Walk lengths, length 0 included.
     """
-    gpu = backend(settings.device)
-    if out is None and gpu is not None:
-        out = gpu.empty_on_host((len(batch), max_length + 1, (settings.refine + 1) * n_components), np.float32)
-    return compute_sketch(
-        batch,
-        max_length,
-        n_components,
-        start=settings.start,
-        stop=settings.stop,
-        node_labels=settings.node_labels,
-        edge_labels=settings.edge_labels,
-        refine=settings.refine,
-        backtrack=settings.backtrack,
-        attribute_bandwidth=settings.attribute_bandwidth,
-        seed=settings.seed,
-        first_group=first_group,
-        scale=settings.scale,
-        out=out,
-        make=gpu and gpu.GpuSketch,
-    )
+
+    def __init__(self, exponents: NDArray[np.int64], n_iterations: int, n_lengths: int) -> None:
+        self.exponents = exponents
+        self.n_iterations = n_iterations
+        self.n_lengths = n_lengths
+        self._kept: dict[str, tuple[bytes, Any]] = {}  # what was made for the last mu
+
+    def __len__(self) -> int:
+        return len(self.exponents)
+
+    @abstractmethod
+    def block(self, iteration: int, length: int) -> Any:
+        """The profiles of one iteration and length: their products are K_i.
+
+        Parameters
+        ----------
+        iteration : int
+            Weisfeiler–Lehman iteration.
+        length : int
+            Walk length.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_graphs, width)
+            The block, in double precision.
+        """
+
+    @abstractmethod
+    def features(self, mu: Any) -> Any:
+        """One row per graph, whose products are the kernel.
+
+        Parameters
+        ----------
+        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+            Weights of the walk lengths.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_graphs, n_features)
+            The features.
+        """
+
+    def diagonal(self, mu: Any) -> NDArray[np.float64]:
+        return self._keep("diagonal", mu, self._diagonal)
+
+    @abstractmethod
+    def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def diagonals(self) -> NDArray[np.float64]:
+        """K(G, G) by every block alone.
+
+        Returns
+        -------
+        ndarray of shape (n_iterations, n_lengths, n_graphs)
+            The diagonals.
+        """
+
+    def roots(self, mu: Any) -> NDArray[np.float64]:
+        """What turns blocks into features: sqrt(mu_i) 2^(i k).
+
+        Parameters
+        ----------
+        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+            Weights of the walk lengths.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_lengths, n_iterations)
+            The factors.
+        """
+        return roots_of(mu, self.exponents, self.n_iterations, self.n_lengths)
+
+    def _keep(self, name: str, mu: Any, make: Any) -> Any:
+        """What `make` makes of the roots of mu, kept until it is asked for with another mu."""
+        roots = self.roots(mu)
+        key = roots.tobytes()
+        if self._kept.get(name, (b"", None))[0] != key:
+            self._kept[name] = (key, make(roots))
+        return self._kept[name][1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_kept": {}}
 
 
-def voyager_profiles(
-    batch: GraphBatch, max_length: int, n_components: int, settings: Settings, replicate: int = 0
-) -> NDArray[np.float64]:
-    """Profiles by one-sided walks of fixed length, one walker per node and component.
+def roots_of(mu: Any, exponents: NDArray[np.int64], n_iterations: int, n_lengths: int) -> NDArray[np.float64]:
+    """The factors sqrt(mu_i) 2^(i k) of `Profiles.roots`; a function of each graph's own exponent k.
 
     Parameters
     ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    n_components : int
-        Number of walkers per node.
-    settings : Settings
-        How graphs are walked.
-    replicate : int, default=0
-        Which independent draw of the walks to use, 0 to 255.
+    mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+        Weights of the walk lengths.
+    exponents : ndarray of shape (n_graphs,)
+        The powers of two.
+    n_iterations : int
+        Weisfeiler–Lehman iterations, iteration 0 included.
+    n_lengths : int
+        Walk lengths, length 0 included.
 
     Returns
     -------
-    ndarray of shape (n_graphs, max_length + 1, n_components)
-        The profiles.
+    ndarray of shape (n_graphs, n_lengths, n_iterations)
+        The factors.
     """
-    settings.check_sampled()
-    gpu = backend(settings.device)
-    out = (compute_walks if gpu is None else gpu.compute_walks)(
-        batch,
-        max_length,
-        WalkConfig(n_components, p_halt=0.0, seed=settings.seed, replicate=check_replicate(replicate)),
-        compute_endpoint(batch, settings.start, "start"),
-        compute_endpoint(batch, settings.stop, "stop"),
-        node_labels=settings.node_labels,
-        edge_labels=settings.edge_labels,
-        scale=settings.scale,
-    )
-    bad = ~np.isfinite(out).all(axis=(1, 2))
-    if bad.any():
-        raise ParameterError(
-            f"graph {int(np.argmax(bad))}: its walks of length {max_length} leave the range of float64; pass "
-            "scale=2**k near its spectral radius, and the same scale to compute_gram"
-        )
-    return out
-
-
-def sequence_rounds(batch: GraphBatch, max_length: int, settings: Settings, **how: Any) -> list[list[Counts]]:
-    """Count label sequences for each Weisfeiler–Lehman iteration and each length.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    settings : Settings
-        How graphs are walked.
-    **how : dict
-        Further arguments of `compute_sequences`.
-
-    Returns
-    -------
-    list of list of Counts
-        Counts of each iteration and length.
-    """
-    if settings.device != "cpu":
-        raise UnsupportedError("method 'sequences' cannot run on a GPU; use device='cpu' or method='sketch'")
-    if settings.attribute_bandwidth is not None:
-        raise UnsupportedError("method 'sequences' cannot use node attributes; use method='sketch'")
-    rounds = []
-    for round_, labelled in enumerate(
-        refinement_rounds(batch, settings.refine, settings.node_labels, settings.edge_labels)
-    ):
-        rounds.append(
-            compute_sequences(
-                labelled,
-                max_length,
-                start=settings.start,
-                stop=settings.stop,
-                node_labels=settings.node_labels or round_ > 0,
-                edge_labels=settings.edge_labels,
-                backtrack=settings.backtrack,
-                scale=settings.scale,
-                **how,
-            )
-        )
-    return rounds
-
-
-def check_components(n_components: Any, settings: Settings) -> int:
-    """Check the width of a sketch, which must be even with attributes, whose coordinates are complex."""
-    count = check_count(n_components, "n_components")
-    if settings.attribute_bandwidth is not None and count % 2:
-        raise ParameterError(f"n_components must be even with attribute_bandwidth, not {count}")
-    return count
-
-
-def _dense(rounds: list[list[Counts]], n_graphs: int) -> NDArray[np.float64]:
-    columns = [[np.unique(counts.keys, return_inverse=True) for counts in lengths] for lengths in rounds]
-    widths = [max(len(keys) for keys, _ in lengths) for lengths in columns]
-    size = n_graphs * len(rounds[0]) * sum(widths)
-    if size > _DENSE:
-        raise UnsupportedError(
-            f"a dense array of these sequence counts has {size:.2g} numbers; use RandomWalkKernel(method='sequences'), "
-            "which keeps them sparse, or method='sketch'"
-        )
-    out = np.zeros((n_graphs, len(rounds[0]), sum(widths)))
-    for round_, lengths in enumerate(rounds):
-        for i, counts in enumerate(lengths):
-            out[counts.graphs, i, sum(widths[:round_]) + columns[round_][i][1]] = counts.values
-    return out
-
-
-def compute_gram(
-    left: NDArray[Any], series: Series, right: NDArray[Any] | None = None, scale: float = 1.0
-) -> NDArray[np.float64]:
-    """Form the Gram matrix K = sum_i mu_i <H_i, H'_i> of all pairs of profiles.
-
-    Parameters
-    ----------
-    left : array-like of shape (n_left, max_length + 1, width)
-        Profiles, as `profiles` returns them.
-    series : Geometric, Exponential or Coefficients
-        The weights mu_i of the walk lengths.
-    right : array-like of shape (n_right, max_length + 1, width) or None, default=None
-        Profiles to compare with; None means `left`.
-    scale : float, default=1.0
-        The `scale` that was passed to `profiles`.
-
-    Returns
-    -------
-    ndarray of shape (n_left, n_right)
-        The kernel values.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from gvoys import Geometric
-    >>> compute_gram(profiles([nx.path_graph(2)], max_length=3, start="ones", stop="ones"), Geometric(0.5))
-    array([[7.5]])
-    """
-    left = np.asarray(left)
-    right = None if right is None else np.asarray(right)
-    check_series(series)
-    if left.ndim != 3 or (right is not None and right.shape[1:] != left.shape[1:]):
-        shapes = left.shape if right is None else f"{left.shape} and {right.shape}"
-        raise ParameterError(
-            f"profiles have the shape (n_graphs, max_length + 1, width) and agree in the last two, not {shapes}"
-        )
-    check_scale(scale)
+    found, which = np.unique(exponents, return_inverse=True)
+    tables = np.empty((len(found), n_lengths, n_iterations))
     with np.errstate(over="ignore"):
-        mu = series.coefficients(left.shape[1] - 1, scale)
-    if not np.isfinite(mu).all():
-        raise ParameterError("the series exceeds the range of float64 at this length and scale; lower the decay")
-    root = np.sqrt(mu)[:, None]  # on both sides, so that a Gram matrix comes out symmetric to the bit
-    ours = (left * root).reshape(len(left), -1).astype(np.float64, copy=False)
-    theirs = ours if right is None else (right * root).reshape(len(right), -1).astype(np.float64, copy=False)
-    K = ours @ theirs.T
-    if not np.isfinite(K).all():
-        raise ParameterError("the kernel exceeds the range of float64; lower the decay, or pass the profiles' scale")
-    return K
+        for table, k in zip(tables, found.tolist(), strict=True):
+            if isinstance(mu, Series):  # the series multiplies itself, where a tiny mu meets a huge power
+                table[:] = np.sqrt(mu.coefficients_by_round(n_iterations, n_lengths - 1, 2.0**k)).T
+            else:
+                table[:] = np.ldexp(np.sqrt(np.atleast_2d(mu)), k * np.arange(n_lengths)).T
+    check_finite(tables)
+    return tables[which.ravel()]
+
+
+def check_finite(values: NDArray[Any]) -> None:
+    """Check that no number left the range of floating point."""
+    if not np.isfinite(values).all():
+        raise ParameterError(
+            "the kernel exceeds the range of floating point numbers on these graphs; lower the decay or max_length"
+        )
+
+
+def _inverse_root(diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / sqrt(K(G, G)), and 0 for graphs without walks."""
+    positive = diagonal > 0
+    return np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0)

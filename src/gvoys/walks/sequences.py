@@ -6,8 +6,8 @@ merged. A sequence is known by a 64-bit hash of its labels, so that graphs profi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.arcs import line_graph
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.entries import stable_order
 from gvoys.graphs.labels import combine_hashes, hash_integers
+from gvoys.graphs.refine import refinement_rounds
+from gvoys.walks.growth import choose_exponents
+from gvoys.walks.method import Cost, Support, WalkMethod
+from gvoys.walks.sparse import Counts, SparseProfiles
+from gvoys.walks.walk import Walk
 
-__all__ = ["STATE_BUDGET", "Counts", "compute_sequences", "estimate_states"]
+__all__ = ["STATE_BUDGET", "Listed", "Sequences"]
 
 STATE_BUDGET = 20_000_000  # states of all graphs together at any one length
 _SAMPLE_BUDGET = (STATE_BUDGET // 20, STATE_BUDGET // 5)  # of a sample, at least and at most: the latter takes a second
@@ -27,7 +31,113 @@ _BLOCK = 1 << 16  # nodes that are stepped at once
 
 
 @dataclass(frozen=True)
-class Counts:
+class Sequences(WalkMethod):
+    """Exact profiles with labels: how often each label sequence is walked.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}, default="cpu"
+        Where to compute; there is nothing yet for "cuda".
+    budget : int, default=20000000
+        Largest number of states, (node, sequence), of all graphs together at any one length.
+    """
+
+    name: ClassVar[str] = "sequences"
+    device: str = "cpu"
+    budget: int = STATE_BUDGET
+
+    def supports(self, walk: Walk, batch: GraphBatch) -> Support:
+        if walk.attribute_bandwidth is not None:
+            return Support(False, "method 'sequences' cannot use node attributes; use method='sketch'")
+        if self.device != "cpu":
+            return Support(False, "method 'sequences' cannot run on a GPU; use device='cpu' or method='sketch'")
+        return Support(True)
+
+    def fits(self, walk: Walk, batch: GraphBatch) -> Support:
+        supported = self.supports(walk, batch)
+        if not supported:
+            return supported
+        states = self.cost(walk, batch).operations
+        if np.isinf(states):
+            return Support(False, "label sequences are too many to count quickly, by a sample of the graphs")
+        if states > self.budget:
+            return Support(False, f"an estimated {states:,.0f} label sequences exceed the budget of {self.budget:,}")
+        return Support(
+            True, f"an estimated {states:,.0f} label sequences fit the budget, so that exact counts are kept"
+        )
+
+    def cost(self, walk: Walk, batch: GraphBatch, sample: int = 32) -> Cost:
+        """Estimate the number of states of the largest length from a sample of the graphs.
+
+        Parameters
+        ----------
+        walk : Walk
+            What is walked.
+        batch : GraphBatch
+            The graphs.
+        sample : int, default=32
+            Number of graphs to count.
+
+        Returns
+        -------
+        Cost
+            The states of all iterations; inf if the sample has more than its share of the budget, or more than are
+            counted quickly.
+        """
+        if len(batch) == 0:
+            return Cost(0.0, 0.0)
+        spread = np.linspace(0, len(batch) - 1, min(sample, len(batch))).astype(np.int64)
+        chosen = np.union1d(spread, np.argmax(np.diff(batch.entry_offsets)))  # and the largest, which may be alone
+        share = self.budget * len(chosen) // len(batch)
+        budget = int(np.clip(share, *_SAMPLE_BUDGET))
+        once = replace(walk, node_labels=walk.node_labels or walk.refine > 0, refine=0, start="ones", stop="ones")
+        try:
+            counts = _count(batch[chosen], once, np.ones(len(chosen)), budget)
+        except UnsupportedError:
+            return Cost(float("inf"), float("inf"))
+        states = walk.n_iterations * max(len(part.keys) for part in counts) * len(batch) / max(len(chosen), 1)
+        return Cost(states, 12.0 * walk.n_lengths * states)
+
+    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> SparseProfiles:
+        exponents = choose_exponents(batch, walk.max_length)
+        counted = self.compute(batch, walk, np.ldexp(1.0, exponents))
+        blocks = [[Counts.of(*each, len(batch)) for each in lengths] for lengths in counted]
+        return SparseProfiles(blocks, exponents)
+
+    def compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> list[list[Listed]]:
+        """Count label sequences of walks on A / scale, for every Weisfeiler–Lehman iteration and length.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+        walk : Walk
+            What is walked.
+        scales : ndarray of shape (n_graphs,)
+            Number that each graph's adjacency matrix is divided by.
+
+        Returns
+        -------
+        list of list of Listed
+            Counts of each iteration and length.
+
+        Raises
+        ------
+        UnsupportedError
+            If there are more states than the budget.
+
+        Notes
+        -----
+        Cost: the number of states, which grows with the number of distinct sequences through each node.
+        """
+        labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
+        return [
+            _count(graphs, replace(walk, node_labels=walk.node_labels or round_ > 0), scales, self.budget)
+            for round_, graphs in enumerate(labelled)
+        ]
+
+
+class Listed(NamedTuple):
     """Counts c_G(s) of one walk length, sorted by graph, then by hash.
 
     Parameters
@@ -59,129 +169,54 @@ class _Walker:
     edges: NDArray[np.uint64]
 
 
-def compute_sequences(
-    batch: GraphBatch,
-    max_length: int,
-    *,
-    start: Any = "uniform",
-    stop: Any = "uniform",
-    node_labels: bool = True,
-    edge_labels: bool = False,
-    backtrack: bool = True,
-    scale: float = 1.0,
-    budget: int = STATE_BUDGET,
-) -> list[Counts]:
-    """Count label sequences exactly, of walks on A / scale.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    node_labels : bool, default=True
-        Whether node labels are used.
-    edge_labels : bool, default=False
-        Whether edge labels are used.
-    backtrack : bool, default=True
-        Whether walks may backtrack; False counts non-backtracking walks only.
-    scale : float, default=1.0
-        Divide adjacency matrices by this number.
-    budget : int, default=20000000
-        Largest number of states at any one length.
-
-    Returns
-    -------
-    list of Counts
-        Counts of each length 0 … max_length.
-
-    Raises
-    ------
-    UnsupportedError
-        If there are more states than `budget`.
-
-    Notes
-    -----
-    Cost: the number of states, which grows with the number of distinct sequences through each node.
-    """
-    v, w = compute_endpoint(batch, start, "start"), compute_endpoint(batch, stop, "stop")
+def _count(batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], budget: int) -> list[Listed]:
+    """Counts of each length, by the labels as they are."""
+    v, w = walk.ends(batch)
     labels = (
         batch.node_labels.hashed
-        if node_labels and batch.node_labels is not None
+        if walk.node_labels and batch.node_labels is not None
         else np.zeros(batch.n_nodes, np.uint64)
     )
-    edges = batch.edge_labels.hashed if edge_labels and batch.edge_labels is not None else None
-    out: list[list[Counts]] = [[] for _ in range(max_length + 1)]
-    spent = np.zeros(max_length + 1, np.int64)
+    edges = batch.edge_labels.hashed if walk.edge_labels and batch.edge_labels is not None else None
+    out: list[list[Listed]] = [[] for _ in range(walk.n_lengths)]
+    spent = np.zeros(walk.n_lengths, np.int64)
     for graphs in batch.blocks(_BLOCK):
         nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
         arcs = slice(int(batch.indptr[nodes.start]), int(batch.indptr[nodes.stop]))
         part = batch[graphs]
-        walker = _node_walker(part, v[nodes], w[nodes], labels[nodes], None if edges is None else edges[arcs], scale)
-        lengths = _walk(walker, max_length if backtrack else 0, graphs.start, spent, budget)
-        if not backtrack and max_length > 0:
-            arc_walker = _arc_walker(part, walker, scale)
-            lengths += _walk(arc_walker, max_length - 1, graphs.start, spent[1:], budget)
+        weights = part.weights() / np.repeat(scales[graphs], np.diff(part.entry_offsets))
+        ends = (v[nodes], w[nodes])
+        walker = _node_walker(part, ends, labels[nodes], None if edges is None else edges[arcs], weights)
+        lengths = _walk(walker, walk.max_length if walk.backtrack else 0, graphs.start, spent, budget)
+        if not walk.backtrack and walk.max_length > 0:
+            arc_walker = _arc_walker(part, walker, weights)
+            lengths += _walk(arc_walker, walk.max_length - 1, graphs.start, spent[1:], budget)
         for length, counts in enumerate(lengths):
             out[length].append(counts)
     return [_concatenate(parts) for parts in out]
 
 
-def estimate_states(batch: GraphBatch, max_length: int, sample: int = 32, **how: Any) -> float:
-    """Estimate the number of states of the largest length from a sample of the graphs.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    sample : int, default=32
-        Number of graphs to count.
-    **how : dict
-        Further arguments of `compute_sequences`.
-
-    Returns
-    -------
-    float
-        The estimate; inf if the sample has more than its share of the budget, or more than are counted quickly.
-    """
-    if len(batch) == 0:
-        return 0.0
-    spread = np.linspace(0, len(batch) - 1, min(sample, len(batch))).astype(np.int64)
-    chosen = np.union1d(spread, np.argmax(np.diff(batch.entry_offsets)))  # and the largest, which may be alone
-    share = STATE_BUDGET * len(chosen) // len(batch)
-    try:
-        counts = compute_sequences(batch[chosen], max_length, budget=int(np.clip(share, *_SAMPLE_BUDGET)), **how)
-    except UnsupportedError:
-        return float("inf")
-    return max(len(part.keys) for part in counts) * len(batch) / max(len(chosen), 1)
-
-
 def _node_walker(
-    batch: GraphBatch, v: Any, w: Any, labels: NDArray[np.uint64], edges: NDArray[np.uint64] | None, scale: float
+    batch: GraphBatch,
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]],
+    labels: NDArray[np.uint64],
+    edges: NDArray[np.uint64] | None,
+    weights: NDArray[np.float64],
 ) -> _Walker:
     columns = batch.columns()
     order = stable_order(columns)
     pointers = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=batch.n_nodes))])
     kinds = np.zeros(batch.n_entries, np.uint64) if edges is None else edges
-    return _Walker(
-        batch.node_graphs(), labels, v, w, pointers, batch.rows()[order], batch.weights()[order] / scale, kinds[order]
-    )
+    return _Walker(batch.node_graphs(), labels, *ends, pointers, batch.rows()[order], weights[order], kinds[order])
 
 
-def _arc_walker(batch: GraphBatch, nodes: _Walker, scale: float) -> _Walker:
+def _arc_walker(batch: GraphBatch, nodes: _Walker, weights: NDArray[np.float64]) -> _Walker:
     """Walks on directed edges u -> x: of length i there for i + 1 here, non-backtracking."""
     line = line_graph(batch)
     kinds = np.empty(batch.n_entries, np.uint64)
     columns = batch.columns()
     kinds[stable_order(columns)] = nodes.edges
     labels = _extend(_first(nodes.labels[line.heads]), nodes.labels[line.tails], kinds)
-    weights = batch.weights() / scale
     return _Walker(
         nodes.graph_of[line.tails],
         labels,
@@ -194,7 +229,7 @@ def _arc_walker(batch: GraphBatch, nodes: _Walker, scale: float) -> _Walker:
     )
 
 
-def _walk(walker: _Walker, max_length: int, first_graph: int, spent: NDArray[np.int64], budget: int) -> list[Counts]:
+def _walk(walker: _Walker, max_length: int, first_graph: int, spent: NDArray[np.int64], budget: int) -> list[Listed]:
     at, keys, values = np.arange(len(walker.labels)), _first(walker.labels), walker.stop
     lengths = []
     for length in range(max_length + 1):
@@ -206,7 +241,7 @@ def _walk(walker: _Walker, max_length: int, first_graph: int, spent: NDArray[np.
             keys = _extend(np.repeat(keys, fans), walker.labels[sources], walker.edges[entries])
             at, keys, values = _merge(sources, keys, np.repeat(values, fans) * walker.weights[entries])
         spent[length] += len(at)
-        lengths.append(Counts(*_merge(walker.graph_of[at] + first_graph, keys, walker.start[at] * values)))
+        lengths.append(Listed(*_merge(walker.graph_of[at] + first_graph, keys, walker.start[at] * values)))
     return lengths
 
 
@@ -242,7 +277,7 @@ def _check_budget(
     )
 
 
-def _concatenate(parts: list[Counts]) -> Counts:
+def _concatenate(parts: list[Listed]) -> Listed:
     if not parts:
-        return Counts(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0))
-    return Counts(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("graphs", "keys", "values")))
+        return Listed(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0))
+    return Listed(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -18,7 +18,8 @@ groups would not show it.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +31,18 @@ from gvoys._kernels.cpu.sketch.options import sketch_group, sketch_group_of_larg
 from gvoys.errors import ParameterError
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.labels import local_codes
 from gvoys.graphs.ranges import NONE, first_not_finite
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.threads import balanced_chunks, n_threads
+from gvoys.walks.dense import DenseProfiles
+from gvoys.walks.device import backend, empty_for
+from gvoys.walks.growth import choose_exponents
+from gvoys.walks.method import Cost, Support, WalkMethod
+from gvoys.walks.spread import rounding
+from gvoys.walks.walk import Walk
 
-__all__ = ["WIDTH", "Sketch", "compute_sketch"]
+__all__ = ["WIDTH", "Sketch", "SketchBlock"]
 
 _LARGE = 1 << 17  # nodes from which the threads share one graph
 _BLOCK = 1024  # nodes that a thread takes at a time in a large graph
@@ -44,88 +50,87 @@ _TABLE = 1 << 25  # bytes of random bits that are held at once
 _MIXING_LEVELS = 2
 
 
-def compute_sketch(
-    batch: GraphBatch,
-    max_length: int,
-    n_components: int,
-    *,
-    start: Any = "uniform",
-    stop: Any = "uniform",
-    node_labels: bool = True,
-    edge_labels: bool = False,
-    refine: int = 0,
-    backtrack: bool = True,
-    attribute_bandwidth: float | None = None,
-    seed: int = 0,
-    first_group: int = 0,
-    scale: float = 1.0,
-    out: NDArray[np.float32] | None = None,
-    make: Any = None,
-) -> NDArray[np.float32]:
-    """Sketched profiles; the Weisfeiler–Lehman iterations are concatenated.
+@dataclass(frozen=True)
+class Sketch(WalkMethod):
+    """Unbiased profiles of fixed width, for every kind of walk.
 
     Parameters
     ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    n_components : int
-        Width of the sketch of one iteration.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    node_labels : bool, default=True
-        Whether node labels are used.
-    edge_labels : bool, default=False
-        Whether edge labels are used.
-    refine : int, default=0
-        Number of Weisfeiler–Lehman iterations.
-    backtrack : bool, default=True
-        Whether walks may backtrack; False counts non-backtracking walks only.
-    attribute_bandwidth : float or None, default=None
-        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    n_components : int, default=512
+        Width of the sketch of one walk length and iteration.
     seed : int, default=0
         Seed of all random bits.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where to compute.
     first_group : int, default=0
-        Number of the first group of 128 components.
-    scale : float, default=1.0
-        Divide adjacency matrices by this number.
-    out : ndarray or None, default=None
-        Array to write to.
-    make : type or None, default=None
-        Class that does the work; None means `Sketch`.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, max_length + 1, (refine + 1) * n_components)
-        The sketch, in float32.
+        Number of the first group of 128 components; other groups are independent.
     """
-    if out is None:
-        out = np.empty((len(batch), max_length + 1, (refine + 1) * n_components), np.float32)
-    ends = tuple(compute_endpoint(batch, what, name) for what, name in ((start, "start"), (stop, "stop")))
-    plain = not edge_labels and backtrack and attribute_bandwidth is None
-    for round_, labelled in enumerate(refinement_rounds(batch, refine, node_labels, edge_labels)):
-        columns = slice(round_ * n_components, (round_ + 1) * n_components)
-        seen = node_labels or round_ > 0
-        for graphs in _blocks(labelled, _bytes_per_label(max_length + 1, n_components, plain), seen):
-            nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
-            sketch = (make or Sketch)(
-                labelled[graphs],
-                ends[0][nodes].astype(np.float32),
-                ends[1][nodes].astype(np.float32),
-                seen,
-                edge_labels,
-                backtrack,
-                attribute_bandwidth,
-                seed,
-                first_group,
-                np.float32(1.0 / scale),
-            )
-            sketch.fill(out[graphs, :, columns])
-    _check_finite(out)
-    return out
+
+    name: ClassVar[str] = "sketch"
+    feature_type: ClassVar[Any] = np.float32
+    n_components: int = 512
+    seed: int = 0
+    device: str = "cpu"
+    first_group: int = 0
+
+    @property
+    def width(self) -> int:
+        return self.n_components
+
+    def adds_up(self, walk: Walk) -> Support:
+        return Support(True)
+
+    def supports(self, walk: Walk, batch: GraphBatch) -> Support:
+        if walk.attribute_bandwidth is not None and self.n_components % 2:
+            return Support(False, f"n_components must be even with attribute_bandwidth, not {self.n_components}")
+        return Support(True, "a sketch's width does not depend on the graphs")
+
+    def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
+        numbers = float(walk.n_iterations * self.n_components)
+        return Cost(walk.max_length * batch.n_entries * numbers, 4.0 * len(batch) * walk.n_lengths * numbers)
+
+    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> DenseProfiles:
+        exponents = choose_exponents(batch, walk.max_length)
+        values = self.compute(batch, walk, np.ldexp(1.0, exponents), out)
+        return DenseProfiles(values, exponents, walk.n_iterations, rounding(batch, walk.max_length))
+
+    def compute(
+        self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """Sketch walks on A / scale.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+        walk : Walk
+            What is walked.
+        scales : ndarray of shape (n_graphs,)
+            Number that each graph's adjacency matrix is divided by.
+        out : ndarray or None, default=None
+            Array to write to.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_lengths, n_iterations * n_components)
+            The sketch, in float32.
+        """
+        gpu, d = backend(self.device), self.n_components
+        if out is None:
+            out = empty_for(self.device, (len(batch), walk.n_lengths, walk.n_iterations * d), np.float32)
+        make = SketchBlock if gpu is None else gpu.GpuSketch
+        ends = [end.astype(np.float32) for end in walk.ends(batch)]
+        factors = (1.0 / scales).astype(np.float32)
+        plain = not walk.edge_labels and walk.backtrack and walk.attribute_bandwidth is None
+        labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
+        for round_, graphs in enumerate(labelled):
+            once = replace(walk, node_labels=walk.node_labels or round_ > 0)
+            for some in _blocks(graphs, _bytes_per_label(walk.n_lengths, d, plain), once.node_labels):
+                nodes = slice(int(batch.node_offsets[some.start]), int(batch.node_offsets[some.stop]))
+                block = make(graphs[some], once, ends[0][nodes], ends[1][nodes], factors[some], self)
+                block.fill(out[some, :, round_ * d : (round_ + 1) * d])
+        _check_finite(out)
+        return out
 
 
 def _check_finite(out: NDArray[np.float32]) -> None:
@@ -152,52 +157,40 @@ def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
     return batch.blocks(most)
 
 
-class Sketch:
-    """The sketch of one block of graphs.
+class SketchBlock:
+    """The sketch of one block of graphs, by the labels as they are.
 
     Parameters
     ----------
     batch : GraphBatch
         The graphs.
+    walk : Walk
+        What is walked.
     start : ndarray of shape (n_nodes,)
         Start weights.
     stop : ndarray of shape (n_nodes,)
         Stop weights.
-    node_labels : bool
-        Whether node labels are used.
-    edge_labels : bool
-        Whether edge labels are used.
-    backtrack : bool
-        Whether walks may backtrack.
-    bandwidth : float or None
-        Bandwidth of node attributes; None ignores them.
-    seed : int
-        Seed of all random bits.
-    first_group : int
-        Number of the first group.
-    factor : float32
-        Factor of adjacency matrices, 1 / scale.
+    factors : ndarray of shape (n_graphs,)
+        Factor of each graph's adjacency matrix, 1 / scale.
+    method : Sketch
+        Seed and groups.
     """
 
     def __init__(
         self,
         batch: GraphBatch,
+        walk: Walk,
         start: NDArray[np.float32],
         stop: NDArray[np.float32],
-        node_labels: bool,
-        edge_labels: bool,
-        backtrack: bool,
-        bandwidth: float | None,
-        seed: int,
-        first_group: int,
-        factor: np.float32,
+        factors: NDArray[np.float32],
+        method: Sketch,
     ) -> None:
-        self.batch, self.start, self.stop, self.factor = batch, start, stop, factor
-        self.seed, self.first_group = seed, first_group
-        self.node_labels = node_labels
-        self.codes, self.labels = local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
-        self.edges = local_codes(batch.edge_labels, batch.n_entries) if edge_labels else None
-        self.backtrack, self.bandwidth = backtrack, bandwidth
+        self.batch, self.walk, self.method = batch, walk, method
+        self.start, self.stop, self.factors = start, stop, factors
+        self.seed, self.first_group = method.seed, method.first_group
+        self.codes, self.labels = local_codes(batch.node_labels if walk.node_labels else None, batch.n_nodes)
+        self.edges = local_codes(batch.edge_labels, batch.n_entries) if walk.edge_labels else None
+        self.backtrack, self.bandwidth = walk.backtrack, walk.attribute_bandwidth
         self.weights = None if batch.edge_weights is None else batch.edge_weights.astype(np.float32)
         self.indices = batch.indices.view(np.uint32)
 
@@ -231,7 +224,7 @@ class Sketch:
         signs, places = sign_table(self.seed, NODE, groups, out.shape[1], self.labels)
         tables = (self.codes, len(self.labels), signs.ravel(), (places % WIDTH).astype(np.uint8).ravel())
         graph = (batch.node_offsets, batch.indptr, self.indices, self.weights)
-        rest = (self.start, self.stop, self.factor, norm)
+        rest = (self.start, self.stop, self.factors, norm)
         large = batch.graph_sizes > _LARGE
         small = np.flatnonzero(~large)
         target = out if out.flags.c_contiguous else np.empty(out.shape, np.float32)
@@ -260,7 +253,7 @@ class Sketch:
             batch.node_offsets, batch.indptr, self.indices, self.weights,
             None if self.backtrack else reverse_entries(batch),
             self.codes, signs, shifts, edge_codes, edge_signs, edge_shifts, attributes, omega, mixing,
-            self.start, self.stop, self.factor, wide, out,
+            self.start, self.stop, self.factors, wide, out,
         )  # fmt: skip
         sketch_group(small, self._chunks(small), *arguments)
         for graph in np.flatnonzero(large):

@@ -16,8 +16,8 @@ of steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,13 @@ from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import local_codes
 from gvoys.threads import balanced_chunks, n_threads
+from gvoys.walks.dense import DenseProfiles, PairedProfiles
+from gvoys.walks.device import backend
+from gvoys.walks.growth import choose_exponents
+from gvoys.walks.method import Cost, Support, WalkMethod
+from gvoys.walks.walk import Walk
 
-__all__ = ["DISTRIBUTIONS", "WalkConfig", "check_replicate", "compute_voyagers", "compute_walks"]
+__all__ = ["DISTRIBUTIONS", "SampledWalks", "WalkConfig", "compute_voyagers", "compute_walks"]
 
 
 @dataclass(frozen=True)
@@ -94,23 +99,94 @@ class WalkConfig:
             return np.minimum(np.power(self.step_factor, np.arange(n_lengths)), 1e150)
 
 
-def check_replicate(replicate: Any) -> int:
-    """Check the number of a replicate, which is part of a Philox counter."""
-    if not isinstance(replicate, (int, np.integer)) or isinstance(replicate, bool) or not 0 <= replicate < 256:
-        raise ParameterError(f"replicate must be an integer from 0 to 255, not {replicate!r}")
-    return int(replicate)
+@dataclass(frozen=True)
+class SampledWalks(WalkMethod):
+    """Unbiased profiles by one-sided walks of fixed length, one walker per node and component.
+
+    Parameters
+    ----------
+    n_components : int, default=512
+        Number of walkers per node.
+    seed : int, default=0
+        Seed of all random bits.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where to compute.
+    replicates : tuple of int, default=(0,)
+        Which independent draws of the walks, each from 0 to 255. With two of them products are unbiased even for a
+        graph with itself.
+    """
+
+    name: ClassVar[str] = "voyagers"
+    feature_type: ClassVar[Any] = np.float32
+    n_components: int = 512
+    seed: int = 0
+    device: str = "cpu"
+    replicates: tuple[int, ...] = (0,)
+
+    @property
+    def width(self) -> int:
+        return self.n_components
+
+    def adds_up(self, walk: Walk) -> Support:
+        if walk.labelled:
+            return Support(True)
+        return Support(
+            False, "lengths='summed' needs labels, since walks without them have no signs; use lengths='stacked'"
+        )
+
+    def supports(self, walk: Walk, batch: GraphBatch) -> Support:
+        if walk.sampled:
+            return Support(True)
+        return Support(
+            False, "sampled walks cannot use refine, backtrack=False or node attributes; use method='sketch'"
+        )
+
+    def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
+        numbers = float(len(self.replicates) * self.n_components)
+        return Cost(numbers * walk.max_length * batch.n_nodes, 8.0 * len(batch) * walk.n_lengths * numbers)
+
+    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> DenseProfiles:
+        exponents = choose_exponents(batch, walk.max_length)
+        kind = PairedProfiles if len(self.replicates) == 2 else DenseProfiles
+        return kind(self.compute(batch, walk, np.ldexp(1.0, exponents)), exponents)
+
+    def compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sample walks on A / scale.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+        walk : Walk
+            What is walked.
+        scales : ndarray of shape (n_graphs,)
+            Number that each graph's adjacency matrix is divided by.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_replicates * n_lengths, n_components)
+            The profiles, replicate after replicate.
+        """
+        gpu = backend(self.device)
+        sample = compute_walks if gpu is None else gpu.compute_walks
+        config = WalkConfig(self.n_components, p_halt=0.0, seed=self.seed)
+        parts = [sample(batch, walk, scales, replace(config, replicate=each)) for each in self.replicates]
+        out = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+        bad = ~np.isfinite(out).all(axis=(1, 2))
+        if bad.any():
+            raise ParameterError(
+                f"graph {int(np.argmax(bad))}: its walks of length {walk.max_length} leave the range of float64; pass "
+                "scale=2**k near its spectral radius, and the same scale to compute_gram"
+            )
+        return out
 
 
 def compute_voyagers(
     batch: GraphBatch,
-    deposits: NDArray[np.float64],
+    walk: Walk,
+    scales: NDArray[np.float64],
     config: WalkConfig,
-    start: NDArray[np.float64],
-    stop: NDArray[np.float64],
-    *,
-    node_labels: bool,
-    edge_labels: bool,
-    scale: float = 1.0,
+    deposits: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Features of Algorithm 1.
 
@@ -118,35 +194,30 @@ def compute_voyagers(
     ----------
     batch : GraphBatch
         The graphs.
-    deposits : ndarray of shape (n_lengths,)
-        The factors sqrt(f_l) * scale^l up to the longest walk.
+    walk : Walk
+        Labels, start and stop weights.
+    scales : ndarray of shape (n_graphs,)
+        Number that each graph's adjacency matrix is divided by.
     config : WalkConfig
         How many walkers are sampled, and what they share.
-    start : ndarray of shape (n_nodes,)
-        Start weights.
-    stop : ndarray of shape (n_nodes,)
-        Stop weights.
-    node_labels : bool
-        Whether node labels are used.
-    edge_labels : bool
-        Whether edge labels are used.
-    scale : float, default=1.0
-        Divide adjacency matrices by this number.
+    deposits : ndarray of shape (n_lengths,)
+        The factors sqrt(f_l) * scale^l up to the longest walk.
 
     Returns
     -------
     ndarray of shape (n_graphs, n_components)
         The features.
     """
-    ahead = forward(batch, edge_labels)
+    ahead = forward(batch, walk.edge_labels)
+    start, stop = walk.ends(batch)
     out = np.empty((len(batch), config.n_components))
     factors = deposits * config.halting_factors(len(deposits))
     sample_both_sides(
         np.uint64(config.seed), _chunks(batch, config), frozen(batch.node_offsets.astype(np.int64)),
-        graph_keys(batch, ahead, node_labels, config.seed, config.replicate), ahead.arrays,
+        graph_keys(batch, ahead, walk.node_labels, config.seed, config.replicate), ahead.arrays,
         backward(batch, ahead).arrays,
-        *_labels(batch, node_labels, edge_labels, node_labels), frozen(start), frozen(stop), factors,
-        1.0 / scale, -1 if config.signs is None else DISTRIBUTIONS.index(config.signs), config.n_walks, config.p_halt,
+        *_labels(batch, walk, walk.node_labels), frozen(start), frozen(stop), factors,
+        1.0 / scales, -1 if config.signs is None else DISTRIBUTIONS.index(config.signs), config.n_walks, config.p_halt,
         -1 if config.n_anchors is None else config.n_anchors, config.share_signs, config.share_halting, out,
     )  # fmt: skip
     # walkers that share their signs interfere on purpose, so that all n_walks^2 pairs of them count
@@ -156,15 +227,7 @@ def compute_voyagers(
 
 
 def compute_walks(
-    batch: GraphBatch,
-    max_length: int,
-    config: WalkConfig,
-    start: NDArray[np.float64],
-    stop: NDArray[np.float64],
-    *,
-    node_labels: bool,
-    edge_labels: bool,
-    scale: float = 1.0,
+    batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], config: WalkConfig
 ) -> NDArray[np.float64]:
     """Profiles by one-sided walks, every length kept apart.
 
@@ -172,36 +235,29 @@ def compute_walks(
     ----------
     batch : GraphBatch
         The graphs.
-    max_length : int
-        Longest walk.
+    walk : Walk
+        What is walked.
+    scales : ndarray of shape (n_graphs,)
+        Number that each graph's adjacency matrix is divided by.
     config : WalkConfig
         How many walkers are sampled, and what they share.
-    start : ndarray of shape (n_nodes,)
-        Start weights.
-    stop : ndarray of shape (n_nodes,)
-        Stop weights.
-    node_labels : bool
-        Whether node labels are used.
-    edge_labels : bool
-        Whether edge labels are used.
-    scale : float, default=1.0
-        Divide adjacency matrices by this number.
 
     Returns
     -------
-    ndarray of shape (n_graphs, max_length + 1, n_components)
+    ndarray of shape (n_graphs, n_lengths, n_components)
         The profiles.
     """
-    ahead = forward(batch, edge_labels)
-    out = np.empty((len(batch), max_length + 1, config.n_components))
+    ahead = forward(batch, walk.edge_labels)
+    start, stop = walk.ends(batch)
+    out = np.empty((len(batch), walk.n_lengths, config.n_components))
     # walkers with signs of their own must have some, or their products with each other would count
-    signed = node_labels or (config.n_walks > 1 and not config.share_signs)
+    signed = walk.node_labels or (config.n_walks > 1 and not config.share_signs)
     sample_one_side(
         np.uint64(config.seed), _chunks(batch, config), frozen(batch.node_offsets.astype(np.int64)),
-        graph_keys(batch, ahead, node_labels, config.seed, config.replicate), ahead.arrays,
-        *_labels(batch, node_labels, edge_labels, signed), frozen(start), frozen(stop),
-        config.halting_factors(max_length + 1),
-        1.0 / scale, config.n_walks, config.p_halt, config.share_signs, config.share_halting, out,
+        graph_keys(batch, ahead, walk.node_labels, config.seed, config.replicate), ahead.arrays,
+        *_labels(batch, walk, signed), frozen(start), frozen(stop),
+        config.halting_factors(walk.n_lengths),
+        1.0 / scales, config.n_walks, config.p_halt, config.share_signs, config.share_halting, out,
     )  # fmt: skip
     out /= (config.n_walks if config.share_signs else np.sqrt(config.n_walks)) * np.sqrt(config.n_components)
     return out
@@ -212,9 +268,9 @@ def _chunks(batch: GraphBatch, config: WalkConfig) -> NDArray[np.int64]:
     return balanced_chunks(batch.graph_sizes, -(-4 * n_threads() // config.n_components))
 
 
-def _labels(batch: GraphBatch, node_labels: bool, edge_labels: bool, signed: bool) -> tuple[NDArray[Any], ...]:
+def _labels(batch: GraphBatch, walk: Walk, signed: bool) -> tuple[NDArray[Any], ...]:
     """Node codes (none where nodes have no sign), and the hashes of node and edge labels."""
-    codes, hashes = local_codes(batch.node_labels if node_labels else None, batch.n_nodes)
-    edge_hashes = local_codes(batch.edge_labels if edge_labels else None, batch.n_entries)[1]
+    codes, hashes = local_codes(batch.node_labels if walk.node_labels else None, batch.n_nodes)
+    edge_hashes = local_codes(batch.edge_labels if walk.edge_labels else None, batch.n_entries)[1]
     seen = codes.astype(np.int32) if signed else np.empty(0, np.int32)
     return frozen(seen), frozen(hashes), frozen(edge_hashes)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.estimators.learning.base_kernels import squared_norms
-from gvoys.estimators.learning.profiler import Profiles
+from gvoys.estimators.learning.profiler import LabelsAndAttributes
+from gvoys.walks import DenseProfiles
 
 __all__ = ["Balance"]
 
@@ -21,39 +22,31 @@ class Balance:
     the cosine, which does not.
     """
 
-    n_rounds: int
+    n_iterations: int
     lengths: NDArray[np.float64]  # (max_length + 1,)
     attributes: NDArray[np.float64] | None  # (2,)
 
     @classmethod
-    def fitted(cls, profiles: Profiles, n_rounds: int) -> Balance:
+    def fitted(cls, profiles: LabelsAndAttributes, n_iterations: int) -> Balance:
         """Equal traces; attributes together count as much as labels together."""
-        traces = _mean_squares(profiles.labels[:, :, :n_rounds])
-        lengths = _inverse(traces)
+        lengths = _equal_shares(profiles.labels.iterations(n_iterations))
         if profiles.attributes is None:
-            return cls(n_rounds, lengths, None)
-        attributes = _inverse(_mean_squares(profiles.attributes)) * (len(lengths) / profiles.attributes.shape[1])
-        return cls(n_rounds, lengths, attributes)
+            return cls(n_iterations, lengths, None)
+        attributes = _equal_shares(profiles.attributes) * (len(lengths) / profiles.attributes.n_lengths)
+        return cls(n_iterations, lengths, attributes)
 
-    def features(self, profiles: Profiles) -> NDArray[np.float32]:
+    def features(self, profiles: LabelsAndAttributes) -> NDArray[np.float32]:
         """(n_graphs, n_features): dot products are the balanced, half-normalised kernel."""
-        n = len(profiles)
-        weights = np.sqrt(self.lengths).astype(np.float32)[:, None, None]
-        parts = [(profiles.labels[:, :, : self.n_rounds] * weights).reshape(n, -1)]
+        parts = [profiles.labels.iterations(self.n_iterations).features(self.lengths)]
         if self.attributes is not None and profiles.attributes is not None:
-            parts.append((profiles.attributes * np.sqrt(self.attributes).astype(np.float32)[:, None]).reshape(n, -1))
+            parts.append(profiles.attributes.features(self.attributes))
         features = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
         norms = np.sqrt(squared_norms(features))
         roots = np.sqrt(np.where(norms > 0, norms, 1.0))
         return np.divide(features, roots[:, None], dtype=np.float32, casting="same_kind")
 
 
-def _mean_squares(blocks: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The trace of each length's kernel over the number of graphs."""
-    flat = blocks.reshape(len(blocks), blocks.shape[1], -1)
-    return np.einsum("nlw,nlw->l", flat, flat, dtype=np.float64) / max(len(blocks), 1)
-
-
-def _inverse(traces: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 / trace, and 0 for lengths that no walk has."""
+def _equal_shares(profiles: DenseProfiles) -> NDArray[np.float64]:
+    """1 / trace of each length's kernel, and 0 for lengths that no walk has."""
+    traces = profiles.diagonals().sum(axis=0).mean(axis=1)
     return np.where(traces > 0, 1.0 / np.where(traces > 0, traces, 1.0), 0.0)

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from gvoys.estimators.learning.blocks import ExactBlocks, WalkBlocks
+from gvoys.estimators.learning.blocks import WalkBlocks
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
 from gvoys.graphs.batch import GraphBatch
+from gvoys.walks import SparseProfiles
 
 __all__ = ["FeaturePosterior", "GramPosterior", "Posterior"]
 
@@ -39,38 +40,39 @@ class GramPosterior:
     """With a Gram matrix of the fitted graphs."""
 
     walks: WalkBlocks
-    fitted: ExactBlocks
+    fitted: list[SparseProfiles]
     mu: Array  # (n_blocks,)
     factor: Array  # Cholesky factor of K + noise I
     weights: Array  # (K + noise I)^-1 y
 
     @classmethod
     def of(
-        cls, walks: WalkBlocks, fitted: ExactBlocks, grams: BlockGrams, log_mu: Array, log_noise: float
+        cls, walks: WalkBlocks, fitted: list[SparseProfiles], grams: BlockGrams, log_mu: Array, log_noise: float
     ) -> GramPosterior:
         """Condition on the fitted graphs."""
         return cls(walks, fitted, np.exp(log_mu), *grams.posterior(log_mu, log_noise))
 
-    def _cross(self, new: ExactBlocks) -> Array:
+    def _cross(self, new: list[SparseProfiles]) -> Array:
         """Kernel values, (n_new, n_fitted)."""
         return np.tensordot(self.mu, self.walks.grams(new, self.fitted), axes=1)
 
     def mean(self, batch: GraphBatch) -> Array:
         """By kernel values with the fitted graphs."""
-        return np.asarray(self._cross(self.walks.exact(batch)) @ self.weights)
+        return np.asarray(self._cross(self.walks.profile(batch)) @ self.weights)
 
     def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
         """The prior variance less what the fitted graphs tell."""
-        new = self.walks.exact(batch)
+        new = self.walks.profile(batch)
         cross = self._cross(new)
         half = _solved(self.factor, cross)
         return cross @ self.weights, self.mu @ self.walks.diagonals(new) - np.einsum("ij,ij->j", half, half)
 
     def mean_and_covariance(self, batch: GraphBatch) -> tuple[Array, Array]:
         """The same for all pairs of new graphs."""
-        cross = self._cross(self.walks.exact(batch))
+        new = self.walks.profile(batch)
+        cross = self._cross(new)
         half = _solved(self.factor, cross)
-        prior = np.tensordot(self.mu, self.walks.grams_among(batch), axes=1)
+        prior = np.tensordot(self.mu, self.walks.grams(new), axes=1)
         return cross @ self.weights, prior - half.T @ half
 
 

@@ -1,4 +1,4 @@
-"""From graphs to the blocks that learners weigh: one vector per refinement round and walk length."""
+"""From graphs to the profiles that the classifier weighs, and what "auto" means there."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES, Labels
 from gvoys.threads import threads
-from gvoys.walks.profiles import sketch_profiles
-from gvoys.walks.settings import Settings, check_settings, choose_scale
+from gvoys.walks import DenseProfiles, Sketch, Walk
+from gvoys.walks.checks import check_count
 
-__all__ = ["Profiler", "Profiles"]
+__all__ = ["LabelsAndAttributes", "Profiler"]
 
 _LARGE = 100  # mean nodes from which graphs have too many walks for a narrow sketch
 _WIDTHS = (512, 1024)
@@ -26,17 +26,19 @@ _CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
 
 
 @dataclass(frozen=True)
-class Profiles:
-    """Blocks of some graphs: by labels, and by attributes where they count."""
+class LabelsAndAttributes:
+    """Profiles by labels, and by attributes where they count."""
 
-    labels: NDArray[np.float32]  # (n_graphs, max_length + 1, n_rounds, n_components)
-    attributes: NDArray[np.float32] | None = None  # (n_graphs, 2, n_components)
+    labels: DenseProfiles
+    attributes: DenseProfiles | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, graphs: Any) -> Profiles:
-        return Profiles(self.labels[graphs], None if self.attributes is None else self.attributes[graphs])
+    def take(self, graphs: Any) -> LabelsAndAttributes:
+        """Those of some of the graphs."""
+        attributes = None if self.attributes is None else self.attributes.take(graphs)
+        return LabelsAndAttributes(self.labels.take(graphs), attributes)
 
 
 @dataclass(frozen=True)
@@ -44,45 +46,33 @@ class Profiler:
     """How graphs are profiled; what depends on data comes from the graphs it was fitted on."""
 
     labels: str
-    max_length: int
-    n_rounds: int
-    n_components: int
-    settings: Settings
+    walk: Walk
+    method: Sketch
     centre: NDArray[np.float64] | None = None
     deviation: NDArray[np.float64] | None = None
 
     @classmethod
-    def fitted(
-        cls,
-        batch: GraphBatch,
-        *,
-        labels: str,
-        max_length: int,
-        n_rounds: int,
-        n_components: int | str,
-        backtrack: bool | str,
-        attribute_bandwidth: float | str | None,
-        seed: int,
-    ) -> Profiler:
-        """Choose what "auto" leaves open, and keep the scales of the attributes."""
+    def fitted(cls, batch: GraphBatch, walk: Walk, *, labels: Any, n_components: Any, seed: int) -> Profiler:
+        """Choose what "auto" leaves open in `walk`, and keep the scales of the attributes."""
         labels = _choose_labels(batch, labels)
-        width = _choose_width(batch, n_components)
-        centre, deviation, bandwidth = _scales(batch, attribute_bandwidth)
         node, edge = (True, False) if labels == "degree" else LABEL_CHOICES[labels]
-        backtrack = _choose_backtrack(batch, backtrack)
-        settings = Settings("ones", "ones", node, edge, n_rounds - 1, backtrack, bandwidth, seed, choose_scale(batch))
-        check_settings(batch, settings)
-        return cls(labels, max_length, n_rounds, width, settings, centre, deviation)
+        centre, deviation, bandwidth = _scales(batch, walk.attribute_bandwidth)
+        chosen = replace(
+            walk,
+            node_labels=node,
+            edge_labels=edge,
+            backtrack=_choose_backtrack(batch, walk.backtrack),
+            attribute_bandwidth=bandwidth,
+        )
+        method = Sketch(_choose_width(batch, n_components), seed)
+        return cls(labels, chosen.checked(batch), method, centre, deviation)
 
-    def profile(self, batch: GraphBatch, n_jobs: int | None = None) -> Profiles:
-        """Blocks of any graphs: a function of each graph alone."""
+    def profile(self, batch: GraphBatch, n_jobs: int | None = None) -> LabelsAndAttributes:
+        """Profiles of any graphs: a function of each graph alone."""
         batch = self._labelled(batch)
-        plain = replace(self.settings, attribute_bandwidth=None)
         with threads(n_jobs):
-            labels = sketch_profiles(batch, self.max_length, self.n_components, plain)
-            attributes = self._attributes(batch)
-        shape = (len(batch), self.max_length + 1, self.n_rounds, self.n_components)
-        return Profiles(labels.reshape(shape), attributes)
+            labels = self.method.profile(batch, replace(self.walk, attribute_bandwidth=None))
+            return LabelsAndAttributes(labels, self._attributes(batch))
 
     def _labelled(self, batch: GraphBatch) -> GraphBatch:
         if self.labels == "degree":
@@ -94,7 +84,7 @@ class Profiler:
                 raise UnsupportedError(f"the fitted graphs had {kind} labels and these have none")
         return batch
 
-    def _attributes(self, batch: GraphBatch) -> NDArray[np.float32] | None:
+    def _attributes(self, batch: GraphBatch) -> DenseProfiles | None:
         if self.centre is None or self.deviation is None:
             return None
         held = batch.node_attributes
@@ -103,8 +93,8 @@ class Profiler:
                 f"the fitted graphs had {len(self.centre)} node attributes; these must have them too"
             )
         scaled = replace(batch, node_attributes=(held - self.centre) / self.deviation)
-        settings = replace(self.settings, refine=0, backtrack=True)
-        return sketch_profiles(scaled, _ATTRIBUTE_LENGTH, 2 * self.n_components, settings)
+        walk = replace(self.walk, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
+        return replace(self.method, n_components=2 * self.method.n_components).profile(scaled, walk)
 
 
 def _choose_labels(batch: GraphBatch, labels: Any) -> str:
@@ -127,9 +117,9 @@ def _choose_backtrack(batch: GraphBatch, backtrack: Any) -> bool:
 def _choose_width(batch: GraphBatch, n_components: Any) -> int:
     if isinstance(n_components, str) and n_components == "auto":
         return _WIDTHS[batch.n_nodes > _LARGE * len(batch)]
-    if not isinstance(n_components, (int, np.integer)) or isinstance(n_components, bool) or n_components < 1:
+    if isinstance(n_components, str):
         raise ParameterError(f'n_components must be "auto" or an integer of at least 1, not {n_components!r}')
-    return int(n_components)
+    return check_count(n_components, "n_components")
 
 
 def _scales(batch: GraphBatch, bandwidth: Any) -> tuple[Any, Any, float | None]:

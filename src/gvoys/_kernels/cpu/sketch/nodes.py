@@ -36,7 +36,7 @@ def sketch_small_graphs(
     shifts: Any,
     start: Any,
     stop: Any,
-    factor: Any,
+    factors: Any,
     norm: Any,
     out: Any,
 ) -> None:  # pragma: no cover
@@ -55,6 +55,7 @@ def sketch_small_graphs(
         for g in chosen:
             first = np.int64(node_offsets[g])
             n = np.int64(node_offsets[g + 1]) - first
+            factor = factors[g]
             for r in range(n_groups):
                 for t in range(n_steps):
                     base = (r * n_steps + t) * n_codes
@@ -125,7 +126,7 @@ def sketch_large_graph(
     shifts: Any,
     start: Any,
     stop: Any,
-    factor: Any,
+    factors: Any,
     norm: Any,
     out: Any,
 ) -> None:
@@ -152,7 +153,7 @@ def sketch_large_graph(
                 shifts,
                 start,
                 stop,
-                factor,
+                factors[graph],
                 x,
                 y,
                 sums,

@@ -159,7 +159,7 @@ def _largest_degree(indptr: Any, first: Any, last: Any) -> Any:  # pragma: no co
 def sketch_group(
     graphs: Any, chunks: Any, node_offsets: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
     signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
-    mixing: Any, start: Any, stop: Any, factor: Any, wide: Any, out: Any,
+    mixing: Any, start: Any, stop: Any, factors: Any, wide: Any, out: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """Profiles of `graphs` in one group into out, (n_graphs, n_steps, width), complex where there are attributes.
 
@@ -172,7 +172,7 @@ def sketch_group(
         turned = np.empty(width, out.dtype)
         for g in graphs[chunks[np.int64(chunk)] : chunks[np.int64(chunk) + 1]]:
             first, last = np.int64(node_offsets[g]), np.int64(node_offsets[g + 1])
-            n, base = last - first, np.int64(indptr[first])
+            n, base, factor = last - first, np.int64(indptr[first]), factors[g]
             x = np.empty((n, width), out.dtype)
             y = np.empty((n, width), out.dtype)
             n_arcs = np.int64(indptr[last]) - base if reverse is not None else 0
@@ -228,7 +228,7 @@ def _large_step(
 def sketch_group_of_large(
     graph: int, block: int, node_offsets: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
     signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
-    mixing: Any, start: Any, stop: Any, factor: Any, wide: Any, out: Any,
+    mixing: Any, start: Any, stop: Any, factors: Any, wide: Any, out: Any,
 ) -> None:  # fmt: skip
     """The profile of one graph in one group into out[graph], all threads on it.
 
@@ -244,7 +244,7 @@ def sketch_group_of_large(
     for t in range(out.shape[1]):
         _large_step(
             t, first, base, block, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes, edge_signs,
-            edge_shifts, attributes, omega, mixing, start, stop, factor, x, y, others, next_others, sums,
+            edge_shifts, attributes, omega, mixing, start, stop, factors[graph], x, y, others, next_others, sums,
         )  # fmt: skip
         out[graph, t] = sums.sum(axis=0)  # block by block: the same for any number of threads
         x, y, others, next_others = y, x, next_others, others

@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 @kernel(parallel=True)
 def sample_both_sides(
     seed: Any, chunks: Any, offsets: Any, keys: Any, ahead: Any, back: Any, codes: Any, hashes: Any, edge_hashes: Any,
-    start: Any, stop: Any, factors: Any, inverse: Any, distribution: Any, n_walks: Any, p_halt: Any, n_anchors: Any,
+    start: Any, stop: Any, factors: Any, inverses: Any, distribution: Any, n_walks: Any, p_halt: Any, n_anchors: Any,
     share_signs: Any, share_halting: Any, out: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """(v^T C)(D^T w) for every graph and component: both sides are multiplied at the anchors."""
@@ -39,7 +39,7 @@ def sample_both_sides(
             _cross(
                 seed, component, side, chunks[chunk], chunks[chunk + 1], offsets, keys,
                 ahead if side == 0 else back, codes, hashes, edge_hashes, start if side == 0 else stop, start, factors,
-                inverse, distribution, n_walks, p_halt, share_signs, share_halting, False, anchors, gathered[side],
+                inverses, distribution, n_walks, p_halt, share_signs, share_halting, False, anchors, gathered[side],
             )  # fmt: skip
         for g in range(chunks[chunk], chunks[chunk + 1]):
             total = 0.0
@@ -54,7 +54,7 @@ def sample_both_sides(
 @kernel(parallel=True)
 def sample_one_side(
     seed: Any, chunks: Any, offsets: Any, keys: Any, ahead: Any, codes: Any, hashes: Any, edge_hashes: Any,
-    start: Any, stop: Any, factors: Any, inverse: Any, n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any,
+    start: Any, stop: Any, factors: Any, inverses: Any, n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any,
     out: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """Every length apart, (n_graphs, n_lengths, n_components): walkers end where `stop` says."""
@@ -66,7 +66,7 @@ def sample_one_side(
         anchors = np.ones(0, np.bool_)
         _cross(
             seed, component, 0, first, last, offsets, keys, ahead, codes, hashes, edge_hashes, start, stop, factors,
-            inverse, -1, n_walks, p_halt, share_signs, share_halting, True, anchors, sums,
+            inverses, -1, n_walks, p_halt, share_signs, share_halting, True, anchors, sums,
         )  # fmt: skip
         for g in range(first, last):
             for step in range(n_lengths):
@@ -89,7 +89,7 @@ def drop_anchors(key: Any, component: Any, n_anchors: Any, anchors: Any) -> None
 @kernel()
 def _cross(
     seed: Any, component: Any, side: Any, first_graph: Any, last_graph: Any, offsets: Any, keys: Any, adjacency: Any,
-    codes: Any, hashes: Any, edge_hashes: Any, loads: Any, ends: Any, factors: Any, inverse: Any, distribution: Any,
+    codes: Any, hashes: Any, edge_hashes: Any, loads: Any, ends: Any, factors: Any, inverses: Any, distribution: Any,
     n_walks: Any, p_halt: Any, share_signs: Any, share_halting: Any, apart: Any, anchors: Any, gathered: Any,
 ) -> None:  # pragma: no cover  # fmt: skip
     """All walkers of one component and side, on all graphs of a chunk.
@@ -120,7 +120,7 @@ def _cross(
             _walk(
                 seed, keys[g], walker, shared, side, length, 0.0 if share_halting else p_halt, offsets[g],
                 offsets[g + 1], offsets[first_graph], adjacency, codes, hashes, signs, edge_hashes, edge_signs, loads,
-                ends, deposits, inverse, apart, anchors,
+                ends, deposits, inverses[g], apart, anchors,
                 gathered[row : row + len(factors)] if apart else gathered, buffers,
             )  # fmt: skip
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import largest_per_graph
-from gvoys.walks.sketch import WIDTH
 
 __all__ = ["gram_with_error", "rounding", "rounding_floor", "widened"]
+
+Columns = Callable[[int, int], NDArray[np.float64]]
 
 _NORMAL = 1.959963984540054  # the 97.5 % quantile
 _UNIT = float(np.finfo(np.float32).eps) / 2.0  # the most that rounding to float32 changes a number, relative
@@ -61,20 +64,22 @@ def rounding_floor(
 
 
 def gram_with_error(
-    left: NDArray[Any], right: NDArray[Any], n_components: int, cosine: bool = False
+    ours: Columns, theirs: Columns | None, width: int, cosine: bool = False, error: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Gram matrix of features and its standard error.
 
     Parameters
     ----------
-    left : ndarray of shape (n_left, n_lengths, n_iterations * n_components)
-        Features.
-    right : ndarray of shape (n_right, n_lengths, n_iterations * n_components)
-        Features to compare with.
-    n_components : int
-        Components of one length and iteration.
+    ours : callable
+        The features of components `begin` to `end` of every block, (n_left, n_features).
+    theirs : callable or None
+        The same of the graphs to compare with; None means the same graphs.
+    width : int
+        Components of a block.
     cosine : bool, default=False
         Whether the error is that of the cosine.
+    error : bool, default=True
+        Whether standard errors are wanted; without, they are nan.
 
     Returns
     -------
@@ -91,52 +96,49 @@ def gram_with_error(
 
     Memory: four matrices of (n_left, n_right), five with `cosine`.
     """
-    shape = (len(left), len(right))
+    n_groups = width // WIDTH
+    if n_groups < 2 or not error:
+        K = _sum_of_groups(ours, theirs, width)
+        return K, np.full(K.shape, np.nan)
+    share = n_groups * WIDTH / width
+    mine = _relative_diagonals(ours, n_groups) if cosine else None
+    other = mine if theirs is None or not cosine else _relative_diagonals(theirs, n_groups)
+    shape = (len(ours(0, 0)), len((theirs or ours)(0, 0)))
     total, squares = np.zeros(shape), np.zeros(shape)
     crossed = np.zeros(shape if cosine else 0)  # with the groups' own diagonals
-    n_groups = n_components // WIDTH
-    share = n_groups * WIDTH / n_components
-    ours = _relative_diagonals(left, n_components) if cosine else None
-    theirs = ours if right is left or not cosine else _relative_diagonals(right, n_components)
     for group in range(n_groups):
-        gram = _group_gram(left, right, n_components, group * WIDTH, (group + 1) * WIDTH)
+        gram = _group_gram(ours, theirs, group * WIDTH, (group + 1) * WIDTH)
         total += gram
         gram *= n_groups / share  # K by this group alone
         squares += gram**2
-        if ours is not None and theirs is not None:
-            crossed += gram * (ours[group][:, None] + theirs[group])
-    mean = total / share if n_groups else total
-    error = np.full(shape, np.nan)
-    if n_groups > 1:
-        spread = squares - n_groups * mean**2
-        if ours is not None and theirs is not None:
-            both = (ours**2).sum(axis=0)[:, None] + (theirs**2).sum(axis=0) + 2.0 * (ours.T @ theirs)
-            spread = squares - mean * crossed + 0.25 * mean**2 * both
-        error = widened(np.sqrt(np.maximum(spread, 0.0) / (n_groups * (n_groups - 1))), n_groups)
+        if mine is not None and other is not None:
+            crossed += gram * (mine[group][:, None] + other[group])
+    mean = total / share
+    spread = squares - n_groups * mean**2
+    if mine is not None and other is not None:
+        both = (mine**2).sum(axis=0)[:, None] + (other**2).sum(axis=0) + 2.0 * (mine.T @ other)
+        spread = squares - mean * crossed + 0.25 * mean**2 * both
     if share < 1:  # a last group that is narrower counts towards the value, not towards its spread
-        total += _group_gram(left, right, n_components, n_groups * WIDTH, n_components)
-    return total, error
+        total += _group_gram(ours, theirs, n_groups * WIDTH, width)
+    return total, widened(np.sqrt(np.maximum(spread, 0.0) / (n_groups * (n_groups - 1))), n_groups)
 
 
-def _group_gram(left: NDArray[Any], right: NDArray[Any], period: int, begin: int, end: int) -> NDArray[np.float64]:
-    ours = _columns(left, period, begin, end)
-    return ours @ (ours if right is left else _columns(right, period, begin, end)).T
+def _sum_of_groups(ours: Columns, theirs: Columns | None, width: int) -> NDArray[np.float64]:
+    ends = [*range(WIDTH, width, WIDTH), width]
+    K = _group_gram(ours, theirs, 0, ends[0])
+    for begin, end in pairwise(ends):
+        K += _group_gram(ours, theirs, begin, end)
+    return K
 
 
-def _columns(features: NDArray[Any], period: int, begin: int, end: int) -> NDArray[np.float64]:
-    """Some components of every length and iteration, (n, n_lengths * n_rounds * (end - begin))."""
-    n, n_lengths, width = features.shape
-    rounds = features.reshape(n, n_lengths, width // period, period)[..., begin:end]
-    return rounds.reshape(n, n_lengths * (width // period) * (end - begin)).astype(np.float64)
+def _group_gram(ours: Columns, theirs: Columns | None, begin: int, end: int) -> NDArray[np.float64]:
+    left = ours(begin, end)
+    return left @ (left if theirs is None else theirs(begin, end)).T
 
 
-def _relative_diagonals(features: NDArray[Any], n_components: int) -> NDArray[np.float64]:
+def _relative_diagonals(columns: Columns, n_groups: int) -> NDArray[np.float64]:
     """K(G, G) by each whole group beside the mean of the groups, (n_groups, n); 0 for graphs without walks."""
-    parts = (_columns(features, n_components, begin, begin + WIDTH) for begin in _begins(n_components))
-    own = np.array([np.einsum("nw,nw->n", part, part) for part in parts]).reshape(-1, len(features))
-    mean = own.mean(axis=0) if len(own) else np.zeros(len(features))
+    parts = (columns(group * WIDTH, (group + 1) * WIDTH) for group in range(n_groups))
+    own = np.array([np.einsum("nw,nw->n", part, part) for part in parts])
+    mean = own.mean(axis=0)
     return own / np.where(mean > 0, mean, 1.0)
-
-
-def _begins(n_components: int) -> range:
-    return range(0, n_components // WIDTH * WIDTH, WIDTH)

@@ -1,0 +1,174 @@
+"""Profiles as one array: the layer below the estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.convert import as_batch
+from gvoys.series import Series, check_series
+from gvoys.threads import threads
+from gvoys.walks.checks import check_replicate, check_scale
+from gvoys.walks.method import check_supports
+from gvoys.walks.methods import method_named
+from gvoys.walks.moments import Moments
+from gvoys.walks.sequences import Listed
+from gvoys.walks.walk import Walk
+
+__all__ = ["compute_gram", "profiles"]
+
+_DENSE = 100_000_000  # numbers in a dense array of sequence counts
+
+
+def profiles(
+    batch: GraphBatch | Any,
+    method: str = "moments",
+    max_length: int = 8,
+    n_components: int = 512,
+    *,
+    start: Any = "uniform",
+    stop: Any = "uniform",
+    labels: str | None = "auto",
+    refine: int = 0,
+    backtrack: bool = True,
+    attribute_bandwidth: float | None = None,
+    random_state: int = 0,
+    scale: float = 1.0,
+    n_jobs: int | None = None,
+    replicate: int = 0,
+    device: str = "cpu",
+) -> NDArray[Any]:
+    """Profiles H_i(G) with <H_i(G), H_i(H)> = K_i(G, H), computed graph by graph.
+
+    The series of weights mu is not needed here; it enters when the Gram matrix is formed, see `compute_gram`.
+
+    Parameters
+    ----------
+    batch : GraphBatch or list of graphs
+        The graphs, as `as_batch` takes them.
+    method : {"moments", "sequences", "sketch", "voyagers"}, default="moments"
+        "moments" is exact, with one number per length, and ignores labels; "sequences" is exact, with one column for
+        each label sequence that occurs; "sketch" is unbiased for labelled graphs and has a fixed width; "voyagers"
+        samples one-sided walks and is unbiased between different graphs, but not for a graph with itself.
+    max_length : int, default=8
+        Longest walk that is counted, at least 0.
+    n_components : int, default=512
+        Width of a sketch, or number of walkers per node; the exact methods ignore it.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+        "moments" ignores labels with "auto", and raises UnsupportedError with "node", "edge" or "both".
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations of the labels; the profiles of the iterations 0 to `refine` are
+        concatenated.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    random_state : int, default=0
+        Seed; the result is a pure function of it, the graphs and the parameters.
+    scale : float, default=1.0
+        Divide adjacency matrices by this number; pass the same to `compute_gram`.
+    n_jobs : int or None, default=None
+        Number of threads, -1 for all; the result does not depend on it.
+    replicate : int, default=0
+        Which independent draw of the walks to use, 0 to 255; only for "voyagers". Products of different
+        replicates are unbiased even for a graph with itself.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where profiles are computed; "sequences" runs on the CPU only.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, max_length + 1, width)
+        The profiles: float32 for a sketch, else float64.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> profiles([nx.path_graph(2), nx.cycle_graph(5)], "moments", max_length=2, start="ones", stop="ones")[:, :, 0]
+    array([[ 2.,  2.,  2.],
+           [ 5., 10., 20.]])
+    """
+    batch = as_batch(batch)
+    chosen = method_named(method, n_components, random_state, device, replicates=(check_replicate(replicate),))
+    if isinstance(chosen, Moments) and isinstance(labels, str) and labels == "auto":
+        labels = None
+    options = {"refine": refine, "backtrack": backtrack, "attribute_bandwidth": attribute_bandwidth}
+    walk = Walk.on(batch, max_length, labels, **options, start=start, stop=stop)
+    check_supports(chosen, walk, batch)
+    with threads(n_jobs):
+        made = chosen.compute(batch, walk, np.full(len(batch), check_scale(scale)))
+    return _dense(made, len(batch)) if isinstance(made, list) else np.asarray(made)
+
+
+def _dense(iterations: list[list[Listed]], n_graphs: int) -> NDArray[np.float64]:
+    columns = [[np.unique(counts.keys, return_inverse=True) for counts in lengths] for lengths in iterations]
+    widths = [max(len(keys) for keys, _ in lengths) for lengths in columns]
+    size = n_graphs * len(iterations[0]) * sum(widths)
+    if size > _DENSE:
+        raise UnsupportedError(
+            f"a dense array of these sequence counts has {size:.2g} numbers; use RandomWalkKernel(method='sequences'), "
+            "which keeps them sparse, or method='sketch'"
+        )
+    out = np.zeros((n_graphs, len(iterations[0]), sum(widths)))
+    for iteration, lengths in enumerate(iterations):
+        for i, counts in enumerate(lengths):
+            out[counts.graphs, i, sum(widths[:iteration]) + columns[iteration][i][1]] = counts.values
+    return out
+
+
+def compute_gram(
+    left: NDArray[Any], series: Series, right: NDArray[Any] | None = None, scale: float = 1.0
+) -> NDArray[np.float64]:
+    """Form the Gram matrix K = sum_i mu_i <H_i, H'_i> of all pairs of profiles.
+
+    Parameters
+    ----------
+    left : array-like of shape (n_left, max_length + 1, width)
+        Profiles, as `profiles` returns them.
+    series : Geometric, Exponential or Coefficients
+        The weights mu_i of the walk lengths.
+    right : array-like of shape (n_right, max_length + 1, width) or None, default=None
+        Profiles to compare with; None means `left`.
+    scale : float, default=1.0
+        The `scale` that was passed to `profiles`.
+
+    Returns
+    -------
+    ndarray of shape (n_left, n_right)
+        The kernel values.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from gvoys import Geometric
+    >>> compute_gram(profiles([nx.path_graph(2)], max_length=3, start="ones", stop="ones"), Geometric(0.5))
+    array([[7.5]])
+    """
+    left = np.asarray(left)
+    right = None if right is None else np.asarray(right)
+    check_series(series)
+    if left.ndim != 3 or (right is not None and right.shape[1:] != left.shape[1:]):
+        shapes = left.shape if right is None else f"{left.shape} and {right.shape}"
+        raise ParameterError(
+            f"profiles have the shape (n_graphs, max_length + 1, width) and agree in the last two, not {shapes}"
+        )
+    check_scale(scale)
+    with np.errstate(over="ignore"):
+        mu = series.coefficients(left.shape[1] - 1, scale)
+    if not np.isfinite(mu).all():
+        raise ParameterError("the series exceeds the range of float64 at this length and scale; lower the decay")
+    root = np.sqrt(mu)[:, None]  # on both sides, so that a Gram matrix comes out symmetric to the bit
+    ours = (left * root).reshape(len(left), -1).astype(np.float64, copy=False)
+    theirs = ours if right is None else (right * root).reshape(len(right), -1).astype(np.float64, copy=False)
+    K = ours @ theirs.T
+    if not np.isfinite(K).all():
+        raise ParameterError("the kernel exceeds the range of float64; lower the decay, or pass the profiles' scale")
+    return K

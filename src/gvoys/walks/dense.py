@@ -1,0 +1,227 @@
+"""Dense profiles: moments, sketches and sampled walks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.walks.profiles import Profiles
+from gvoys.walks.spread import gram_with_error, rounding_floor
+
+__all__ = ["DenseProfiles", "PairedProfiles"]
+
+_AT_ONCE = 1 << 24  # bytes of profiles whose squares are added up at once
+_SAFE = (2.0**-40, 2.0**40)  # factors that take no float32 number of a profile out of range
+
+
+class DenseProfiles(Profiles):
+    """Profiles of fixed width.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_graphs, n_lengths, n_iterations * width)
+        The blocks, in single or double precision.
+    exponents : ndarray of shape (n_graphs,)
+        The power of two that each graph was divided by.
+    n_iterations : int, default=1
+        Weisfeiler–Lehman iterations, iteration 0 included.
+    rounding : ndarray of shape (n_graphs,) or None, default=None
+        How far rounding may take each graph's sketch from exact arithmetic, relative; None for exact profiles.
+    """
+
+    def __init__(
+        self,
+        values: NDArray[Any],
+        exponents: NDArray[np.int64],
+        n_iterations: int = 1,
+        rounding: NDArray[np.float64] | None = None,
+    ) -> None:
+        super().__init__(exponents, n_iterations, values.shape[1])
+        self.values = values
+        self.rounding = rounding
+
+    @property
+    def width(self) -> int:
+        """Components of one iteration and length."""
+        return int(self.values.shape[2]) // self.n_iterations
+
+    def take(self, graphs: Any) -> DenseProfiles:
+        rounding = None if self.rounding is None else self.rounding[graphs]
+        return DenseProfiles(self.values[graphs], self.exponents[graphs], self.n_iterations, rounding)
+
+    def joined(self, others: list[DenseProfiles]) -> DenseProfiles:
+        every = [self, *others]
+        rounding = None if self.rounding is None else np.concatenate([each.rounding for each in every])
+        exponents = np.concatenate([each.exponents for each in every])
+        return DenseProfiles(np.concatenate([each.values for each in every]), exponents, self.n_iterations, rounding)
+
+    def iterations(self, count: int) -> DenseProfiles:
+        """The first Weisfeiler–Lehman iterations alone.
+
+        Parameters
+        ----------
+        count : int
+            How many, iteration 0 included.
+
+        Returns
+        -------
+        DenseProfiles
+            Their profiles.
+        """
+        return DenseProfiles(self.values[:, :, : count * self.width], self.exponents, count, self.rounding)
+
+    def block(self, iteration: int, length: int) -> NDArray[np.float64]:
+        part = self.values[:, length, iteration * self.width : (iteration + 1) * self.width]
+        return np.ldexp(part.astype(np.float64), (self.exponents * length)[:, None])
+
+    def features(self, mu: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """One row per graph, whose products are the kernel: length after length, iteration after iteration.
+
+        Parameters
+        ----------
+        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+            Weights of the walk lengths.
+        out : ndarray of the profiles' shape or None, default=None
+            Array to write to, which may be the profiles' own.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_features)
+            The features.
+        """
+        out = np.empty(self.values.shape, self.values.dtype) if out is None else out
+        if out is not self.values:
+            out[:] = self.values
+        with np.errstate(over="ignore", invalid="ignore"):
+            factors = self.roots(mu).astype(out.dtype)
+            blocks = out.reshape(len(self), self.n_lengths, self.n_iterations, self.width)
+            np.multiply(blocks, factors[..., None], out=blocks)
+        return out.reshape(len(self), -1)
+
+    def columns(self, roots: NDArray[np.float64], begin: int, end: int) -> NDArray[np.float64]:
+        """Some components of every length and iteration, as features in double precision.
+
+        Parameters
+        ----------
+        roots : ndarray of shape (n_graphs, n_lengths, n_iterations)
+            The factors of the blocks.
+        begin : int
+            First component.
+        end : int
+            Component after the last.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_lengths * n_iterations * (end - begin))
+            The features.
+        """
+        part = self.values.reshape(len(self), self.n_lengths, self.n_iterations, self.width)[..., begin:end]
+        return _weighed(part, roots[..., None]).reshape(len(self), -1)
+
+    def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
+        roots = self.roots(mu), right.roots(mu)
+        if self.rounding is None:
+            ours = self.columns(roots[0], 0, self.width)
+            K = ours @ (ours if right is self else right.columns(roots[1], 0, self.width)).T
+            return K, np.zeros(K.shape)
+        K, spread = gram_with_error(
+            lambda *some: self.columns(roots[0], *some),
+            None if right is self else lambda *some: right.columns(roots[1], *some),
+            self.width,
+            cosine=cosine,
+            error=error,
+        )
+        if error:
+            floor = rounding_floor(self.rounding, right.rounding, self.diagonal(mu), right.diagonal(mu))
+            spread = np.hypot(spread, floor)
+        return K, spread
+
+    def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
+        out = np.empty(len(self))
+        step = max(_AT_ONCE // max(self.values[:1].nbytes, 1), 1)
+        for first in range(0, len(self), step):
+            rows = slice(first, first + step)
+            weighed = _weighed(self.values[rows], np.repeat(roots[rows], self.width, axis=2), self.values.dtype)
+            out[rows] = np.einsum("nij,nij->n", weighed, weighed, dtype=np.float64)
+        return out
+
+    def diagonals(self) -> NDArray[np.float64]:
+        blocks = self.values.reshape(len(self), self.n_lengths, self.n_iterations, self.width)
+        squares = np.einsum("nlrw,nlrw->rln", blocks, blocks, dtype=np.float64)
+        return np.ldexp(squares, 2 * np.arange(self.n_lengths)[:, None] * self.exponents)
+
+
+def _weighed(values: NDArray[Any], roots: NDArray[np.float64], kind: Any = np.float64) -> NDArray[Any]:
+    """values * roots in `kind`, rounded as in the precision of the values, but never out of its range.
+
+    Factors are powers of two times something between 1/2 and 1: where they are far from 1, the powers wait until the
+    product is in double precision, which changes no other bit.
+    """
+    if values.dtype == np.float64:
+        return values * roots
+    used = np.abs(roots[roots != 0])
+    if not used.size or (used.min() > _SAFE[0] and used.max() < _SAFE[1]):
+        return (values * roots.astype(values.dtype)).astype(kind, copy=False)
+    mantissas, exponents = np.frexp(roots)
+    return np.ldexp((values * mantissas.astype(values.dtype)).astype(np.float64), exponents)
+
+
+class PairedProfiles(DenseProfiles):
+    """Two independent replicates of sampled walks, whose products are unbiased even for a graph with itself.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_graphs, 2 * n_lengths, width)
+        The replicates, one after the other.
+    exponents : ndarray of shape (n_graphs,)
+        The power of two that each graph was divided by.
+    """
+
+    def __init__(self, values: NDArray[Any], exponents: NDArray[np.int64]) -> None:
+        super().__init__(values, exponents)
+        self.n_lengths //= 2
+
+    def take(self, graphs: Any) -> PairedProfiles:
+        return PairedProfiles(self.values[graphs], self.exponents[graphs])
+
+    def joined(self, others: list[DenseProfiles]) -> PairedProfiles:
+        both = super().joined(others)
+        return PairedProfiles(both.values, both.exponents)
+
+    def columns(self, roots: NDArray[np.float64], begin: int, end: int, swapped: bool = False) -> NDArray[np.float64]:
+        """Some components of both replicates, as features in double precision.
+
+        Parameters
+        ----------
+        roots : ndarray of shape (n_graphs, n_lengths, 1)
+            The factors of the blocks.
+        begin : int
+            First component.
+        end : int
+            Component after the last.
+        swapped : bool, default=False
+            Whether the second replicate comes first.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, 2 * n_lengths * (end - begin))
+            The features.
+        """
+        halves = np.split(self.values[..., begin:end], 2, axis=1)
+        parts = [(half * roots / np.sqrt(2.0)).reshape(len(self), -1) for half in halves]
+        return np.hstack(parts[::-1] if swapped else parts)
+
+    def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
+        """(X Y' + Y X') / 2: the replicates of one side are swapped."""
+        roots = self.roots(mu), right.roots(mu)
+        K, spread = gram_with_error(
+            lambda *some: self.columns(roots[0], *some),
+            lambda *some: right.columns(roots[1], *some, swapped=True),
+            self.width,
+            error=error,
+        )
+        if right is self:  # symmetric to the bit, as other methods are
+            K, spread = (K + K.T) / 2.0, (spread + spread.T) / 2.0
+        return K, spread

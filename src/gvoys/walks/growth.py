@@ -1,0 +1,104 @@
+"""How walks multiply: where the infinite series may be truncated, and the power of two each graph is divided by."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import DivergenceError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.spectrum import AT_FIRST, degree_bounds, early_growth, max_degree, spectral_radius
+from gvoys.series import Series
+
+__all__ = ["choose_exponents", "choose_scale", "choose_truncation", "growth_constant", "power_of_two", "walk_rate"]
+
+_OFF = 40.0  # powers of two by which the longest walks of a graph may miss 1: float32 has 126 on either side
+
+
+def choose_truncation(batch: GraphBatch, series: Series, rtol: float) -> tuple[int, float]:
+    """Choose the truncation length of the infinite series, to `rtol` of a bound on it.
+
+    Undirected walks grow at most by the spectral radius per step. Directed ones may grow faster at first, and are
+    bounded by the growth of their first steps instead.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    series : Series
+        The weights of the walk lengths.
+    rtol : float
+        Relative truncation error.
+
+    Returns
+    -------
+    length : int
+        Longest walk.
+    rate : float
+        Largest growth rate of the walks.
+    """
+    rate = walk_rate(batch)
+    constant = growth_constant(batch)
+    try:
+        length = series.truncation_length(rate**2, rtol / constant)
+    except DivergenceError as error:
+        if not batch.directed:
+            raise
+        raise DivergenceError(
+            f"{error} (the walks of these directed graphs may multiply by {rate:.6g} at every step)"
+        ) from None
+    if length >= 2**16:
+        raise DivergenceError(f"the infinite series takes walks of {length} steps; lower the decay or set max_length")
+    return length, rate
+
+
+def walk_rate(batch: GraphBatch) -> float:
+    """A rate r with |K_i| <= const * r^(2i) for all pairs of the batch."""
+    if batch.directed:
+        return float(early_growth(batch).max(initial=0.0))
+    return float(spectral_radius(batch, 1e-4).max(initial=0.0))
+
+
+def growth_constant(batch: GraphBatch) -> float:
+    """The constant of `walk_rate`: how far K_i may exceed the rate's powers, relative to the endpoints' norms."""
+    return AT_FIRST**2 if batch.directed else 1.0
+
+
+def choose_exponents(batch: GraphBatch, max_length: int) -> NDArray[np.int64]:
+    """Choose the power of two that each graph's adjacency matrix is divided by, from that graph alone.
+
+    It keeps walks of any length in the range of float32, and changes no bit but exponents. The spectral radius lies
+    between the root of the mean squared degree and the largest degree, and need not be known more closely than
+    ``2^(40 / max_length)``: power iteration is for graphs with hubs and long walks only.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+        The exponents k of 2^k.
+    """
+    least, most = degree_bounds(batch)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(most > 0, (np.log2(least) + np.log2(most)) / 2.0, 0.0)
+        unsure = np.flatnonzero((most > 0) & (max_length * np.log2(most / least) > 2.0 * _OFF))
+    if len(unsure):
+        radii = spectral_radius(batch if len(unsure) == len(batch) else batch[unsure], 1e-2)
+        logs[unsure] = np.log2(np.where(radii > 0, radii, most[unsure]))
+    return np.round(logs).astype(np.int64)
+
+
+def choose_scale(batch: GraphBatch) -> float:
+    """The power of two nearest to the largest spectral radius, for what has one scale for all graphs."""
+    rate = float(spectral_radius(batch, 1e-2).max(initial=0.0)) or max_degree(batch)
+    return power_of_two(rate)
+
+
+def power_of_two(rate: float) -> float:
+    """The power of two nearest to a rate, 1 for none."""
+    return float(2.0 ** np.round(np.log2(rate))) if rate > 0 else 1.0

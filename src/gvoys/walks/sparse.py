@@ -1,0 +1,213 @@
+"""Sparse profiles: counts of label sequences, whose columns are the sequences that occur."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gvoys.walks.profiles import Profiles
+
+__all__ = ["Counts", "SparseProfiles"]
+
+_DENSE = 5_000_000  # numbers in two dense matrices
+
+
+class Counts(NamedTuple):
+    """Counts of one iteration and length.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_columns,)
+        Hashes of the label sequences, sorted.
+    matrix : csr_array of shape (n_graphs, n_columns)
+        Weight of each graph's walks that spell a sequence.
+    """
+
+    keys: NDArray[np.uint64]
+    matrix: sp.csr_array
+
+    @classmethod
+    def of(cls, graphs: NDArray[Any], keys: NDArray[np.uint64], values: NDArray[Any], n_graphs: int) -> Counts:
+        """Collect counts that are sorted by graph, then by sequence.
+
+        Parameters
+        ----------
+        graphs : ndarray of int
+            Graph of each count.
+        keys : ndarray of uint64
+            Hash of its sequence.
+        values : ndarray
+            The counts.
+        n_graphs : int
+            Number of graphs.
+
+        Returns
+        -------
+        Counts
+            The counts as a matrix.
+        """
+        columns, places = np.unique(keys, return_inverse=True)
+        pointers = np.concatenate([[0], np.cumsum(np.bincount(graphs, minlength=n_graphs))])
+        return cls(columns, sp.csr_array((values, places.ravel(), pointers), shape=(n_graphs, len(columns))))
+
+    @classmethod
+    def joined(cls, parts: list[Counts]) -> Counts:
+        """The counts of several groups of graphs, one after the other."""
+        keys = np.unique(np.concatenate([part.keys for part in parts]))
+        return cls(keys, sp.csr_array(sp.vstack([part.on(keys) for part in parts], format="csr")))
+
+    def take(self, graphs: Any) -> Counts:
+        """The counts of some graphs, all columns kept."""
+        return Counts(self.keys, sp.csr_array(self.matrix[graphs]))
+
+    def on(self, keys: NDArray[np.uint64]) -> sp.csr_array:
+        """The counts of other sequences, sorted: those that do not occur here are zero, others than those are left out.
+
+        Parameters
+        ----------
+        keys : ndarray of uint64
+            Hashes of the sequences.
+
+        Returns
+        -------
+        csr_array of shape (n_graphs, n_keys)
+            The counts.
+        """
+        if keys is self.keys:
+            return self.matrix
+        places = np.minimum(np.searchsorted(keys, self.keys), max(len(keys) - 1, 0))
+        known = keys[places] == self.keys if len(keys) else np.zeros(len(self.keys), bool)
+        kept = known[self.matrix.indices]
+        before = np.concatenate([[0], np.cumsum(kept)])
+        columns = places[self.matrix.indices[kept]]
+        shape = (self.matrix.shape[0], len(keys))
+        return sp.csr_array((self.matrix.data[kept], columns, before[self.matrix.indptr]), shape=shape)
+
+
+class SparseProfiles(Profiles):
+    """Counts of label sequences; columns are the sequences of these graphs, and others are matched by their hash.
+
+    Parameters
+    ----------
+    blocks : list of list of Counts
+        Counts of every iteration and length.
+    exponents : ndarray of shape (n_graphs,)
+        The power of two that each graph was divided by.
+    """
+
+    def __init__(self, blocks: list[list[Counts]], exponents: NDArray[np.int64]) -> None:
+        super().__init__(exponents, len(blocks), len(blocks[0]))
+        self.blocks = blocks
+
+    def take(self, graphs: Any) -> SparseProfiles:
+        blocks = [[counts.take(graphs) for counts in lengths] for lengths in self.blocks]
+        return SparseProfiles(blocks, self.exponents[graphs])
+
+    def joined(self, others: list[SparseProfiles]) -> SparseProfiles:
+        every = [self, *others]
+        blocks = [
+            [Counts.joined([each.blocks[r][i] for each in every]) for i in range(self.n_lengths)]
+            for r in range(self.n_iterations)
+        ]
+        return SparseProfiles(blocks, np.concatenate([each.exponents for each in every]))
+
+    def block(self, iteration: int, length: int) -> sp.csr_array:
+        counts = self.blocks[iteration][length]
+        return _scaled(counts.matrix, np.ldexp(1.0, length * self.exponents))
+
+    def features(self, mu: Any) -> sp.csr_array:
+        return self._keep("features", mu, lambda roots: self._matched(roots, self))
+
+    def features_like(self, mu: Any, other: SparseProfiles) -> sp.csr_array:
+        """Features whose columns are the label sequences of other graphs.
+
+        Parameters
+        ----------
+        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+            Weights of the walk lengths.
+        other : SparseProfiles
+            The other graphs.
+
+        Returns
+        -------
+        csr_array of shape (n_graphs, n_features)
+            The features; sequences that the others lack are left out.
+        """
+        return self._matched(self.roots(mu), other)
+
+    def _matched(self, roots: NDArray[np.float64], other: SparseProfiles) -> sp.csr_array:
+        parts = [
+            _scaled(counts.on(known.keys), roots[:, length, iteration])
+            for iteration, (lengths, theirs) in enumerate(zip(self.blocks, other.blocks, strict=True))
+            for length, (counts, known) in enumerate(zip(lengths, theirs, strict=True))
+        ]
+        return sp.csr_array(sp.hstack(parts, format="csr"))
+
+    def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
+        theirs = right.features(mu)
+        ours = theirs if right is self else self.features_like(mu, right)
+        K = _gram(ours, theirs)
+        return K, np.zeros(K.shape)
+
+    def grams(self, other: SparseProfiles | None = None) -> NDArray[np.float64]:
+        """Gram matrices of every block alone.
+
+        Parameters
+        ----------
+        other : SparseProfiles or None, default=None
+            The other graphs; None means these.
+
+        Returns
+        -------
+        ndarray of shape (n_iterations * n_lengths, n_graphs, n_others)
+            The Gram matrices.
+        """
+        right = self if other is None else other
+        out = []
+        for iteration, lengths in enumerate(self.blocks):
+            for length, counts in enumerate(lengths):
+                theirs = right.block(iteration, length)
+                ours = (
+                    theirs
+                    if right is self
+                    else _scaled(
+                        counts.on(right.blocks[iteration][length].keys), np.ldexp(1.0, length * self.exponents)
+                    )
+                )
+                out.append(_gram(ours, theirs))
+        return np.array(out)
+
+    def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.zeros(len(self))
+        for iteration, lengths in enumerate(self.blocks):
+            for length, counts in enumerate(lengths):
+                total += _squares(_scaled(counts.matrix, roots[:, length, iteration]))
+        return total
+
+    def diagonals(self) -> NDArray[np.float64]:
+        shape = (self.n_iterations, self.n_lengths)
+        blocks = [_squares(self.block(*place)) for place in np.ndindex(*shape)]
+        return np.array(blocks).reshape(*shape, len(self))
+
+
+def _scaled(matrix: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:
+    """Every row times a factor of its own."""
+    data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _squares(matrix: sp.csr_array) -> NDArray[np.float64]:
+    """The squared norm of every row."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.asarray(np.bincount(rows, matrix.data**2, minlength=matrix.shape[0]), np.float64)
+
+
+def _gram(left: sp.csr_array, right: sp.csr_array) -> NDArray[np.float64]:
+    """The dense matrix left @ right.T, by BLAS if both are small enough to be dense, which is faster."""
+    if (left.shape[0] + right.shape[0]) * left.shape[1] > _DENSE:
+        return np.asarray((left @ right.T).toarray())
+    ours = left.toarray()
+    return np.asarray(ours @ (ours if left is right else right.toarray()).T)

@@ -1,0 +1,209 @@
+"""What a walk is: the one place where the options of walks are spelled and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.labels import LABEL_CHOICES
+from gvoys.walks.checks import check_count, check_flag, check_length
+
+__all__ = ["Walk", "choose_labels"]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How graphs are walked; the same for all graphs that are compared.
+
+    Parameters
+    ----------
+    max_length : int
+        Longest walk.
+    node_labels : bool, default=False
+        Whether two walks must share their node labels.
+    edge_labels : bool, default=False
+        Whether two walks must share their edge labels.
+    refine : int, default=0
+        Number of Weisfeiler–Lehman iterations of the labels.
+    backtrack : bool, default=True
+        Whether walks may backtrack; False counts non-backtracking walks only.
+    attribute_bandwidth : float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    start : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
+    stop : {"uniform", "ones"} or array-like, default="uniform"
+        Weight of each node as the end of a walk, like `start`.
+    """
+
+    max_length: int
+    node_labels: bool = False
+    edge_labels: bool = False
+    refine: int = 0
+    backtrack: bool = True
+    attribute_bandwidth: float | None = None
+    start: Any = "uniform"
+    stop: Any = "uniform"
+
+    @classmethod
+    def on(cls, batch: GraphBatch, max_length: int, labels: Any = "auto", **options: Any) -> Walk:
+        """Choose the labels that these graphs have, and check every option.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+        max_length : int
+            Longest walk.
+        labels : {"auto", "node", "edge", "both"} or None, default="auto"
+            Labels that two walks must share; "auto" uses node labels if the graphs have them.
+        **options : dict
+            The other options by name.
+
+        Returns
+        -------
+        Walk
+            The walk.
+        """
+        node, edge = choose_labels(batch, labels)
+        return cls(max_length, node, edge, **options).checked(batch)
+
+    @classmethod
+    def options_of(cls, estimator: Any) -> dict[str, Any]:
+        """The options that an estimator has as attributes, all but length and labels.
+
+        Parameters
+        ----------
+        estimator : object
+            An estimator, whose parameters are named as here.
+
+        Returns
+        -------
+        dict
+            Values by name; what the estimator lacks is left at its default.
+        """
+        resolved = ("max_length", "node_labels", "edge_labels")
+        names = [each.name for each in fields(cls) if each.name not in resolved]
+        return {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+
+    def checked(self, batch: GraphBatch) -> Walk:
+        """Check that the options are in range, and that the graphs have what they need.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Returns
+        -------
+        Walk
+            The walk itself.
+        """
+        check_length(self.max_length)
+        check_count(self.refine, "refine", least=0)
+        check_flag(self.backtrack, "backtrack")
+        bandwidth = self.attribute_bandwidth
+        if bandwidth is not None and not (isinstance(bandwidth, (int, float, np.number)) and 0 < bandwidth < np.inf):
+            raise ParameterError(f"attribute_bandwidth must be None or a positive number, not {bandwidth!r}")
+        if bandwidth is not None and batch.n_nodes and batch.node_attributes is None:
+            raise UnsupportedError(
+                "attribute_bandwidth is given, but the graphs have no node attributes; pass attribute_bandwidth=None"
+            )
+        self.ends(batch)
+        return self
+
+    @property
+    def labelled(self) -> bool:
+        """Whether two walks must share labels, given or refined."""
+        return bool(self.node_labels or self.edge_labels or self.refine)
+
+    @property
+    def plain(self) -> bool:
+        """Whether walks are only counted: no labels or attributes are used, and walks may backtrack."""
+        return not self.labelled and self.attribute_bandwidth is None and self.backtrack
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the walk can be sampled step by step, by the labels as they are."""
+        return not self.refine and self.backtrack and self.attribute_bandwidth is None
+
+    @property
+    def n_lengths(self) -> int:
+        """Number of walk lengths, 0 included."""
+        return self.max_length + 1
+
+    @property
+    def n_iterations(self) -> int:
+        """Number of Weisfeiler–Lehman iterations, iteration 0 (the labels as given) included."""
+        return self.refine + 1
+
+    def ends(self, batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Start and stop weights of all nodes.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (n_nodes,)
+            The weights.
+        """
+        return compute_endpoint(batch, self.start, "start"), compute_endpoint(batch, self.stop, "stop")
+
+    def within(self, batch: GraphBatch, graphs: slice) -> Walk:
+        """The same walk on consecutive graphs: arrays of start and stop weights are cut with them.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            All graphs.
+        graphs : slice
+            Which of them.
+
+        Returns
+        -------
+        Walk
+            The walk on ``batch[graphs]``.
+        """
+        nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
+        cut: dict[str, Any] = {
+            name: np.asarray(value)[nodes]
+            for name, value in (("start", self.start), ("stop", self.stop))
+            if not isinstance(value, str)
+        }
+        return replace(self, **cut) if cut else self
+
+
+def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
+    """Choose whether node and edge labels are used.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    labels : {"auto", "node", "edge", "both"} or None
+        The choice; "auto" uses node labels if the batch has them.
+
+    Returns
+    -------
+    tuple of (bool, bool)
+        Whether node labels, and whether edge labels are used.
+    """
+    if isinstance(labels, str) and labels == "auto":
+        return batch.node_labels is not None, False
+    if labels is not None and (not isinstance(labels, str) or labels not in LABEL_CHOICES):
+        raise ParameterError(f'labels must be "auto", "node", "edge", "both" or None, not {labels!r}')
+    wanted = LABEL_CHOICES[labels]
+    for kind, used, held in (("node", wanted[0], batch.n_nodes), ("edge", wanted[1], batch.n_entries)):
+        if used and held and getattr(batch, f"{kind}_labels") is None:
+            raise UnsupportedError(
+                f"labels={labels!r}, but the graphs have no {kind} labels; pass labels=None or add the labels"
+            )
+    return wanted
