@@ -140,10 +140,23 @@ def test_a_progress_bar_on_request(capsys):
 def test_refusals_of_features():
     with pytest.raises(gv.errors.ParameterError, match='lengths must be "stacked" or "summed"'):
         gv.RandomWalkFeatures(lengths="all").fit(BATCH)
-    with pytest.raises(gv.errors.ParameterError, match="method must be 'auto', 'moments', 'sketch' or 'voyagers'"):
-        gv.RandomWalkFeatures(method="sequences").fit(BATCH)
+    with pytest.raises(gv.errors.ParameterError, match="method must be 'auto' or one of 'moments', 'sequences'"):
+        gv.RandomWalkFeatures(method="exact").fit(BATCH)
+    with pytest.raises(gv.errors.UnsupportedError, match="lengths='summed' needs method='sketch'"):
+        gv.RandomWalkFeatures(method="sequences", lengths="summed").fit(BATCH)
     with pytest.raises(gv.errors.UnsupportedError, match="lengths='summed' needs method='sketch'"):
         gv.RandomWalkFeatures(method="moments", lengths="summed").fit(BATCH)
+
+
+def test_exact_sparse_features():
+    """Columns are the label sequences of the fitted graphs; products are the kernel, new graphs included."""
+    how = {"series": gv.Geometric(0.1), "max_length": 3, "method": "sequences", "refine": 1}
+    features, kernel = gv.RandomWalkFeatures(**how), gv.RandomWalkKernel(**how)
+    known = features.fit_transform(BATCH[:15])
+    np.testing.assert_allclose((known @ known.T).toarray(), kernel.fit_transform(BATCH[:15]), rtol=1e-12)
+    new = features.transform(BATCH[15:])
+    np.testing.assert_allclose((new @ known.T).toarray(), kernel.transform(BATCH[15:]), rtol=1e-12)
+    assert new.shape[1] == known.shape[1] == features.n_features_out_ == len(set(features.get_feature_names_out()))
 
 
 def test_memory_beyond_the_output_is_bounded():

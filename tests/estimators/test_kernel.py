@@ -1,7 +1,6 @@
 """RandomWalkKernel: the right numbers by every method, honest error bars, a scikit-learn citizen."""
 
 from dataclasses import replace
-from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -11,6 +10,8 @@ from benchmarks import coverage
 import gvoys as gv
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.labels import Labels
+from gvoys.walks import Sequences
+from gvoys.walks.method import Cost
 
 MOLECULES = gv.datasets.molecules(25, mean_nodes=12)
 SERIES = gv.Exponential(0.3)
@@ -271,13 +272,12 @@ def test_numbers_past_floating_point_are_refused():
 
 
 def test_auto_falls_back_where_the_estimate_was_wrong(monkeypatch):
-    from gvoys.estimators import kernel as module
-
-    monkeypatch.setattr(module, "estimate_states", lambda *args, **how: 10.0)
-    monkeypatch.setattr(module, "sequence_rounds", partial(module.sequence_rounds, budget=100_000))
+    monkeypatch.setattr(Sequences, "cost", lambda *args: Cost(10.0, 80.0))
+    compute = Sequences.compute
+    monkeypatch.setattr(Sequences, "compute", lambda self, *args: compute(replace(self, budget=100_000), *args))
     kernel = gv.RandomWalkKernel(SERIES, max_length=8, refine=1).fit(gv.datasets.erdos_renyi(5, 60, 0.2))
     assert kernel.method_ == "sketch"
-    assert "exceed the budget" in kernel.method_.reason
+    assert "take over 100,000 states" in kernel.method_.reason
 
 
 def test_arrays_of_endpoints_are_cut_with_the_graphs(monkeypatch):
@@ -288,7 +288,7 @@ def test_arrays_of_endpoints_are_cut_with_the_graphs(monkeypatch):
     whole = gv.RandomWalkKernel(**how).fit_transform(MOLECULES)
     features = gv.RandomWalkFeatures(**how).fit_transform(MOLECULES)
     monkeypatch.setattr(base, "_BLOCK", 1)
-    np.testing.assert_array_equal(gv.RandomWalkKernel(**how).fit_transform(MOLECULES), whole)
+    np.testing.assert_array_equal(gv.RandomWalkKernel(**how, verbose=True).fit_transform(MOLECULES), whole)
     np.testing.assert_array_equal(gv.RandomWalkFeatures(**how).fit_transform(MOLECULES), features)
     with pytest.raises(ParameterError, match="start must be"):
         gv.RandomWalkKernel(SERIES, start="left").fit(MOLECULES)

@@ -17,6 +17,7 @@ from gvoys.estimators.learning.engines import KernelMachine, LinearMachine
 from gvoys.estimators.learning.profiler import Profiler
 from gvoys.estimators.learning.selection import choose, subsample
 from gvoys.graphs.labels import Labels
+from gvoys.walks import Walk
 
 BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
 Y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), "large", "small")
@@ -30,8 +31,8 @@ def quick(**how):
 
 
 def profiler(batch, **how):
-    settings = {"labels": "auto", "max_length": 3, "n_rounds": 3, "n_components": 128, "backtrack": True}
-    return Profiler.fitted(batch, **settings | {"attribute_bandwidth": None, "seed": 0} | how)
+    walk = Walk(3, refine=2, backtrack=how.pop("backtrack", True), start="ones", stop="ones")
+    return Profiler.fitted(batch, walk, **{"labels": "auto", "n_components": 128, "seed": 0} | how)
 
 
 # -- the recipe
@@ -41,8 +42,8 @@ def test_lengths_have_equal_traces_and_the_kernel_is_half_normalised():
     """K = sum_i K_i / trace_i over rounds added up, then K_gh / (K_gg K_hh)^(1/4)."""
     P = profiler(BATCH).profile(BATCH)
     for n_rounds in (1, 3):
-        flat = P.labels[:, :, :n_rounds].astype(float).reshape(len(BATCH), 4, -1)
-        grams = np.einsum("giw,hiw->igh", flat, flat)
+        blocks = [[P.labels.block(r, i) for r in range(n_rounds)] for i in range(4)]
+        grams = [sum(block @ block.T for block in rounds) for rounds in blocks]
         K = sum(gram / gram.diagonal().mean() for gram in grams)
         expected = K / np.outer(K.diagonal(), K.diagonal()) ** 0.25
         F = Balance.fitted(P, n_rounds).features(P).astype(float)
@@ -223,16 +224,16 @@ def test_labels_as_asked_for(labels):
 
 
 def test_walks_turn_back_in_denser_graphs():
-    assert not profiler(BATCH, backtrack="auto").settings.backtrack
-    assert profiler(gv.datasets.regular(3, 12, 4), backtrack="auto").settings.backtrack
+    assert not profiler(BATCH, backtrack="auto").walk.backtrack
+    assert profiler(gv.datasets.regular(3, 12, 4), backtrack="auto").walk.backtrack
     with pytest.raises(ParameterError, match='backtrack must be "auto", True or False'):
         quick(backtrack="never").fit(BATCH, Y)
 
 
 def test_large_graphs_have_wider_sketches():
     large = gv.datasets.erdos_renyi(4, 150, 0.02)
-    assert profiler(large, n_components="auto").n_components == 1024
-    assert profiler(BATCH, n_components="auto").n_components == 512
+    assert profiler(large, n_components="auto").method.n_components == 1024
+    assert profiler(BATCH, n_components="auto").method.n_components == 512
 
 
 # -- manners
@@ -334,7 +335,7 @@ def test_contributions_are_alignments():
     target = H @ np.equal.outer(y, y).astype(float) @ H
     found = block_alignments(P, y)
     for r, i in ((0, 0), (2, 3)):
-        K = H @ (P[:, i, r].astype(float) @ P[:, i, r].T.astype(float)) @ H
+        K = H @ P.block(r, i) @ P.block(r, i).T @ H
         expected = (K * target).sum() / np.linalg.norm(K) / np.linalg.norm(target)
         assert found[r, i] == pytest.approx(expected, rel=1e-6)
 

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 import gvoys as gv
 from gvoys.errors import GvoysError
 from gvoys.estimators import learned_series as module
-from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 
 BATCH = gv.datasets.molecules(80, mean_nodes=12, random_state=8)
 Y = (BATCH.graph_sizes > np.median(BATCH.graph_sizes)).astype(int)
@@ -16,9 +16,8 @@ OBJECTIVES = ("svm", "layer", "alignment", "likelihood")
 
 
 def two_grams():
-    walks = WalkBlocks.fitted(BATCH, max_length=1, labels=None)
-    held = walks.exact(BATCH)
-    return walks.grams(held, held)[:2] + 0.01 * np.eye(len(BATCH))
+    blocks, held = WalkBlocks.fitted(BATCH, walks_of(BATCH, 1, None, start="ones", stop="ones"))
+    return blocks.grams(held)[:2] + 0.01 * np.eye(len(BATCH))
 
 
 def one_hot(y):

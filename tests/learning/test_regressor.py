@@ -8,10 +8,11 @@ from sklearn.gaussian_process.kernels import DotProduct, WhiteKernel
 
 import gvoys as gv
 from gvoys.errors import GvoysError
-from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
 
 RNG = np.random.default_rng(0)
+ONES = {"start": "ones", "stop": "ones"}
 BATCH = gv.datasets.molecules(70, mean_nodes=10, random_state=6)
 
 
@@ -62,7 +63,7 @@ def test_the_same_numbers_as_scikit_learn(exact):
     walks = model.walks_
     if exact:
         # features of the whole Gram matrix, for scikit-learn's own linear kernel
-        values, vectors = np.linalg.eigh(np.tensordot(model.mu_, walks.grams_among(BATCH), axes=1))
+        values, vectors = np.linalg.eigh(np.tensordot(model.mu_, walks.grams(walks.profile(BATCH)), axes=1))
         X = vectors * np.sqrt(np.maximum(values, 0))
     else:
         X = walks.features(BATCH).astype(float) * np.sqrt(model.mu_)[walks.columns]
@@ -115,23 +116,23 @@ def test_samples_have_the_posterior_mean_and_covariance():
 
 
 def test_choices_of_labels_have_blocks_of_their_own():
-    walks = WalkBlocks.fitted(BATCH, max_length=1, labels=("node", "both"), cosine=True)
+    walks, held = WalkBlocks.fitted(BATCH, walks_of(BATCH, 1, ("node", "both"), **ONES), cosine=True)
     assert walks.names == [
         "node walk0", "node walk1", "both walk0", "both walk1",
         "node walk0 cosine", "node walk1 cosine", "both walk0 cosine", "both walk1 cosine", "constant",
     ]  # fmt: skip
-    held = walks.exact(BATCH)
-    K = walks.grams(held, held)
+    K = walks.grams(held)
     np.testing.assert_allclose(K.diagonal(axis1=1, axis2=2).mean(axis=1), 1, rtol=1e-9)
     np.testing.assert_allclose(K[4:8].diagonal(axis1=1, axis2=2)[:, BATCH.graph_sizes > 1][[0, 2]], 1)
     np.testing.assert_allclose(walks.diagonals(held), K.diagonal(axis1=1, axis2=2))
 
 
 def test_features_approach_the_exact_blocks():
-    exact = WalkBlocks.fitted(BATCH, max_length=2, labels="node")
-    wide = WalkBlocks.fitted(BATCH, max_length=2, labels="node", n_components=3 * 4096)
-    held, X = exact.exact(BATCH), wide.features(BATCH).astype(float)
-    for block, K in enumerate(exact.grams(held, held)):
+    walks = walks_of(BATCH, 2, "node", **ONES)
+    exact, held = WalkBlocks.fitted(BATCH, walks)
+    wide, _ = WalkBlocks.fitted(BATCH, walks, n_components=3 * 4096)
+    X = wide.features(BATCH).astype(float)
+    for block, K in enumerate(exact.grams(held)):
         columns = X[:, wide.columns == block]
         size = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
         assert np.abs((columns @ columns.T - K) / size).mean() < 0.02

@@ -161,8 +161,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
                 reason = "labels are used, and a sketch's width does not depend on the graphs"
             return method, reason
         if self.method not in METHODS:
-            names = ("auto", *METHODS)
-            raise ParameterError(f"method must be one of {', '.join(map(repr, names))}, not {self.method!r}")
+            names = ", ".join(map(repr, METHODS))
+            raise ParameterError(f"method must be 'auto' or one of {names}, not {self.method!r}")
         return self._named(self.method), "as asked"
 
     def _named(self, name: str) -> WalkMethod:

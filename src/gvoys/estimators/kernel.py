@@ -212,8 +212,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         if name == PairSolver.name:
             return PairSolver(infinite=self.max_length is None)
         if name not in METHODS:
-            names = ("auto", *METHODS, PairSolver.name)
-            raise ParameterError(f"method must be one of {', '.join(map(repr, names))}, not {name!r}")
+            names = ", ".join(map(repr, (*METHODS, PairSolver.name)))
+            raise ParameterError(f"method must be 'auto' or one of {names}, not {name!r}")
         return method_named(name, self.n_components, self.seed_, self.device, replicates=(0, 1))
 
     def _choose_method(self, batch: GraphBatch) -> tuple[Method, str]:

@@ -178,7 +178,6 @@ def describe(source: Input, parameters: Parameters, model: RandomWalkFeatures) -
     fitted = {
         "method": str(model.method_),
         "mu": model.series_.coefficients(model.max_length_).tolist(),
-        "scale": model.scale_,
         "lengths": model.lengths_,
         "width": model.n_features_out_,
     }

@@ -98,7 +98,7 @@ class DenseProfiles(Profiles):
             factors = self.roots(mu).astype(out.dtype)
             blocks = out.reshape(len(self), self.n_lengths, self.n_iterations, self.width)
             np.multiply(blocks, factors[..., None], out=blocks)
-        return out.reshape(len(self), -1)
+        return out.reshape(len(self), out.shape[1] * out.shape[2])
 
     def columns(self, roots: NDArray[np.float64], begin: int, end: int) -> NDArray[np.float64]:
         """Some components of every length and iteration, as features in double precision.
@@ -118,7 +118,7 @@ class DenseProfiles(Profiles):
             The features.
         """
         part = self.values.reshape(len(self), self.n_lengths, self.n_iterations, self.width)[..., begin:end]
-        return _weighed(part, roots[..., None]).reshape(len(self), -1)
+        return _weighed(part, roots[..., None]).reshape(len(self), np.prod(part.shape[1:], dtype=int))
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
         roots = self.roots(mu), right.roots(mu)
@@ -210,7 +210,7 @@ class PairedProfiles(DenseProfiles):
             The features.
         """
         halves = np.split(self.values[..., begin:end], 2, axis=1)
-        parts = [(half * roots / np.sqrt(2.0)).reshape(len(self), -1) for half in halves]
+        parts = [(half * roots / np.sqrt(2.0)).reshape(len(self), self.n_lengths * (end - begin)) for half in halves]
         return np.hstack(parts[::-1] if swapped else parts)
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:

@@ -238,7 +238,7 @@ class Profiles(Comparable):
         """What `make` makes of the roots of mu, kept until it is asked for with another mu."""
         roots = self.roots(mu)
         key = roots.tobytes()
-        if self._kept.get(name, (b"", None))[0] != key:
+        if name not in self._kept or self._kept[name][0] != key:
             self._kept[name] = (key, make(roots))
         return self._kept[name][1]
 
