@@ -101,8 +101,9 @@ def gram_with_error(
         K = _sum_of_groups(ours, theirs, width)
         return K, np.full(K.shape, np.nan)
     share = n_groups * WIDTH / width
+    # a copy, since BLAS rounds the product of an array with itself in another way than that of two
     mine = _relative_diagonals(ours, n_groups) if cosine else None
-    other = mine if theirs is None or not cosine else _relative_diagonals(theirs, n_groups)
+    other = None if mine is None else mine.copy() if theirs is None else _relative_diagonals(theirs, n_groups)
     shape = (len(ours(0, 0)), len((theirs or ours)(0, 0)))
     total, squares = np.zeros(shape), np.zeros(shape)
     crossed = np.zeros(shape if cosine else 0)  # with the groups' own diagonals
