@@ -59,9 +59,9 @@ def test_refusals(n_jobs):
 
 
 LARGE = {
-    "moments": {"_LARGE": 10},
-    "matvec": {"_BLOCK": 16, "_WINDOW": 64, "_WORTHWHILE": 8},
-    "sketch": {"_LARGE": 10, "_BLOCK": 7},
+    "walks.moments": {"_LARGE": 10},
+    "_kernels.cpu.matvec": {"_BLOCK": 16, "_WINDOW": 64, "_WORTHWHILE": 8},
+    "walks.sketch": {"_LARGE": 10, "_BLOCK": 7},
 }
 
 
@@ -73,7 +73,7 @@ def features_by_every_kernel(patch):
     for constants in ({}, LARGE):
         for module, values in constants.items():
             for name, value in values.items():
-                patch.setattr(import_module(f"gvoys.walks.{module}"), name, value)
+                patch.setattr(import_module(f"gvoys.{module}"), name, value)
         for graphs in (labelled, weighted):
             yield gv.profiles(graphs, "moments", 6)
             yield gv.profiles(graphs, "sketch", 4, n_components=128)

@@ -14,6 +14,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import appearing
 from gvoys.io.inputs import Input, Records
 from gvoys.series import Series, series_named
+from gvoys.walks import Sequences, Sketch
 
 __all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
 
@@ -93,7 +94,7 @@ class Parameters:
 
 
 def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:
-    """Fit features on the first rows that hold a graph: scale and the kind of labels come from there.
+    """Fit features on the first rows that hold a graph: the kind of labels comes from there.
 
     How many rows that are does not depend on the parts, so that features do not either.
 
@@ -135,7 +136,9 @@ def _fitted(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
         random_state=parameters.seed,
         device=parameters.device,
     ).fit(graphs)
-    if parameters.lengths == "auto" and model.method_ == "sketch":
+    if model.method_ == Sequences.name:
+        raise ParameterError("the columns of method 'sequences' depend on the graphs of a run; use 'sketch' for files")
+    if parameters.lengths == "auto" and model.method_ == Sketch.name:
         model.set_params(lengths="summed").fit(graphs)
     return model
 
