@@ -168,58 +168,55 @@ def _weighed(values: NDArray[Any], roots: NDArray[np.float64], kind: Any = np.fl
     return np.ldexp((values * mantissas.astype(values.dtype)).astype(np.float64), exponents)
 
 
-class PairedProfiles(DenseProfiles):
+class PairedProfiles(Profiles):
     """Two independent replicates of sampled walks, whose products are unbiased even for a graph with itself.
+
+    Blocks and features are those of the first replicate.
 
     Parameters
     ----------
-    values : ndarray of shape (n_graphs, 2 * n_lengths, width)
-        The replicates, one after the other.
-    exponents : ndarray of shape (n_graphs,)
-        The power of two that each graph was divided by.
+    first : DenseProfiles
+        One replicate.
+    second : DenseProfiles
+        The other.
     """
 
-    def __init__(self, values: NDArray[Any], exponents: NDArray[np.int64]) -> None:
-        super().__init__(values, exponents)
-        self.n_lengths //= 2
+    def __init__(self, first: DenseProfiles, second: DenseProfiles) -> None:
+        super().__init__(first.exponents, first.n_iterations, first.n_lengths)
+        self.first, self.second = first, second
 
     def take(self, graphs: Any) -> PairedProfiles:
-        return PairedProfiles(self.values[graphs], self.exponents[graphs])
+        return PairedProfiles(self.first.take(graphs), self.second.take(graphs))
 
-    def joined(self, others: list[DenseProfiles]) -> PairedProfiles:
-        both = super().joined(others)
-        return PairedProfiles(both.values, both.exponents)
+    def joined(self, others: list[PairedProfiles]) -> PairedProfiles:
+        return PairedProfiles(
+            self.first.joined([each.first for each in others]), self.second.joined([each.second for each in others])
+        )
 
-    def columns(self, roots: NDArray[np.float64], begin: int, end: int, swapped: bool = False) -> NDArray[np.float64]:
-        """Some components of both replicates, as features in double precision.
+    def block(self, iteration: int, length: int) -> NDArray[np.float64]:
+        return self.first.block(iteration, length)
 
-        Parameters
-        ----------
-        roots : ndarray of shape (n_graphs, n_lengths, 1)
-            The factors of the blocks.
-        begin : int
-            First component.
-        end : int
-            Component after the last.
-        swapped : bool, default=False
-            Whether the second replicate comes first.
+    def features(self, mu: Any) -> NDArray[Any]:
+        return self.first.features(mu)
 
-        Returns
-        -------
-        ndarray of shape (n_graphs, 2 * n_lengths * (end - begin))
-            The features.
-        """
-        halves = np.split(self.values[..., begin:end], 2, axis=1)
-        parts = [(half * roots / np.sqrt(2.0)).reshape(len(self), self.n_lengths * (end - begin)) for half in halves]
+    def diagonals(self) -> NDArray[np.float64]:
+        products = np.einsum("nlw,nlw->ln", self.first.values, self.second.values)
+        return np.ldexp(products, 2 * np.arange(self.n_lengths)[:, None] * self.exponents)[None]
+
+    def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.einsum("nlw,nlw,nl->n", self.first.values, self.second.values, roots[..., 0] ** 2)
+
+    def _columns(self, roots: NDArray[np.float64], begin: int, end: int, swapped: bool = False) -> NDArray[np.float64]:
+        parts = [each.columns(roots, begin, end) / np.sqrt(2.0) for each in (self.first, self.second)]
         return np.hstack(parts[::-1] if swapped else parts)
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
         """(X Y' + Y X') / 2: the replicates of one side are swapped."""
         roots = self.roots(mu), right.roots(mu)
         K, spread = gram_with_error(
-            lambda *some: self.columns(roots[0], *some),
-            lambda *some: right.columns(roots[1], *some, swapped=True),
-            self.width,
+            lambda *some: self._columns(roots[0], *some),
+            lambda *some: right._columns(roots[1], *some, swapped=True),
+            self.first.width,
             error=error,
         )
         if right is self:  # symmetric to the bit, as other methods are

@@ -33,6 +33,7 @@ from gvoys.walks.dense import DenseProfiles, PairedProfiles
 from gvoys.walks.device import backend
 from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
+from gvoys.walks.profiles import Profiles
 from gvoys.walks.walk import Walk
 
 __all__ = ["DISTRIBUTIONS", "SampledWalks", "WalkConfig", "compute_voyagers", "compute_walks"]
@@ -145,10 +146,11 @@ class SampledWalks(WalkMethod):
         numbers = float(len(self.replicates) * self.n_components)
         return Cost(numbers * walk.max_length * batch.n_nodes, 8.0 * len(batch) * walk.n_lengths * numbers)
 
-    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> DenseProfiles:
+    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> Profiles:
         exponents = choose_exponents(batch, walk.max_length)
-        kind = PairedProfiles if len(self.replicates) == 2 else DenseProfiles
-        return kind(self.compute(batch, walk, np.ldexp(1.0, exponents)), exponents)
+        values = self.compute(batch, walk, np.ldexp(1.0, exponents))
+        parts = [DenseProfiles(part, exponents) for part in np.split(values, len(self.replicates), axis=1)]
+        return PairedProfiles(*parts) if len(parts) == 2 else parts[0]
 
     def compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sample walks on A / scale.
