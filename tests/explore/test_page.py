@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 import gvoys as gv
 from gvoys.cli import app
-from gvoys.datasets.names import parse_names, read_names
 from gvoys.datasets.tu import locate
 from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
 from gvoys.explore import Collection, as_property, explore, load_collection
 from gvoys.explore.drawing import LARGEST, draw
+from gvoys.io.tu import parse_names, read_names
 
 TABLE = "id,SMILES,group,weight,note\n" + "".join(
     f"m{i},{smiles},{'ab'[i % 2]},{i + 0.5 if i else ''},n{i}\n"

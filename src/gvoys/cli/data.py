@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from gvoys.datasets.smiles import SUFFIXES, as_values, read_molecules
-from gvoys.datasets.tu import dataset_name, locate, read_tu
+from gvoys.datasets.tu import locate
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.tu import dataset_name, read_tu
 
 __all__ = ["is_real", "load_data", "say_skipped"]
 

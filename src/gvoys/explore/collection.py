@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.datasets.names import LabelNames, read_names
 from gvoys.datasets.smiles import SUFFIXES, read_molecules
-from gvoys.datasets.tu import dataset_name, locate, read_tu
+from gvoys.datasets.tu import locate
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.tu import LabelNames, dataset_name, read_names, read_tu
 
 __all__ = ["Collection", "Property", "as_property", "load_collection"]
 

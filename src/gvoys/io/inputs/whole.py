@@ -7,12 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gvoys.datasets.tu import read_tu
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.inputs.base import Chunk, Input, Records, Skipped, digest_file
 from gvoys.io.store import open_store
 from gvoys.io.store.manifest import checksum_file
+from gvoys.io.tu import read_tu
 
 __all__ = ["StoreInput", "TuInput"]
 
