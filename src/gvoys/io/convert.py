@@ -20,7 +20,10 @@ from gvoys.io.readers.parts import GraphParts, Names
 
 __all__ = ["as_batch", "as_one_graph", "build_batch"]
 
-_KINDS = "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples or GraphBatches"
+_KINDS = (
+    "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples, RDKit molecules "
+    "or GraphBatches"
+)
 _DEFAULT_NAMES = {"node_label": "label", "edge_label": "label", "weight": "weight"}
 
 
@@ -38,7 +41,8 @@ def as_batch(
     ----------
     graphs : list of graphs or GraphBatch
         Graphs of networkx, igraph or PyG, SciPy sparse or dense adjacency matrices, node-link dictionaries, GraKeL
-        tuples or GraphBatches; a GraphBatch is returned as it is.
+        tuples, RDKit molecules or GraphBatches; a GraphBatch is returned as it is. Molecules become the graphs that
+        `from_smiles` makes of them.
     node_label, edge_label : str or None, default="label"
         Names of the attributes to read as labels; None reads none. Where no graph has the default name, the batch has
         no labels.
