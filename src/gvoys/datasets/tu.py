@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from gvoys.datasets.fetch import find_dataset
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.tu import read_tu
 
-__all__ = ["load_tu", "locate"]
+__all__ = ["load_tu"]
 
 
 def load_tu(
@@ -44,23 +43,3 @@ def load_tu(
         If the dataset cannot be found, or a file does not fit the format; the message names the file and the line.
     """
     return read_tu(find_dataset(name, root), weight_column)
-
-
-def locate(data: str, root: str | PathLike[str] | None) -> Path:
-    """The zip or folder of a dataset.
-
-    Parameters
-    ----------
-    data : str
-        A path, or the name of a dataset.
-    root : str, path-like or None
-        A folder that holds the dataset by its name; None takes a path, or looks for the name as `load_tu` does.
-
-    Returns
-    -------
-    Path
-        The zip or folder.
-    """
-    path = Path(data)
-    here = root is None and (path.suffix == ".zip" or path.is_dir())
-    return path if here else find_dataset(data, root)
