@@ -331,17 +331,18 @@ class GraphSource(ABC):
 
     def _build_alike(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
         """One by one: slow, and only where some graph does not go with the others."""
-        batches: list[GraphBatch] = []
-        unread = []
+        batches, unread = [], []
+        first: GraphBatch | None = None  # those that tell what the others must have: up to the first with an edge
         for place, item in enumerate(items):
             try:
                 one, bad = self.build([item])
-                unread += [(place, reason) for _, reason in bad]
-                # the first graph with an edge tells what the others must have; those before it have to agree too
-                GraphBatch.concatenate([*batches[: _first_with_edges(batches) + 1], one])
-                batches += [one] if len(one) else []
+                joined = one if first is None else GraphBatch.concatenate([first, one])
             except GvoysError as error:
-                unread.append((place, str(error).removeprefix("graph 0: ")))
+                unread.append((place, _of_one(error)))
+                continue
+            unread += [(place, reason) for _, reason in bad]
+            batches.append(one)
+            first = joined if first is None or not first.n_entries else first
         return GraphBatch.concatenate(batches) if batches else self.build([])[0], unread
 
     def no_graph(self, skipped: Sequence[Skipped]) -> DatasetError:
@@ -433,8 +434,9 @@ def _taken(values: Any, places: list[int]) -> Any:
     return values[places] if isinstance(values, np.ndarray) else [values[place] for place in places]
 
 
-def _first_with_edges(batches: Sequence[GraphBatch]) -> int:
-    return next((place for place, batch in enumerate(batches) if batch.n_entries), len(batches))
+def _of_one(error: GvoysError) -> str:
+    """What an error says of a graph that was read for itself, or joined to the first ones."""
+    return str(error).removeprefix("graph 0: ").replace("batch 1", "it").replace("batch 0", "the first graph")
 
 
 def _joined(parts: Sequence[Records]) -> Records:
