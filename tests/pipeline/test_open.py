@@ -252,6 +252,23 @@ def test_node_link_graphs_have_columns(tmp_path):
         open_graphs(tmp_path / "a.jsonl", target="weight")
 
 
+def test_the_first_readable_graph_names_the_columns(tmp_path):
+    line = '{"graph": {"y": 1}, "nodes": [{"id": 0}], "links": []}'
+    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf\n\xff\n{}\n" + line.encode() + b"\n")
+    graphs = open_graphs(tmp_path / "a.jsonl", target="y").read()
+    assert graphs.rows == [4]
+    assert graphs.y.tolist() == [1.0]
+
+
+def test_columns_of_parquet_that_are_no_texts_or_numbers(tmp_path):
+    stamps = pd.to_datetime(["2020-01-02T03:04:05.000000006", None])
+    table = pd.DataFrame({"smiles": ["CC", "C"], "when": stamps, "vector": [[1.0], [2.0]], "flag": [True, False]})
+    graphs = open_graphs(write_parquet(tmp_path / "a.parquet", table)).read()
+    assert graphs.columns["when"].tolist() == ["2020-01-02 03:04:05.000000006", ""]
+    assert graphs.columns["flag"].tolist() == ["True", "False"]
+    assert "vector" not in graphs.columns
+
+
 def test_graphs_that_do_not_go_with_the_first_are_skipped():
     graphs = [*labelled(), nx.cycle_graph(4), nx.DiGraph([(0, 1)]), 5]
     found = open_graphs(graphs).read()
@@ -317,8 +334,13 @@ def test_several_real_targets_of_a_tu_dataset(tmp_path):
         ),
         ("a.csv", {"id": "name"}, "a.csv has no column 'name'; it has 'smiles', 'y'; choose one with id=… or --id"),
         ("a.csv", {"target": ["y", "z"]}, "a.csv has no column 'z'; it has 'smiles', 'y'; choose one with target=…"),
-        ("a.smi", {"target": "y"}, "a.smi has no columns to predict; a target needs a table, .jsonl or a TU dataset"),
+        ("a.smi", {"target": "y"}, "a.smi has no columns to predict; a target needs a table, a TU dataset, or .jsonl"),
         ("a.smi", {"id": "name"}, "a.smi has no column of ids; leave out id=… or --id"),
+        (
+            "a.jsonl",
+            {"target": "y"},
+            'a.jsonl has no columns to predict; .* values under "graph"',
+        ),
         ("empty.csv", {}, "begins with an empty line; a table begins with the names of its columns"),
     ],
 )
@@ -329,6 +351,7 @@ def test_one_sentence_and_a_remedy(tmp_path, source, how, message):
         ("a.csv.gz", ""),
         ("a.csv", "smiles,y\nC,1\n"),
         ("a.smi", "C\n"),
+        ("a.jsonl", "{}\n"),
         ("empty.csv", ""),
     ):
         (tmp_path / name).write_text(text)
@@ -346,6 +369,7 @@ def test_one_sentence_and_a_remedy(tmp_path, source, how, message):
         ([], "graphs holds no graphs"),
         ([5], "graphs holds no graph that can be read; row 1: it is a 'int', which is not a graph"),
         (["C1CC"], "the list holds no graph that can be read; row 1: RDKit cannot read"),
+        (pd.DataFrame(), "the DataFrame has no column 'smiles'; it has none"),
         (pd.DataFrame({"mol": ["C"]}), "the DataFrame has no column 'smiles'; it has 'mol'"),
     ],
 )
@@ -413,7 +437,7 @@ def test_every_kind_of_graphs_in_every_command(tmp_path):
     for command in ("evaluate", "learn"):
         run(command, tmp_path / "MORE", "--folds", 2)
         refused = CliRunner().invoke(app, [command, str(tmp_path / "in" / "a.g6")])
-        assert str(refused.exception) == "a.g6 has no target; there is nothing to learn"
+        assert str(refused.exception).startswith("a.g6 has no columns to predict; a target needs a table")
 
 
 def test_a_dataset_by_its_name_in_every_command(tmp_path):

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from gvoys.errors import DatasetError
 from gvoys.io import Graphs, Skipped, open_graphs
+from gvoys.io.open import no_columns
 
 __all__ = ["is_real", "read_with_target", "say_skipped"]
 
@@ -24,10 +25,11 @@ def read_with_target(
 ) -> tuple[str, Graphs, NDArray[Any]]:
     """The name, the graphs and the target; says which rows were skipped."""
     source = open_graphs(data, smiles=smiles, target=target, root=root)
+    if not source.column_names:
+        raise no_columns(source)
     if len(source.target_names) != 1:
         names = ", ".join(map(repr, source.column_names))
-        remedy = f"name the column to predict with --target; it has {names}"
-        raise DatasetError(f"{source} has no target; {remedy if names else 'there is nothing to learn'}")
+        raise DatasetError(f"{source}: name the column to predict with --target; it has {names}")
     graphs = source.read()
     say_skipped(console, len(graphs.skipped), len(graphs.batch), graphs.skipped)
     assert graphs.y is not None

@@ -16,7 +16,7 @@ from gvoys.io.sources.lines import Graph6Source, JsonSource, SmilesSource
 from gvoys.io.sources.parquet import ParquetSource
 from gvoys.io.sources.table import DELIMITERS, ColumnsSource, TextTableSource
 
-__all__ = ["find_datasets_by", "open_graphs"]
+__all__ = ["find_datasets_by", "no_columns", "open_graphs"]
 
 KINDS = ".smi, .csv, .tsv, .txt or .parquet (SMILES), .g6, .s6, .jsonl, a TU .zip or folder, or a store"
 _SMILES = {".smi", ".smiles"}
@@ -80,10 +80,27 @@ def open_graphs(
     """
     opened = _open(source, smiles, id, target, root)
     if target is not None and not opened.target_names:
-        raise DatasetError(f"{opened} has no columns to predict; a target needs a table, .jsonl or a TU dataset")
+        raise no_columns(opened)
     if id is not None and not opened.has_ids:
         raise DatasetError(f"{opened} has no column of ids; leave out id=… or --id")
     return opened
+
+
+def no_columns(source: GraphSource) -> DatasetError:
+    """What to raise where there is nothing to predict.
+
+    Parameters
+    ----------
+    source : GraphSource
+        The source.
+
+    Returns
+    -------
+    DatasetError
+        The error, with what to do.
+    """
+    needed = 'a table, a TU dataset, or .jsonl with values under "graph"'
+    return DatasetError(f"{source} has no columns to predict; a target needs {needed}")
 
 
 def _open(source: Any, smiles: str, id: str | None, target: Target, root: Any) -> GraphSource:

@@ -43,9 +43,10 @@ def find_columns(where: str, names: Sequence[str], wanted: Sequence[str], option
     by_name = {name.strip().lower(): name for name in reversed(names)}  # of two alike, the first
     for name in wanted:
         if name.strip().lower() not in by_name:
-            shown = ", ".join(map(repr, names[:_SHOWN]))
-            what = f"has no column {name!r}; it has {shown}; choose one with" if names else "has no columns for"
-            raise DatasetError(f"{where} {what} {option}=… or --{option}")
+            shown = ", ".join(map(repr, names[:_SHOWN])) or "none"
+            raise DatasetError(
+                f"{where} has no column {name!r}; it has {shown}; choose one with {option}=… or --{option}"
+            )
     return [by_name[name.strip().lower()] for name in wanted]
 
 

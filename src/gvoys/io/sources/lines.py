@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ __all__ = ["BOM", "Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "
 _READ = 1 << 20  # bytes at a time, when lines are counted
 _HEAVY = 1 << 24  # bytes after which a chunk ends with the line
 _LONGEST = 1 << 28  # bytes of a line
+_FIRST = 1000  # lines among which a graph must tell the names of columns
 BOM = b"\xef\xbb\xbf"
 
 
@@ -125,15 +128,16 @@ class JsonSource(LinesSource):
     def __init__(self, path: Path, id: str | None, target: str | Sequence[str] | None) -> None:
         super().__init__(path)
         self.column_names = self._names_of_first()
-        self._choose(id, target)
+        if self.column_names:
+            self._choose(id, target)
 
     def _names_of_first(self) -> list[str]:
+        """What the first graph that can be read says of itself."""
         with self.path.open("rb") as file:
-            first = file.readline(_LONGEST).removeprefix(BOM)
-        try:
-            return list(_attributes(_parse_json(decode_line(first))))
-        except GraphError:
-            return []
+            for line in islice(file, _FIRST):
+                with suppress(GraphError):
+                    return list(_attributes(_parse_json(decode_line(line.removeprefix(BOM)))))
+        return []
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         names = self.column_names if columns else self._needed

@@ -73,6 +73,8 @@ class ParquetSource(TableSource, FileSource):
             column = column.cast(column.type.value_type)
         if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
             column = column.cast(arrow.large_binary())  # decoded one by one, so that a bad one stands alone
+        if arrow.types.is_temporal(column.type):
+            column = column.cast(arrow.string())
         return list(column.to_pylist())
 
 
