@@ -38,8 +38,8 @@ def open_graphs(
 ) -> GraphSource:
     """Open graphs of any kind: a file, a dataset by its name, a table of SMILES, or graphs in memory.
 
-    Nothing is read but names of columns. Rows that cannot be read are skipped, and listed with the reason. Rows are
-    numbered from 1, whatever the form: a header is not counted, a blank line is.
+    Rows that cannot be read are skipped, and listed with the reason. They are numbered from 1, whatever the form: a
+    header is not counted, a blank line is.
 
     Parameters
     ----------

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,146 +14,11 @@ from numpy.typing import NDArray
 from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.sources.columns import as_values, cell_text, check_present, find_columns
+from gvoys.io.sources.records import Chunk, Graphs, Records, Skipped
 
-__all__ = ["Chunk", "FileSource", "GraphSource", "Graphs", "Records", "Skipped", "digest_file", "row_chunks"]
+__all__ = ["FileSource", "GraphSource", "digest_file", "row_chunks"]
 
 _ALL = 1 << 62  # rows: more than any source has
-_LONGEST = 100  # characters of a row that are kept of one that was skipped
-
-
-class Skipped(NamedTuple):
-    """A row that gave no graph.
-
-    Parameters
-    ----------
-    row : int
-        Number of the row, from 1. A header is not counted, a blank line is.
-    text : str
-        The SMILES or line, or its beginning; empty where the row is no text.
-    reason : str
-        Why it gave no graph.
-    """
-
-    row: int
-    text: str
-    reason: str
-
-    @classmethod
-    def of(cls, row: int, item: Any, reason: str) -> Skipped:
-        """A skipped row, with what stood in it cut to a readable length.
-
-        Parameters
-        ----------
-        row : int
-            Number of the row, from 1.
-        item : object
-            What stood in the row.
-        reason : str
-            Why it gave no graph.
-
-        Returns
-        -------
-        Skipped
-            The row.
-        """
-        text = item.decode(errors="replace") if isinstance(item, bytes) else item if isinstance(item, str) else ""
-        return cls(row, text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…", reason)
-
-
-@dataclass(frozen=True)
-class Graphs:
-    """Graphs with what their source says about them.
-
-    Attributes
-    ----------
-    batch : GraphBatch
-        The graphs.
-    ids : list of str
-        Id of each graph: as the source gives it, or the number of its row.
-    columns : dict of str to array
-        One value per graph by name of the column: numbers (nan where missing) if all values are, else strings.
-    rows : list of int
-        Row of each graph, from 1.
-    skipped : list of Skipped
-        Rows that gave no graph, in their order.
-    y : array of shape (n_graphs,) or (n_graphs, n_targets), or None
-        The target; of a TU dataset its classes unless you named another. None where there is no target.
-    smiles : list of str or None
-        SMILES of each graph; None if the graphs do not come from SMILES.
-    """
-
-    batch: GraphBatch
-    ids: list[str]
-    columns: dict[str, NDArray[Any]]
-    rows: list[int]
-    skipped: list[Skipped]
-    y: NDArray[Any] | None = None
-    smiles: list[str] | None = None
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A stretch of a source.
-
-    Parameters
-    ----------
-    index : int
-        Number of the chunk.
-    begin, end : int
-        Bytes or rows from `begin` to `end`.
-    row : int, default=1
-        Row, from 1, at which it begins.
-    group : int, default=0
-        Row group of a Parquet file.
-    """
-
-    index: int
-    begin: int
-    end: int
-    row: int = 1
-    group: int = 0
-
-
-@dataclass(frozen=True)
-class Records:
-    """Rows that are not graphs yet.
-
-    Parameters
-    ----------
-    rows : list of int
-        Number of each row, from 1.
-    ids : list of str
-        Id of each row.
-    items : sequence
-        What `GraphSource.build` makes a graph of, one per row.
-    skipped : list of Skipped
-        Rows that were skipped already.
-    columns : dict, optional
-        Values of each row by name of the column.
-    """
-
-    rows: list[int]
-    ids: list[str]
-    items: Sequence[Any]
-    skipped: list[Skipped] = field(default_factory=list)
-    columns: Mapping[str, Any] = field(default_factory=dict)
-
-    def skip(self, place: int, reason: str) -> Skipped:
-        """One of the rows, as skipped.
-
-        Parameters
-        ----------
-        place : int
-            Place among `rows`.
-        reason : str
-            Why it gave no graph.
-
-        Returns
-        -------
-        Skipped
-            The row.
-        """
-        return Skipped.of(self.rows[place], self.items[place], reason)
 
 
 class GraphSource(ABC):
@@ -171,6 +35,8 @@ class GraphSource(ABC):
         Names of all columns; empty if the source has none.
     target_names : list of str
         Names of the columns to predict.
+    has_smiles : bool
+        Whether the graphs come from SMILES.
     """
 
     has_smiles = False
@@ -200,7 +66,7 @@ class GraphSource(ABC):
         DatasetError
             If no graph can be read.
         """
-        records = _joined([self.records(chunk, columns=True) for chunk in self.chunks(_ALL)])
+        records = Records.joined([self.records(chunk, columns=True) for chunk in self.chunks(_ALL)])
         if not records.rows:
             raise self.no_graph(records.skipped)
         found = self._graphs(records)
@@ -341,7 +207,7 @@ class GraphSource(ABC):
                 unread.append((place, _of_one(error)))
                 continue
             unread += [(place, reason) for _, reason in bad]
-            batches.append(one)
+            batches.append(one)  # without a graph, if it was bad
             first = joined if first is None or not first.n_entries else first
         return GraphBatch.concatenate(batches) if batches else self.build([])[0], unread
 
@@ -437,20 +303,6 @@ def _taken(values: Any, places: list[int]) -> Any:
 def _of_one(error: GvoysError) -> str:
     """What an error says of a graph that was read for itself, or joined to the first ones."""
     return str(error).removeprefix("graph 0: ").replace("batch 1", "it").replace("batch 0", "the first graph")
-
-
-def _joined(parts: Sequence[Records]) -> Records:
-    """Rows of all parts; a single part as it is, so that a range of graphs stays one."""
-    if len(parts) == 1:
-        return parts[0]
-    names = parts[0].columns if parts else {}
-    return Records(
-        [row for part in parts for row in part.rows],
-        [name for part in parts for name in part.ids],
-        [item for part in parts for item in part.items],
-        [each for part in parts for each in part.skipped],
-        {name: [value for part in parts for value in part.columns[name]] for name in names},
-    )
 
 
 def row_chunks(size: int, n_rows: int) -> Iterator[Chunk]:

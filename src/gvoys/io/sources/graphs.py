@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import read_graph
-from gvoys.io.sources.base import Chunk, FileSource, GraphSource, Records, digest_file, row_chunks
+from gvoys.io.sources.base import FileSource, GraphSource, digest_file, row_chunks
 from gvoys.io.sources.lines import build_each
+from gvoys.io.sources.records import Chunk, Records
 from gvoys.io.store import open_store
 from gvoys.io.store.manifest import checksum_file
 from gvoys.io.tu import LabelNames, dataset_name, read_names, read_tu

@@ -17,7 +17,8 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import build_batch, read_graph
 from gvoys.io.graph6 import read_graph6
 from gvoys.io.smiles import check_rdkit, read_smiles
-from gvoys.io.sources.base import Chunk, FileSource, Records, Skipped
+from gvoys.io.sources.base import FileSource
+from gvoys.io.sources.records import Chunk, Records, Skipped
 
 __all__ = ["BOM", "Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each", "decode_line"]
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from gvoys.errors import DatasetError
 from gvoys.io.arrow import ARROW_ERRORS, pyarrow
-from gvoys.io.sources.base import Chunk, FileSource, Records
+from gvoys.io.sources.base import FileSource
+from gvoys.io.sources.records import Chunk, Records
 from gvoys.io.sources.table import TableSource
 
 __all__ = ["ParquetSource"]

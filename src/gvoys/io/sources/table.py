@@ -10,9 +10,10 @@ from typing import Any
 from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.smiles import check_rdkit, read_smiles
-from gvoys.io.sources.base import Chunk, GraphSource, Records, Skipped, row_chunks
+from gvoys.io.sources.base import GraphSource, row_chunks
 from gvoys.io.sources.columns import cell_text, find_columns
 from gvoys.io.sources.lines import BOM, LinesSource, decode_line
+from gvoys.io.sources.records import Chunk, Records, Skipped
 
 __all__ = ["DELIMITERS", "ColumnsSource", "TableSource", "TextTableSource"]
 
