@@ -221,3 +221,13 @@ def test_the_command(tmp_path, table):
         refused = CliRunner().invoke(app, ["explore", str(table), *wrong])
         assert isinstance(refused.exception, GvoysError)
         assert why in str(refused.exception)
+
+
+def test_captions_are_ids_names_and_smiles(tmp_path):
+    (tmp_path / "a.csv").write_text("code,id,smiles,none\nx,7,CCO,1\ny,8,C,2\nz,,CC,3\n")
+    assert load_collection(tmp_path / "a.csv").captions == ["7 CCO", "8 C", "CC"]
+    named = load_collection(tmp_path / "a.csv", id="Code")
+    assert named.captions == ["x 7 CCO", "y 8 C", "z CC"]
+    assert set(named.properties) == {"none"}
+    (tmp_path / "a.smi").write_text("CCO ethanol\nC\n")
+    assert load_collection(tmp_path / "a.smi").captions == ["ethanol CCO", "C"]

@@ -138,7 +138,8 @@ def load_collection(source: Any, **options: Any) -> Collection:
     """
     opened = open_graphs(source, **options)
     graphs = opened.read()
-    names = [name for name in graphs.columns if name.lower() in (*_NAMES, str(options.get("id")).lower())]
+    named = {*_NAMES, (options.get("id") or "id").lower()}
+    names = [name for name in graphs.columns if name.strip().lower() in named]
     found = {name: as_property(values) for name, values in graphs.columns.items() if name not in names}
     return Collection(
         opened.name,
