@@ -440,6 +440,15 @@ def test_every_kind_of_graphs_in_every_command(tmp_path):
         assert str(refused.exception).startswith("a.g6 has no columns to predict; a target needs a table")
 
 
+def test_a_target_of_node_link_graphs(tmp_path):
+    graphs = [nx.cycle_graph(4 + k // 2) if k % 2 else nx.path_graph(4 + k // 2) for k in range(24)]
+    lines = [
+        nx.node_link_data(graph, edges="links") | {"graph": {"kind": "pc"[k % 2]}} for k, graph in enumerate(graphs)
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "100.0 %" in run("evaluate", tmp_path / "a.jsonl", "--target", "kind", "--folds", 2)
+
+
 def test_a_dataset_by_its_name_in_every_command(tmp_path):
     write_tu(tmp_path / "TINY", 40)
     said = run("embed", "TINY", "--root", tmp_path, "-o", tmp_path / "out", "--components", 8)
