@@ -378,6 +378,12 @@ def test_a_missing_input_and_parameters_out_of_range(inputs, tmp_path):
             embed_file(inputs / "a.smi", tmp_path / "out", parameters)
 
 
+def test_graphs_in_memory_have_another_way(tmp_path):
+    with pytest.raises(ParameterError, match="embed_file takes a file; for graphs in memory use RandomWalkFeatures"):
+        embed_file(["CCO", "CC"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(lines_module, "_LONGEST", 1000)
     monkeypatch.setattr(lines_module, "_READ", 100)

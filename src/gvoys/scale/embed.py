@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GvoysError
+from gvoys.errors import GvoysError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.io.arrow import pyarrow
 from gvoys.io.files import appearing, locked, remove_partial
@@ -211,7 +211,7 @@ def embed_file(
     Raises
     ------
     ParameterError
-        If the folder holds another run.
+        If the folder holds another run, or `path` is no path.
     DatasetError
         If the file cannot be read, or no graph of it.
     """
@@ -219,7 +219,10 @@ def embed_file(
     parameters = parameters or Parameters()
     folder = Path(folder).absolute()  # workers may stand elsewhere
     source = open_graphs(path, smiles=smiles, id=id, root=root)
-    assert isinstance(source, FileSource)
+    if not isinstance(source, FileSource):
+        raise ParameterError(
+            "embed_file takes a file; for graphs in memory use RandomWalkFeatures, or write_store first"
+        )
     model = fit_model(source, parameters)
     claim_folder(folder, describe(source, parameters, model))
     with locked(folder):
