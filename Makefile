@@ -3,9 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 # Datasets that lie beside the checkout are used; without them the tests and benchmarks take other graphs.
-TU_FOLDER := $(abspath $(wildcard ../shared/data/tu))
-ifneq ($(TU_FOLDER),)
-export GVOYS_DATA ?= $(TU_FOLDER)
+DATA := $(abspath $(wildcard ../shared/data))
+ifneq ($(DATA),)
+export GVOYS_DATA ?= $(DATA)
 endif
 
 .PHONY: help demo test bench bench-large reproduce docs fuzz clean

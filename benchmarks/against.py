@@ -21,6 +21,7 @@ from rich.table import Table
 
 from benchmarks.against_runner import ROWS
 from benchmarks.timing import show
+from gvoys.datasets.fetch import data_folder
 from gvoys.report.machine import describe_machine
 
 HERE = Path(__file__).parent
@@ -94,11 +95,16 @@ def compare(row: str, start: Mapping[str, Callable[[], "Side"]]) -> Comparison:
     return Comparison(row, seconds)
 
 
+def environment_of(source: Path) -> dict[str, str]:
+    """Environment in which Python takes gvoys from `source`, and any version of it finds the TU datasets."""
+    return os.environ | {"PYTHONPATH": str(source), "GVOYS_DATA": str(data_folder("tu"))}
+
+
 class Side:
     """One row under the gvoys of one source folder, warmed up, in a process of its own."""
 
     def __init__(self, row: str, source: Path) -> None:
-        environment = os.environ | {"PYTHONPATH": str(source)}
+        environment = environment_of(source)
         command = [sys.executable, "-P", str(HERE / "against_runner.py"), row]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, env=environment, cwd=source, text=True, **pipes)

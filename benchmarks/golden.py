@@ -7,7 +7,6 @@ file that --write made on the same machine.
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from benchmarks.against import HERE, CannotRun, worktree
+from benchmarks.against import HERE, CannotRun, environment_of, worktree
 
 ABOUT = ("file", "version")
 PROBABILITIES = 0.02  # how far they may move where another class computes them
@@ -26,9 +25,7 @@ NUMBERS = 1e-9  # relative: what BLAS may change of means and deviations
 def results_of(source: Path) -> dict[str, Any]:
     """What the runner finds under the gvoys of one source folder."""
     command = [sys.executable, "-P", "-W", "ignore", str(HERE / "golden_runner.py")]
-    done = subprocess.run(
-        command, env=os.environ | {"PYTHONPATH": str(source)}, cwd=source, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, env=environment_of(source), cwd=source, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CannotRun(f"{source}: {done.stderr.strip().splitlines()[-1]}")
     found: dict[str, Any] = json.loads(done.stdout)

@@ -4,7 +4,6 @@ python -m benchmarks gpu writes benchmarks/results/gpu-DEVICE-DATE.json.
 """
 
 import json
-import os
 import shutil
 import tempfile
 import time
@@ -47,7 +46,7 @@ def _text(name: object) -> str:
 
 def _nci1() -> gv.GraphBatch:
     try:
-        return gv.datasets.load_tu("NCI1", os.environ.get("GVOYS_DATA"))[0]
+        return gv.datasets.load_tu("NCI1")[0]
     except DatasetError:
         return gv.datasets.molecules(4110, mean_nodes=30)
 
@@ -129,7 +128,7 @@ def _table(console: Console) -> list[dict[str, object]]:
 def _cases(folder: Path) -> object:
     for name in ("MUTAG", "NCI1", "DD"):
         try:
-            yield name, gv.datasets.load_tu(name, os.environ.get("GVOYS_DATA"))[0], 1024, 8
+            yield name, gv.datasets.load_tu(name)[0], 1024, 8
         except DatasetError:
             continue
     some = gv.datasets.molecules(10_000)

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gvoys.cli import app
-from gvoys.cli.data import is_real
+from gvoys.cli.read import is_real
 
 
 def run(*arguments):
@@ -75,7 +75,7 @@ def test_rows_that_cannot_be_read_are_named_and_skipped(table):
     result = run("learn", table, "--target", "size", "--max-length", 1)
     assert result.exit_code == 0, result.output
     said = " ".join(result.output.split())
-    assert re.search(r"5 of \d+ rows are skipped: row \d+: RDKit cannot read the SMILES 'C\(0';", said)
+    assert re.search(r"5 of \d+ rows were skipped: row \d+: RDKit cannot read the SMILES 'C\(0';", said)
     assert "; and 2 more." in said
 
 
@@ -97,7 +97,7 @@ def test_learn_for_real_targets(table):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "molecules.csv"], "name the column to predict with --target"),
+        (["evaluate", "molecules.csv"], "there is no file or folder molecules.csv"),
         (["evaluate", "molecules.csv", "--target", "y"], "there is no file"),
         (["evaluate", "MUTAG", "--attributes"], "has no node attributes"),
         (["evaluate", "MUTAG", "--folds", "1"], "folds must lie between 2 and"),
@@ -108,6 +108,14 @@ def test_bad_input_ends_in_one_sentence(mutag, arguments, message):
     result = run(*arguments)
     assert result.exit_code != 0
     assert message in str(result.exception)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "learn"])
+def test_a_target_that_is_missing_is_named_with_those_there_are(table, command):
+    columns = "'smiles', 'size', 'kind'"
+    assert f"name the column to predict with --target; it has {columns}" in str(run(command, table).exception)
+    result = run(command, table, "--target", "weight")
+    assert f"chains.csv has no column 'weight'; it has {columns}; choose one" in str(result.exception)
 
 
 def test_what_is_real():

@@ -12,7 +12,15 @@ import pytest
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
 
-MODULES = ("gvoys", "gvoys.scale.cluster", "gvoys.datasets", "gvoys.errors", "gvoys.scale", "gvoys.paper.theory")
+MODULES = (
+    "gvoys",
+    "gvoys.scale.cluster",
+    "gvoys.datasets",
+    "gvoys.errors",
+    "gvoys.io",
+    "gvoys.scale",
+    "gvoys.paper.theory",
+)
 
 # Not checked: GL01-GL03 and GL09 (quotes and blank lines: ruff formats them), SS02 and SS05 (a summary may begin with a
 # formula, or with a verb in the third person), RT02 (a single result may have a name, as in scikit-learn), YD01 (an

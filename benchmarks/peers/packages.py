@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peers.tasks import Task
-from gvoys.datasets.fetch import cache_folder
+from gvoys.datasets.fetch import data_folder
 from gvoys.errors import MissingDependencyError, ParameterError
 
 __all__ = ["PEERS", "Peer", "PeerFailure", "find_python", "peer_version", "peers_named", "run_peer"]
@@ -53,7 +53,7 @@ def peers_named(names: list[str]) -> list[Peer]:
 
 def find_python(peer: Peer, install: bool) -> Path:
     """A Python that has the package; with `install` an environment is made where there is none."""
-    folder = cache_folder() / "peers" / peer.module
+    folder = data_folder("peers") / peer.module
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if (folder / "ready").is_file() and python.is_file():
         return python

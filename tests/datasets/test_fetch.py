@@ -4,7 +4,7 @@ import http.server
 import threading
 
 import pytest
-from test_tu import TINY, write_zip
+from test_tu import TINY, write_folder, write_zip
 
 import gvoys as gv
 from gvoys.datasets import fetch
@@ -15,7 +15,7 @@ from gvoys.errors import DatasetError
 def cache(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     monkeypatch.setenv("GVOYS_DATA", str(folder))
-    return folder
+    return folder / "tu"
 
 
 @pytest.fixture
@@ -127,3 +127,24 @@ def test_arguments_of_other_types(name, tmp_path):
 def test_names_that_are_not_names(name, tmp_path):
     with pytest.raises(DatasetError, match="is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'"):
         gv.datasets.load_tu(name, tmp_path)
+
+
+# -- where data is
+
+
+def test_each_kind_of_data_has_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GVOYS_DATA", str(tmp_path))
+    for kind in ("tu", "molecules", "brec"):
+        assert fetch.data_folder(kind) == tmp_path / kind
+    (tmp_path / "tu").mkdir()
+    write_zip(tmp_path / "tu", TINY)
+    assert len(gv.datasets.load_tu("TINY")[0]) == 2
+
+
+@pytest.mark.parametrize("write", [write_zip, write_folder])
+def test_a_folder_of_datasets_itself_is_still_taken(tmp_path, monkeypatch, write):
+    """What GVOYS_DATA meant in 0.1."""
+    monkeypatch.setenv("GVOYS_DATA", str(write(tmp_path, TINY)))
+    assert fetch.data_folder("tu") == tmp_path
+    assert fetch.data_folder("molecules") == tmp_path / "molecules"
+    assert len(gv.datasets.load_tu("TINY")[0]) == 2

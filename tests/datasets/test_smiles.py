@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.datasets.smiles import read_molecules
 from gvoys.errors import DatasetError, GraphError, MissingDependencyError
+from gvoys.io import open_graphs
 
 MOLECULES = ["CCO", "c1ccccc1", "C#N", "[Na+].[Cl-]", "C"]
 
@@ -106,7 +106,7 @@ def test_tables(tmp_path):
     [
         ("a.xls", "", None, "is not one of"),
         ("none.csv", None, None, "there is no file"),
-        ("a.csv", "smiles,y\n", "y", "holds no rows"),
+        ("a.csv", "smiles,y\n", "y", "holds no graphs"),
         ("a.csv", "smiles,y\nCC,1\n", "z", "no column 'z'; it has 'smiles', 'y'"),
         ("a.csv", "smiles,y\nCC,1\nC,\n", "y", "row 2: the column 'y' is empty"),
         (
@@ -115,9 +115,9 @@ def test_tables(tmp_path):
             "y",
             r"a.csv, row 2: RDKit cannot read the SMILES 'C\('; correct it or remove it",
         ),
-        ("a.csv", "smiles,y\nC(,1\nC(,2\n", "y", "holds no row that can be read; row 1: RDKit"),
+        ("a.csv", "smiles,y\nC(,1\nC(,2\n", "y", "holds no graph that can be read; row 1: RDKit"),
         ("a.smi", "CC\n", "y", "has no columns"),
-        ("a.smi", "\n", None, "holds no rows"),
+        ("a.smi", "\n", None, "holds no graphs"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(tmp_path, file, text, target, message):
@@ -127,17 +127,18 @@ def test_tables_that_do_not_fit_are_refused(tmp_path, file, text, target, messag
         gv.datasets.load_smiles(tmp_path / file, target)
 
 
-def test_rows_that_cannot_be_read_are_left_out_and_counted(tmp_path):
+def test_rows_that_cannot_be_read_are_skipped_and_counted(tmp_path):
     (tmp_path / "a.csv").write_text("name,smiles,y\na,CC,1\nb,C(,2\nc,,3\nd,CO,\ne,CCO,5\n")
-    table = read_molecules(tmp_path / "a.csv", target="Y")
-    assert table.column("name") == ["a", "e"]
+    table = open_graphs(tmp_path / "a.csv", target="Y").read()
+    assert table.columns["name"].tolist() == ["a", "e"]
+    assert table.y.tolist() == [1.0, 5.0]
     assert table.smiles == ["CC", "CCO"]
     assert table.batch.graph_sizes.tolist() == [2, 3]
     reasons = ["RDKit cannot read the SMILES 'C('", "the column 'smiles' is empty", "the column 'y' is empty"]
-    assert table.left_out == list(zip([2, 3, 4], reasons, strict=True))
-    assert len(read_molecules(tmp_path / "a.csv").rows) == 3  # no target is needed
+    assert table.skipped == list(zip([2, 3, 4], ["C(", "", "CO"], reasons, strict=True))
+    assert len(open_graphs(tmp_path / "a.csv").read().ids) == 3  # no target is needed
     (tmp_path / "b.smi").write_text("CC\tethane gas\nC( what\nCO methanol\n")
-    assert read_molecules(tmp_path / "b.smi").column("name") == ["ethane gas", "methanol"]
+    assert open_graphs(tmp_path / "b.smi").read().ids == ["ethane gas", "methanol"]
 
 
 def test_without_rdkit_the_extra_is_named(monkeypatch):

@@ -8,8 +8,8 @@ import pytest
 from cpu_time import cpu_ratio
 
 import gvoys as gv
-from gvoys.datasets import archive
 from gvoys.errors import DatasetError
+from gvoys.io.tu import archive
 
 # two graphs: a triangle with a tail, and one node alone
 TINY = {

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 import gvoys as gv
 from gvoys.cli import app
-from gvoys.datasets.names import parse_names, read_names
-from gvoys.datasets.tu import locate
+from gvoys.datasets.fetch import find_dataset
 from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
 from gvoys.explore import Collection, as_property, explore, load_collection
 from gvoys.explore.drawing import LARGEST, draw
+from gvoys.io.tu import parse_names, read_names
 
 TABLE = "id,SMILES,group,weight,note\n" + "".join(
     f"m{i},{smiles},{'ab'[i % 2]},{i + 0.5 if i else ''},n{i}\n"
@@ -41,7 +41,7 @@ def table(tmp_path):
 
 
 def test_a_table_of_molecules(table, tmp_path):
-    explore(load_collection(str(table), None), tmp_path / "page.html", max_length=2)
+    explore(load_collection(table), tmp_path / "page.html", max_length=2)
     data = data_of(tmp_path / "page.html")
     assert data["captions"][0] == "m0 CCO"
     assert {each["name"] for each in data["properties"]} == {"group", "weight", "note", "nodes", "edges", "mean degree"}
@@ -88,16 +88,16 @@ def test_long_walks_stay_within_a_pages_numbers(tmp_path, how):
 
 def test_rows_that_cannot_be_read_are_told_of(table, tmp_path):
     table.write_text(TABLE + "m9,C(,a,1,n\n*,*CCO,b,2,n\n")
-    explore(load_collection(str(table), None), tmp_path / "page.html", max_length=1)
+    explore(load_collection(table), tmp_path / "page.html", max_length=1)
     data = data_of(tmp_path / "page.html")
-    assert data["about"].endswith("; 1 rows could not be read")
+    assert data["about"].endswith("; 1 rows were skipped")
     assert "*" in data["drawings"]["texts"]
     table.write_text("smiles,id\nC(,1\nCC,2\nC,3\n")
-    with pytest.raises(ParameterError, match=r"has 2 \(1 rows could not be read\)"):
-        explore(load_collection(str(table), None), tmp_path / "page.html")
+    with pytest.raises(ParameterError, match=r"has 2 \(1 rows were skipped\)"):
+        explore(load_collection(table), tmp_path / "page.html")
     table.write_bytes("smiles,name\nCC,\xe9t\xe9\n".encode("latin-1"))
-    with pytest.raises(DatasetError, match="is no table in UTF-8"):
-        load_collection(str(table), None)
+    with pytest.raises(DatasetError, match="holds no graph that can be read; row 1: the line is not UTF-8"):
+        load_collection(table)
 
 
 def test_directed_graphs_are_drawn_with_their_directions():
@@ -153,7 +153,7 @@ def test_edges_are_drawn_once_and_large_graphs_not_at_all():
 
 def test_bonds_and_hydrogens_are_those_of_the_molecule(table):
     pytest.importorskip("rdkit")
-    drawings = draw(load_collection(str(table), None), quiet)
+    drawings = draw(load_collection(table), quiet)
     parts = [drawings.orders[a:b].tolist() for a, b in pairwise(drawings.edge_offsets)]
     assert parts[1] == [1.5] * 6
     assert parts[3] == [3.0]
@@ -170,14 +170,14 @@ def test_names_of_labels():
     assert parse_names(notes + "Class labels:\n 0 a\n").nodes == {0: "C", 1: "O"}
     assert parse_names(notes).edges == {0: "1"}
     pytest.importorskip("grakel")
-    assert read_names(locate("MUTAG", None)).nodes[6] == "Br"
+    assert read_names(find_dataset("MUTAG", None)).nodes[6] == "Br"
     assert parse_names("Edge labels:\n 0 single\n=== References ===\n 2012 ICML\n").edges == {0: "single"}
 
 
 def test_mutag_is_drawn_as_molecules(tmp_path):
     pytest.importorskip("rdkit")
     try:
-        collection = load_collection("MUTAG", None)
+        collection = load_collection("MUTAG")
     except DatasetError:
         pytest.skip("MUTAG is neither in the cache nor in an installed package")
     drawings = draw(collection.sampled(5, 0), quiet)
@@ -192,7 +192,7 @@ def test_refusals(tmp_path, table, monkeypatch):
     with pytest.raises(ParameterError, match="at least 3 graphs, not 1"):
         explore(Collection("few", gv.datasets.molecules(9), [""] * 9), tmp_path / "page.html", n_graphs=1)
     with pytest.raises(DatasetError, match=r"there is no file .*gone\.csv"):
-        load_collection(str(tmp_path / "gone.csv"), None)
+        load_collection(tmp_path / "gone.csv")
     real = builtins.__import__
 
     def without_plotly(name, *rest, **more):
@@ -221,3 +221,13 @@ def test_the_command(tmp_path, table):
         refused = CliRunner().invoke(app, ["explore", str(table), *wrong])
         assert isinstance(refused.exception, GvoysError)
         assert why in str(refused.exception)
+
+
+def test_captions_are_ids_names_and_smiles(tmp_path):
+    (tmp_path / "a.csv").write_text("code,id,smiles,none\nx,7,CCO,1\ny,8,C,2\nz,,CC,3\n")
+    assert load_collection(tmp_path / "a.csv").captions == ["7 CCO", "8 C", "CC"]
+    named = load_collection(tmp_path / "a.csv", id="Code")
+    assert named.captions == ["x 7 CCO", "y 8 C", "z CC"]
+    assert set(named.properties) == {"none"}
+    (tmp_path / "a.smi").write_text("CCO ethanol\nC\n")
+    assert load_collection(tmp_path / "a.smi").captions == ["ethanol CCO", "C"]

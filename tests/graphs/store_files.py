@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 
-from gvoys.io.store.columns import npy_header
+from gvoys.io.store.arrays import npy_header
 from gvoys.io.store.manifest import MANIFEST
 
 

@@ -22,9 +22,9 @@ from pipeline.files import GRAPHS, SMILES, write_inputs, write_tu
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GvoysError, ParameterError
+from gvoys.io import open_graphs
 from gvoys.io.files import appearing
-from gvoys.io.inputs import lines as lines_module
-from gvoys.io.inputs import open_input
+from gvoys.io.sources import lines as lines_module
 from gvoys.scale import embed_file
 from gvoys.scale.job import Parameters
 from gvoys.scale.parts import part_path, read_features, read_ids
@@ -66,7 +66,7 @@ def test_features_of_any_two_runs_compare(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.smi", "a.csv", "a.tsv", "a.parquet"])
 def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
-    columns = {} if name == "a.smi" else {"id_column": "name"}
+    columns = {} if name == "a.smi" else {"id": "name"}
     summary = embed_file(inputs / name, tmp_path / "out", SMALL, **columns)
     assert (summary.n_graphs, summary.n_skipped) == (24, 6)
     ids, X = embedded(tmp_path / "out")
@@ -77,10 +77,9 @@ def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     np.testing.assert_array_equal(X, model.transform(batch))
     with (tmp_path / "out" / "skipped.csv").open() as file:
         rows = list(csv.reader(file))
-    before = {"a.smi": 1, "a.parquet": 1}.get(name, 2)
-    assert rows[0] == ["line", "reason"]
-    assert [int(line) for line, _ in rows[1:]] == [i + before for i in range(30) if i not in READABLE]
-    assert rows[1][1] == "RDKit cannot read the SMILES 'C1CC'"
+    assert rows[0] == ["row", "text", "reason"]
+    assert [int(row) for row, *_ in rows[1:]] == [i + 1 for i in range(30) if i not in READABLE]
+    assert rows[1] == ["3", "C1CC", "RDKit cannot read the SMILES 'C1CC'"]
 
 
 @pytest.mark.parametrize("name", ["a.g6", "a.s6"])
@@ -94,15 +93,10 @@ def test_graphs_without_labels_have_their_moments(inputs, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["a.jsonl", "TINY", "store"])
 def test_other_formats(inputs, tmp_path, name):
-    source = open_input(inputs / name)
-    graphs = (
-        [source.read(chunk).build(range(chunk.end - chunk.begin)) for chunk in source.chunks(4)]
-        if name != "a.jsonl"
-        else None
-    )
+    graphs = [piece.batch for piece in open_graphs(inputs / name).batches(4)]
     embed_file(inputs / name, tmp_path / "out", SMALL)
     ids, X = embedded(tmp_path / "out")
-    batch = gv.as_batch(list(_labelled())) if graphs is None else gv.GraphBatch.concatenate([b for b, _ in graphs])
+    batch = gv.as_batch(list(_labelled())) if name == "a.jsonl" else gv.GraphBatch.concatenate(graphs)
     assert ids == [str(i + 1) for i in range(len(batch))]
     model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128, lengths="summed").fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
@@ -144,11 +138,11 @@ def test_rows_of_odd_tables(tmp_path):
     bad = pa.StringArray.from_buffers(5, column.buffers()[1], column.buffers()[2], column.buffers()[0])
     names = pa.array(["a", "b", "c", None, "e"]).dictionary_encode()
     pq.write_table(pa.table({"smiles": bad, "id": names}), tmp_path / "a.parquet")
-    summary = embed_file(tmp_path / "a.parquet", tmp_path / "parquet", SMALL, id_column="id")
+    summary = embed_file(tmp_path / "a.parquet", tmp_path / "parquet", SMALL, id="id")
     assert (summary.n_graphs, summary.n_skipped) == (1, 4)
     reasons = (tmp_path / "parquet" / "skipped.csv").read_text()
-    assert "SMILES is not UTF-8" in reasons
-    assert "4,the row has no id" in reasons
+    assert "the column 'smiles' is not UTF-8" in reasons
+    assert "4,CC,the column 'id' is empty" in reasons
 
 
 def test_a_row_of_rubbish_has_a_short_reason(tmp_path):
@@ -217,13 +211,13 @@ def test_chunks_cover_every_line_once(tmp_path, monkeypatch, block, end):
     monkeypatch.setattr(lines_module, "_HEAVY", 40)
     texts = ["C" * (k * 7 % 23 + 1) for k in range(50)]
     (tmp_path / "a.smi").write_text("\n".join(texts) + end)
-    source = open_input(tmp_path / "a.smi")
+    source = open_graphs(tmp_path / "a.smi")
     chunks = list(source.chunks(6))
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert all(before.end == after.begin for before, after in pairwise(chunks))
-    lines = [line for chunk in chunks for line in source.read(chunk).lines]
-    assert lines == list(range(1, 51))
-    sizes = [source.read(chunk).build(range(len(source.read(chunk).lines)))[0].graph_sizes for chunk in chunks]
+    rows = [row for chunk in chunks for row in source.records(chunk).rows]
+    assert rows == list(range(1, 51))
+    sizes = [source.build(source.records(chunk).items)[0].graph_sizes for chunk in chunks]
     assert np.concatenate(sizes).tolist() == [len(text) for text in texts]
 
 
@@ -356,8 +350,8 @@ def test_a_file_is_seen_only_when_it_is_whole(tmp_path):
         ("a.smi.gz", "", "unpack it first"),
         ("a.smi", "", "holds no graph"),
         ("a.smi", "garbage\n(((\n", "holds no graph"),
-        ("a.csv", "name,y\nx,1\n", "no column 'smiles'; it has 'name', 'y'; choose one with --smiles-column"),
-        ("a.csv", 'smiles,"\nC,1\n', "line 1: a quoted field does not end on its line"),
+        ("a.csv", "name,y\nx,1\n", "no column 'smiles'; it has 'name', 'y'; choose one with smiles=… or --smiles"),
+        ("a.csv", 'smiles,"\nC,1\n', "a.csv, header: a quoted field does not end on its line"),
         ("a.parquet", "PAR1 nothing", "not a readable Parquet file"),
         ("a.zip", "nothing", "not a readable zip file"),
     ],
@@ -382,6 +376,12 @@ def test_a_missing_input_and_parameters_out_of_range(inputs, tmp_path):
     ):
         with pytest.raises(GvoysError):
             embed_file(inputs / "a.smi", tmp_path / "out", parameters)
+
+
+def test_graphs_in_memory_have_another_way(tmp_path):
+    with pytest.raises(ParameterError, match="embed_file takes a file; for graphs in memory use RandomWalkFeatures"):
+        embed_file(["CCO", "CC"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):

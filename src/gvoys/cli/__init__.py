@@ -13,12 +13,15 @@ from gvoys.errors import GvoysError
 
 __all__ = ["app", "main"]
 
+_NAMES_OF_0_1 = {"smiles-column": "smiles", "id-column": "id"}
+
 app = typer.Typer(
     name="gvoys",
     help="Compare graphs by the walks they share: random walk kernels in linear time.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
+    context_settings={"token_normalize_func": lambda name: _NAMES_OF_0_1.get(name, name)},
 )
 
 
@@ -47,9 +50,12 @@ def demo(
     run_demo(Console(), root, compare, seed)
 
 
+_KINDS = "SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a store, or a TU name, zip or folder."
+_DATA = Annotated[str, typer.Argument(help=_KINDS)]
 _ROOT = Annotated[Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")]
-_TARGET = Annotated[str | None, typer.Option(help="The column to predict, where DATA is a table of SMILES.")]
-_SMILES = Annotated[str, typer.Option(help="The column that holds the SMILES.")]
+_TARGET = Annotated[str | None, typer.Option(help="The column to predict; of TU datasets the class.")]
+_SMILES = Annotated[str, typer.Option(help="The column of a table that holds the SMILES.")]
+_ID = Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")]
 _FOLDS = Annotated[int, typer.Option(help="Folds of the outer cross-validation.")]
 _SEED = Annotated[list[int] | None, typer.Option(help="Seed of the split; give it again for more. Default: 0.")]
 _OUT = Annotated[Path | None, typer.Option(help="A folder for the results and plots.")]
@@ -58,7 +64,7 @@ _OUT = Annotated[Path | None, typer.Option(help="A folder for the results and pl
 @app.command()
 @app.command("classify", hidden=True)  # its name in 0.1
 def evaluate(
-    data: Annotated[list[str], typer.Argument(help="TU names, zips or folders, or tables of SMILES.")],
+    data: Annotated[list[str], typer.Argument(help=_KINDS)],
     root: _ROOT = None,
     target: _TARGET = None,
     smiles: _SMILES = "smiles",
@@ -83,7 +89,7 @@ def evaluate(
 
 @app.command()
 def learn(
-    data: Annotated[str, typer.Argument(help="A TU name, zip or folder, or a table of SMILES.")],
+    data: _DATA,
     root: _ROOT = None,
     target: _TARGET = None,
     smiles: _SMILES = "smiles",
@@ -106,11 +112,6 @@ def learn(
     run_learn(Console(), data, options)
 
 
-_INPUT = Annotated[
-    Path, typer.Argument(help="SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a TU zip or folder, or a store.")
-]
-_SMILES_COLUMN = Annotated[str, typer.Option(help="The column of a table that holds the SMILES.")]
-_ID_COLUMN = Annotated[str | None, typer.Option(help="The column that holds the ids; else lines are numbered.")]
 _SERIES = Annotated[str, typer.Option(help="geometric or exponential.")]
 _DECAY = Annotated[float, typer.Option(help="Of the series; whatever the graphs, so that any two runs compare.")]
 _LENGTH = Annotated[int, typer.Option(help="The longest walk.")]
@@ -131,10 +132,11 @@ _SCHEDULER = Annotated[str | None, typer.Option(help="The address of a Dask sche
 
 @app.command()
 def embed(
-    data: _INPUT,
+    data: _DATA,
     out: Annotated[Path, typer.Option("--out", "-o", help="A folder for the features.")],
-    smiles_column: _SMILES_COLUMN = "smiles",
-    id_column: _ID_COLUMN = None,
+    root: _ROOT = None,
+    smiles: _SMILES = "smiles",
+    id: _ID = None,
     series: _SERIES = "geometric",
     decay: _DECAY = 0.0625,
     max_length: _LENGTH = 6,
@@ -155,23 +157,24 @@ def embed(
     Memory does not grow with the input. A run that was stopped or killed goes on where it was when the command is given
     again, and ends with the same bytes. Rows that cannot be read are listed in skipped.csv.
     """
-    from gvoys.cli.stream import Columns, Where, run_embed
+    from gvoys.cli.stream import Data, Where, run_embed
     from gvoys.scale.job import Parameters
 
     chosen = None if labels == "none" else labels
     walks = Parameters(
         series, decay, max_length, method, components, lengths, chosen, refine, backtrack, seed, rows_per_part, device
     )
-    run_embed(Console(), data, out, walks, Columns(smiles_column, id_column), Where(workers, scheduler))
+    run_embed(Console(), Data(data, smiles, id, root), out, walks, Where(workers, scheduler))
 
 
 @app.command()
 def kernel(
-    data: _INPUT,
+    data: _DATA,
     out: Annotated[Path, typer.Option("--out", "-o", help="NAME.npy for the matrix; NAME.ids.txt goes beside it.")],
     normalize: Annotated[bool, typer.Option("--normalize", help="Divide by sqrt(K(G,G) K(H,H)).")] = False,
-    smiles_column: _SMILES_COLUMN = "smiles",
-    id_column: _ID_COLUMN = None,
+    root: _ROOT = None,
+    smiles: _SMILES = "smiles",
+    id: _ID = None,
     series: _SERIES = "geometric",
     decay: _DECAY = 0.0625,
     max_length: _LENGTH = 6,
@@ -191,22 +194,23 @@ def kernel(
 
     A run that was stopped or killed goes on where it was when the command is given again.
     """
-    from gvoys.cli.stream import Columns, Where, run_kernel
+    from gvoys.cli.stream import Data, Where, run_kernel
     from gvoys.scale.job import Parameters
 
     chosen = None if labels == "none" else labels
     walks = Parameters(
         series, decay, max_length, method, components, lengths, chosen, refine, backtrack, seed, rows_per_part, device
     )
-    run_kernel(Console(), data, out, walks, normalize, Columns(smiles_column, id_column), Where(workers, scheduler))
+    run_kernel(Console(), Data(data, smiles, id, root), out, walks, normalize, Where(workers, scheduler))
 
 
 @app.command()
 def explore(
-    data: Annotated[str, typer.Argument(help="A TU name, zip or folder, or a table of SMILES.")],
+    data: _DATA,
     out: Annotated[Path, typer.Option("--out", "-o", help="The page, an .html file.")],
     root: _ROOT = None,
     smiles: _SMILES = "smiles",
+    id: _ID = None,
     series: Annotated[
         str | None, typer.Option(help="geometric or exponential; by default all lengths have the same share.")
     ] = None,
@@ -224,7 +228,7 @@ def explore(
     from gvoys.cli.explore import Options, run_explore
 
     chosen = None if labels == "none" else labels
-    run_explore(Console(), data, Options(out, root, smiles, series, decay, max_length, chosen, graphs, seed))
+    run_explore(Console(), data, Options(out, root, smiles, id, series, decay, max_length, chosen, graphs, seed))
 
 
 def main() -> None:

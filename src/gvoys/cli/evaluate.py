@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from gvoys.cli.data import is_real, load_data
+from gvoys.cli.read import is_real, read_with_target
 from gvoys.errors import ParameterError
 from gvoys.estimators.classifier import RandomWalkClassifier
 from gvoys.estimators.learning.evaluation import Evaluation, evaluate_folds
@@ -62,11 +62,12 @@ def run_evaluate(console: Console, data: list[str], options: Options) -> None:
 
 
 def _one(console: Console, data: str, options: Options) -> list[str]:
-    name, batch, y = load_data(console, data, options.root, options.target, options.smiles)
+    name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles)
+    batch = graphs.batch
     if options.attributes and batch.node_attributes is None:
         raise ParameterError(f"{name} has no node attributes; leave out --attributes")
     seeds = options.seeds or ((0, 1, 2) if len(batch) < _FEW else (0,))
-    model = _model(y, options)
+    model = _model(y, graphs.smiles is not None, options)
     found = evaluate_folds(
         model,
         batch,
@@ -83,9 +84,9 @@ def _one(console: Console, data: str, options: Options) -> list[str]:
     return [name, f"{len(batch):,}", score, deviation, ", ".join(map(str, seeds)), *seconds]
 
 
-def _model(y: NDArray[Any], options: Options) -> Any:
+def _model(y: NDArray[Any], molecules: bool, options: Options) -> Any:
     if is_real(y):
-        return RandomWalkRegressor(labels="auto" if options.target is None else "both", n_jobs=options.n_jobs)
+        return RandomWalkRegressor(labels="both" if molecules else "auto", n_jobs=options.n_jobs)
     return RandomWalkClassifier(attribute_bandwidth="auto" if options.attributes else None, n_jobs=options.n_jobs)
 
 

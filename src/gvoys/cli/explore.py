@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from gvoys.cli.data import say_skipped
+from gvoys.cli.read import say_skipped
 from gvoys.errors import ParameterError
 from gvoys.explore import check_plotly, explore, has_umap, load_collection
 from gvoys.io.files import check_output
@@ -24,6 +24,7 @@ class Options:
     out: Path
     root: Path | None
     smiles: str
+    id: str | None
     series: str | None
     decay: float | None
     max_length: int
@@ -39,7 +40,7 @@ def run_explore(console: Console, data: str, options: Options) -> None:
     series = _series(options)
     begin = time.perf_counter()
     with console.status("reading …") as status:
-        collection = load_collection(data, options.root, options.smiles)
+        collection = load_collection(data, smiles=options.smiles, id=options.id, root=options.root)
         blocks = explore(
             collection,
             options.out,
@@ -50,7 +51,7 @@ def run_explore(console: Console, data: str, options: Options) -> None:
             random_state=options.seed,
             on_progress=lambda stage: status.update(f"{stage} …"),
         )
-    say_skipped(console, collection.left_out, len(collection.batch))
+    say_skipped(console, len(collection.skipped), len(collection.batch), collection.skipped)
     size = options.out.stat().st_size / 1e6
     shown, whole = len(blocks.diagonal), len(collection.batch)
     count = f"{shown:,} graphs" if shown == whole else f"{shown:,} of {whole:,} graphs, drawn at random"

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from gvoys.cli.data import is_real, load_data
+from gvoys.cli.read import is_real, read_with_target
 from gvoys.errors import ParameterError
 from gvoys.estimators.learners import LearnedSeries, learn_series
 from gvoys.estimators.learning.comparison import compare_machines
@@ -45,7 +45,8 @@ class Options:
 
 def run_learn(console: Console, data: str, options: Options) -> None:
     """Learn on all graphs and print; then once more inside every training fold, for an honest figure."""
-    name, batch, y = load_data(console, data, options.root, options.target, options.smiles)
+    name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles)
+    batch = graphs.batch
     real = is_real(y)
     objective = options.objective or ("likelihood" if real else "svm")
     if real and objective != "likelihood":

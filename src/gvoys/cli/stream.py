@@ -12,28 +12,35 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from gvoys.cli.read import say_skipped
 from gvoys.errors import GvoysError
 from gvoys.scale import embed_file, write_gram
 from gvoys.scale.embed import Summary
 from gvoys.scale.job import Parameters
 
-__all__ = ["Columns", "Where", "run_embed", "run_kernel"]
+__all__ = ["Data", "Where", "run_embed", "run_kernel"]
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Columns of tables of SMILES.
+class Data:
+    """What to read.
 
     Parameters
     ----------
-    smiles_column : str
+    path : str
+        File, folder, or name of a dataset.
+    smiles : str
         Column that holds the SMILES.
-    id_column : str or None
+    id : str or None
         Column that holds the ids; None numbers the rows.
+    root : Path or None
+        Folder of TU datasets.
     """
 
-    smiles_column: str
-    id_column: str | None
+    path: str
+    smiles: str
+    id: str | None
+    root: Path | None
 
 
 @dataclass(frozen=True)
@@ -52,55 +59,43 @@ class Where:
     scheduler: str | None
 
 
-def run_embed(console: Console, path: Path, out: Path, parameters: Parameters, columns: Columns, where: Where) -> None:
+def run_embed(console: Console, data: Data, out: Path, parameters: Parameters, where: Where) -> None:
     """Run `gvoys embed` with a progress bar, and print the result.
 
     Parameters
     ----------
     console : Console
         Where to print.
-    path : Path
-        File of graphs.
+    data : Data
+        What to read.
     out : Path
         Folder of features.
     parameters : Parameters
         Parameters of the features.
-    columns : Columns
-        Columns of tables of SMILES.
     where : Where
         What makes the parts.
     """
     begin = time.perf_counter()
     with _worker(where) as worker, _bar(console, "embed") as (_, on_progress), _resumable(console, out):
-        summary = embed_file(path, out, parameters, **vars(columns), worker=worker, on_progress=on_progress)
+        summary = embed_file(folder=out, parameters=parameters, **vars(data), worker=worker, on_progress=on_progress)
     _conclude(console, summary, out, out / "skipped.csv", time.perf_counter() - begin)
 
 
-def run_kernel(
-    console: Console,
-    path: Path,
-    out: Path,
-    parameters: Parameters,
-    normalize: bool,
-    columns: Columns,
-    where: Where,
-) -> None:
+def run_kernel(console: Console, data: Data, out: Path, parameters: Parameters, normalize: bool, where: Where) -> None:
     """Run `gvoys kernel` with progress bars, and print the result.
 
     Parameters
     ----------
     console : Console
         Where to print.
-    path : Path
-        File of graphs.
+    data : Data
+        What to read.
     out : Path
         File of the Gram matrix, NAME.npy.
     parameters : Parameters
         Parameters of the features.
     normalize : bool
         Whether to divide by sqrt(K(G,G) K(H,H)).
-    columns : Columns
-        Columns of tables of SMILES.
     where : Where
         What makes the parts.
     """
@@ -113,11 +108,10 @@ def run_kernel(
             bar.update(rows, completed=done, total=total)
 
         summary = write_gram(
-            path,
-            out,
-            parameters,
+            out=out,
+            parameters=parameters,
             normalize=normalize,
-            **vars(columns),
+            **vars(data),
             worker=worker,
             on_progress=on_progress,
             on_rows=on_rows,
@@ -168,9 +162,6 @@ def _worker(where: Where) -> Iterator[Any]:
 def _conclude(console: Console, summary: Summary, out: Path, skipped: Path, seconds: float) -> None:
     made = f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}"
     console.print(made, highlight=False, soft_wrap=True, markup=False)
-    if summary.n_skipped:
-        rows = "row was" if summary.n_skipped == 1 else "rows were"
-        lists = f"{summary.n_skipped:,} {rows} skipped; {skipped} lists them"
-        console.print(lists, style="yellow", soft_wrap=True, markup=False)
+    say_skipped(console, summary.n_skipped, summary.n_graphs, file=skipped)
     if not summary.n_graphs:
         raise GvoysError("no graph could be read")

@@ -15,22 +15,34 @@ from typing import Any
 
 from gvoys.errors import DatasetError
 
-__all__ = ["cache_folder", "find_dataset"]
+__all__ = ["data_folder", "find_dataset"]
 
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 
-def cache_folder() -> Path:
-    """The folder of downloaded datasets: GVOYS_DATA where it is set, else the system's folder for caches.
+def data_folder(kind: str) -> Path:
+    """The folder with data of one kind, below GVOYS_DATA or, where that is not set, below the system's cache folder.
+
+    Parameters
+    ----------
+    kind : str
+        "tu" for datasets of the TU collection, "molecules" for tables of SMILES, "brec" for pairs of graphs.
 
     Returns
     -------
     Path
-        The folder.
+        The folder, which need not exist.
     """
     import pooch
 
-    return Path(os.environ.get("GVOYS_DATA") or pooch.os_cache("gvoys"))
+    root = Path(os.environ.get("GVOYS_DATA") or pooch.os_cache("gvoys"))
+    if kind == "tu" and not (root / kind).is_dir() and _has_datasets(root):
+        return root  # what GVOYS_DATA meant in 0.1
+    return root / kind
+
+
+def _has_datasets(folder: Path) -> bool:
+    return any(folder.glob("*.zip")) or any(folder.glob("*/*_A.txt"))
 
 
 def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
@@ -41,7 +53,7 @@ def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
     name : str
         Name of the dataset.
     root : str, path-like or None
-        A folder that holds NAME.zip or NAME/; None looks into the cache, then into installed packages.
+        A folder that holds NAME.zip or NAME/; None looks into `data_folder("tu")`, then into installed packages.
 
     Returns
     -------
@@ -62,7 +74,7 @@ def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
         if found is None:
             raise DatasetError(f"there is neither {name}.zip nor {name}/ in {root}; {_known(Path(root))}")
         return found
-    found = _in_folder(cache_folder(), name)
+    found = _in_folder(data_folder("tu"), name)
     if found is not None:
         _check_digest(found)
         return found
@@ -94,7 +106,7 @@ def _in_packages(name: str) -> Path | None:
 def _download(name: str) -> Path:
     import pooch
 
-    file, folder, bar = f"{name}.zip", cache_folder(), _Bar(f"{name}.zip")
+    file, folder, bar = f"{name}.zip", data_folder("tu"), _Bar(f"{name}.zip")
     pooch.get_logger().setLevel("WARNING")
     try:
         found = Path(

@@ -63,7 +63,7 @@ def explore(
     n_whole = len(collection.batch)
     shown = collection.with_sizes().sampled(n_graphs, seed)
     if len(shown.batch) < 3:
-        skipped = f" ({len(collection.left_out)} rows could not be read)" if collection.left_out else ""
+        skipped = f" ({len(collection.skipped)} rows were skipped)" if collection.skipped else ""
         raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}{skipped}")
     on_progress(f"walks of {len(shown.batch):,} graphs")
     blocks = compute_blocks(shown.batch, series, max_length, labels, seed)

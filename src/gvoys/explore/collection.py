@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.datasets.names import LabelNames, read_names
-from gvoys.datasets.smiles import SUFFIXES, read_molecules
-from gvoys.datasets.tu import dataset_name, locate, read_tu
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io import Graphs, Skipped, open_graphs
+from gvoys.io.sources.graphs import TuSource
+from gvoys.io.tu import LabelNames
 
 __all__ = ["Collection", "Property", "as_property", "load_collection"]
 
@@ -60,8 +59,8 @@ class Collection:
         SMILES of molecules.
     places : ndarray of int or None, default=None
         Numbers of the graphs in the whole collection, if this is a sample of it.
-    left_out : list of tuple of (int, str), optional
-        Rows of a table that were skipped, and why.
+    skipped : list of Skipped, optional
+        Rows of the source that were skipped, and why.
     """
 
     name: str
@@ -71,7 +70,7 @@ class Collection:
     label_names: LabelNames = field(default_factory=LabelNames)
     smiles: list[str] | None = None
     places: NDArray[np.int64] | None = None
-    left_out: list[tuple[int, str]] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         given = {"captions": len(self.captions)} | {repr(name): len(p.values) for name, p in self.properties.items()}
@@ -122,31 +121,49 @@ class Collection:
         )
 
 
-def load_collection(data: str, root: Path | None, smiles_column: str = "smiles") -> Collection:
-    """Load a TU dataset, or a table of SMILES with its columns.
+def load_collection(source: Any, **options: Any) -> Collection:
+    """Load graphs to be looked at; columns of a table, and classes, become properties.
 
     Parameters
     ----------
-    data : str
-        Name, zip or folder of a TU dataset, or path of a table.
-    root : Path or None
-        Folder with TU datasets.
-    smiles_column : str, default="smiles"
-        Column of a table that holds the SMILES.
+    source : path, str, DataFrame or list
+        Anything that `open_graphs` takes.
+    **options : object
+        Options of `open_graphs`: `smiles`, `id` and `root`.
 
     Returns
     -------
     Collection
         The graphs with their properties.
     """
-    path = Path(data)
-    if path.suffix.lower() in SUFFIXES:
-        return _from_table(path, smiles_column)
-    found = locate(data, root)
-    batch, y = read_tu(found)
+    opened = open_graphs(source, **options)
+    graphs = opened.read()
+    named = {*_NAMES, (options.get("id") or "id").lower()}
+    names = [name for name in graphs.columns if name.strip().lower() in named]
+    found = {name: as_property(values) for name, values in graphs.columns.items() if name not in names}
     return Collection(
-        dataset_name(found), batch, [""] * len(batch), {} if y is None else _targets(y), read_names(found)
+        opened.name,
+        graphs.batch,
+        _captions(graphs, names),
+        {name: each for name, each in found.items() if each is not None},
+        opened.label_names() if isinstance(opened, TuSource) else LabelNames(),
+        graphs.smiles,
+        skipped=graphs.skipped,
     )
+
+
+def _captions(graphs: Graphs, names: list[str]) -> list[str]:
+    """The id of each graph where it has one, its names, and its SMILES."""
+    ids = ["" if name == str(row) else name for name, row in zip(graphs.ids, graphs.rows, strict=True)]
+    columns = [ids, *(map(_as_name, graphs.columns[name]) for name in names), graphs.smiles or [""] * len(ids)]
+    return [" ".join(dict.fromkeys(filter(None, row))) for row in zip(*columns, strict=True)]
+
+
+def _as_name(value: Any) -> str:
+    """A cell as text; a whole number as it stood in the table."""
+    if isinstance(value, str):
+        return value
+    return "" if np.isnan(value) else f"{value:.0f}" if value == np.round(value) else str(value)
 
 
 def as_property(values: Sequence[Any] | NDArray[Any]) -> Property | None:
@@ -183,13 +200,6 @@ def _classes(texts: list[str]) -> Property | None:
     return None if len(distinct) > _MANY else Property(codes.astype(np.float64), tuple(map(str, distinct)))
 
 
-def _targets(y: NDArray[Any]) -> dict[str, Property]:
-    columns = y.reshape(len(y), -1).T
-    name = "class" if y.dtype.kind in "iu" else "target"
-    found = {name if len(columns) == 1 else f"{name} {k + 1}": as_property(column) for k, column in enumerate(columns)}
-    return {key: value for key, value in found.items() if value is not None}
-
-
 def _sizes(batch: GraphBatch) -> dict[str, Property]:
     """The properties that every graph has."""
     nodes = batch.graph_sizes.astype(np.float64)
@@ -198,16 +208,3 @@ def _sizes(batch: GraphBatch) -> dict[str, Property]:
     edges = entries if batch.directed else (entries + loops) / 2.0
     degree = np.where(nodes > 0, entries / np.maximum(nodes, 1.0), 0.0)
     return {"nodes": Property(nodes), "edges": Property(edges.astype(np.float64)), "mean degree": Property(degree)}
-
-
-def _from_table(path: Path, smiles_column: str) -> Collection:
-    table = read_molecules(path, smiles_column)
-    others = [key for key in table.rows[0] if key and key != table.smiles_column]
-    names = [key for key in others if key.lower() in _NAMES]
-    captions = [
-        " ".join([*filter(None, (row[key] for key in names)), text])
-        for row, text in zip(table.rows, table.smiles, strict=True)
-    ]
-    columns = {key: as_property([row[key] or "" for row in table.rows]) for key in others if key not in names}
-    properties = {key: value for key, value in columns.items() if value is not None}
-    return Collection(path.stem, table.batch, captions, properties, smiles=table.smiles, left_out=table.left_out)

@@ -85,7 +85,7 @@ def write_page(
 def _about(collection: Collection, blocks: Blocks, n_whole: int) -> str:
     n = len(collection.batch)
     graphs = f"{n:,} graphs" if n == n_whole else f"{n:,} of {n_whole:,} graphs, drawn at random"
-    rows = f"; {len(collection.left_out):,} rows could not be read" if collection.left_out else ""
+    rows = f"; {len(collection.skipped):,} rows were skipped" if collection.skipped else ""
     return f"{graphs}; walks of up to {len(blocks.mu) - 1} steps, {blocks.method}{rows}"
 
 

@@ -18,10 +18,14 @@ from gvoys.graphs.numbers import as_floats
 from gvoys.io.readers import READERS
 from gvoys.io.readers.parts import GraphParts, Names
 
-__all__ = ["as_batch", "as_one_graph", "build_batch"]
+__all__ = ["as_batch", "as_list", "as_one_graph", "build_batch", "read_graph"]
 
-_KINDS = "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples or GraphBatches"
+_KINDS = (
+    "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples, RDKit molecules "
+    "or GraphBatches"
+)
 _DEFAULT_NAMES = {"node_label": "label", "edge_label": "label", "weight": "weight"}
+_NAMES = Names(**_DEFAULT_NAMES, node_attributes=(), directed=False)
 
 
 def as_batch(
@@ -38,7 +42,8 @@ def as_batch(
     ----------
     graphs : list of graphs or GraphBatch
         Graphs of networkx, igraph or PyG, SciPy sparse or dense adjacency matrices, node-link dictionaries, GraKeL
-        tuples or GraphBatches; a GraphBatch is returned as it is.
+        tuples, RDKit molecules or GraphBatches; a GraphBatch is returned as it is. Molecules become the graphs that
+        `from_smiles` makes of them.
     node_label, edge_label : str or None, default="label"
         Names of the attributes to read as labels; None reads none. Where no graph has the default name, the batch has
         no labels.
@@ -70,12 +75,12 @@ def as_batch(
     """
     if isinstance(graphs, GraphBatch):
         return graphs
-    items = _check_list(graphs)
+    items = as_list(graphs, "as_batch")
     if items and all(isinstance(item, GraphBatch) for item in items):
         return GraphBatch.concatenate(items)
     attributes = _attribute_names(node_attributes)
     names = Names(node_label, edge_label, weight, attributes, directed)
-    parts = _read_all(items, names)
+    parts = [read_graph(item, names, index) for index, item in enumerate(items)]
     batch = build_batch(parts)
     if any(part.named for part in parts):
         _check_names(batch, names)
@@ -115,59 +120,93 @@ def _attribute_names(given: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _check_list(graphs: Any) -> list[Any]:
+def as_list(graphs: Any, function: str) -> list[Any]:
+    """The graphs of a list, or of anything like one.
+
+    Parameters
+    ----------
+    graphs : iterable
+        What was given.
+    function : str
+        Name of the function that was called, for the message.
+
+    Returns
+    -------
+    list
+        The graphs.
+
+    Raises
+    ------
+    GraphError
+        If it is a single graph, or nothing like a list.
+    """
     if any(reader.matches(graphs) for reader in READERS[:-1]):
-        raise GraphError("as_batch takes a list of graphs and was given a single graph; wrap it: as_batch([graph])")
+        raise GraphError(
+            f"{function} takes a list of graphs and was given a single graph; wrap it: {function}([graph])"
+        )
     if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__") and not isinstance(graphs, Iterable):
         return [graphs[index] for index in range(len(graphs))]  # PyG's datasets are such
     if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
-        raise GraphError(f"as_batch takes a list of {_KINDS}, not {type(graphs).__name__!r}")
+        raise GraphError(f"{function} takes a list of {_KINDS}, not {type(graphs).__name__!r}")
     return list(graphs)
 
 
-def _read_all(items: list[Any], names: Names) -> list[GraphParts]:
-    readers: dict[type, Any] = {}
-    parts = []
-    for index, item in enumerate(items):
-        reader = readers.get(type(item)) or _reader(item, index)
-        if not isinstance(item, (tuple, list)):  # these may be anything, and are looked at one by one
-            readers[type(item)] = reader
-        try:
-            parts.append(reader.read(item, names))
-        except GvoysError as error:
-            raise type(error)(f"graph {index}: {error}") from None
-        except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-            raise GraphError(
-                f"graph {index} looks like a graph but cannot be read ({error}); as_batch takes a list of {_KINDS}"
-            ) from error
-        _check_range(parts[-1], index)
-    return parts
+def read_graph(graph: Any, names: Names = _NAMES, index: int | None = None) -> GraphParts:
+    """Read one graph of any library.
 
+    Parameters
+    ----------
+    graph : graph
+        The graph.
+    names : Names, optional
+        How to read it.
+    index : int or None, default=None
+        Its place in a list, for the message.
 
-def _reader(item: Any, index: int) -> Any:
-    reader = next((reader for reader in READERS if reader.matches(item)), None)
-    if isinstance(item, GraphBatch):
+    Returns
+    -------
+    GraphParts
+        The graph.
+
+    Raises
+    ------
+    GraphError
+        If it is no graph, or one that cannot be read.
+    """
+    subject, place = ("it", "") if index is None else (f"graph {index}", f"graph {index}: ")
+    reader = _reader(graph, subject)
+    try:
+        part: GraphParts = reader.read(graph, names)
+        _check_range(part)
+    except GvoysError as error:
+        raise type(error)(f"{place}{error}") from None
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise GraphError(
-            f"graph {index} is a GraphBatch among graphs of other kinds; convert those with as_batch first"
-        )
+            f"{subject} looks like a graph but cannot be read ({error}); as_batch takes a list of {_KINDS}"
+        ) from error
+    return part
+
+
+def _reader(graph: Any, subject: str) -> Any:
+    if isinstance(graph, GraphBatch):
+        raise GraphError(f"{subject} is a GraphBatch among graphs of other kinds; convert those with as_batch first")
+    reader = next((reader for reader in READERS if reader.matches(graph)), None)
     if reader is None:
-        kind = type(item).__name__
-        raise GraphError(f"graph {index} is a {kind!r}, which is not a graph; as_batch takes a list of {_KINDS}")
+        kind = type(graph).__name__
+        raise GraphError(f"{subject} is a {kind!r}, which is not a graph; as_batch takes a list of {_KINDS}")
     return reader
 
 
-def _check_range(part: GraphParts, index: int) -> None:
+def _check_range(part: GraphParts) -> None:
     if not 0 <= part.n_nodes < 2**31:
-        raise GraphError(f"graph {index}: it says to have {part.n_nodes} nodes; a graph has 0 to 2^31 - 1")
+        raise GraphError(f"it says to have {part.n_nodes} nodes; a graph has 0 to 2^31 - 1")
     if not len(part.rows):
         return
     low = min(int(part.rows.min()), int(part.columns.min()))
     high = max(int(part.rows.max()), int(part.columns.max()))
     if low < 0 or high >= part.n_nodes:
         outside = low if low < 0 else high
-        raise GraphError(
-            f"graph {index}: an edge names node {outside}, but the nodes are numbered 0 to {part.n_nodes - 1}"
-        )
+        raise GraphError(f"an edge names node {outside}, but the nodes are numbered 0 to {part.n_nodes - 1}")
 
 
 def build_batch(parts: list[GraphParts]) -> GraphBatch:

@@ -26,7 +26,7 @@ from gvoys.errors import ClusterError, MissingDependencyError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.estimators.learning.gaussian import FeatureMoments
 from gvoys.estimators.regressor import RandomWalkRegressor, begin, check_targets, finish, moments_of
-from gvoys.io.inputs import Chunk
+from gvoys.io.sources import Chunk
 from gvoys.scale.embed import Done, Task
 from gvoys.threads import threads
 

@@ -11,17 +11,19 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GvoysError
+from gvoys.errors import GvoysError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.io.arrow import pyarrow
 from gvoys.io.files import appearing, locked, remove_partial
-from gvoys.io.inputs import Chunk, Input, Records, open_input
+from gvoys.io.open import open_graphs
+from gvoys.io.sources import Chunk, FileSource, Records, Skipped
 from gvoys.scale.job import Parameters, claim_folder, describe, fit_model
 from gvoys.scale.parts import part_path, read_summary, write_part
 from gvoys.threads import n_threads, threads
@@ -75,7 +77,7 @@ class Task:
 
     Parameters
     ----------
-    source : Input
+    source : FileSource
         The input.
     model : RandomWalkFeatures
         Fitted features.
@@ -83,7 +85,7 @@ class Task:
         Folder of the parts.
     """
 
-    source: Input
+    source: FileSource
     model: RandomWalkFeatures
     folder: Path
 
@@ -106,11 +108,11 @@ class Task:
         records : Records
             Its rows.
         built : tuple or None
-            What `records.build` returns for all rows; None where the graphs do not fit together.
+            What `source.build` returns for all rows; None where the graphs do not go together.
         """
-        records = self.source.read(chunk)
+        records = self.source.records(chunk)
         try:
-            return chunk, records, records.build(range(len(records.lines)))
+            return chunk, records, self.source.build(records.items)
         except GvoysError:
             return chunk, records, None
 
@@ -127,11 +129,40 @@ class Task:
         Done
             The part.
         """
-        kept, features, skipped = _features(self.model, records, built)
+        kept, features, skipped = self._features(records, built)
         ids = [records.ids[place] for place in kept]
         skipped = sorted([*records.skipped, *skipped])
         write_part(part_path(self.folder, chunk.index), ids, features, skipped)
         return Done(chunk, len(ids), len(skipped))
+
+    def _features(self, records: Records, built: Any) -> tuple[list[int], NDArray[Any], list[Skipped]]:
+        """Places of the rows that have features, the features, and the other rows."""
+        if built is None:
+            return self._one_by_one(records)
+        batch, unread = built
+        try:
+            features = self.model.transform(batch)
+        except GvoysError:
+            return self._one_by_one(records)
+        bad = dict(unread)
+        kept = [place for place in range(len(records.rows)) if place not in bad]
+        return kept, features, [records.skip(place, reason) for place, reason in unread]
+
+    def _one_by_one(self, records: Records) -> tuple[list[int], NDArray[Any], list[Skipped]]:
+        """The slow way, for a chunk that holds a graph that does not go with the others."""
+        kept, rows, skipped = [], [], []
+        for place, item in enumerate(records.items):
+            try:
+                batch, unread = self.source.build([item])
+                if unread:
+                    skipped.append(records.skip(place, unread[0][1]))
+                    continue
+                rows.append(self.model.transform(batch))
+                kept.append(place)
+            except GvoysError as error:
+                skipped.append(records.skip(place, str(error).removeprefix("graph 0: ")))
+        kind = np.float64 if self.model.method_ == "moments" else np.float32
+        return kept, np.concatenate([np.empty((0, self.model.n_features_out_), kind), *rows]), skipped
 
 
 Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]
@@ -139,12 +170,13 @@ Progress = Callable[[int, int, int], None]  # bytes or rows that are done, of ho
 
 
 def embed_file(
-    path: Path,
+    path: str | PathLike[str],
     folder: Path,
     parameters: Parameters | None = None,
     *,
-    smiles_column: str = "smiles",
-    id_column: str | None = None,
+    smiles: str = "smiles",
+    id: str | None = None,
+    root: str | PathLike[str] | None = None,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
 ) -> Summary:
@@ -152,17 +184,19 @@ def embed_file(
 
     Parameters
     ----------
-    path : Path
-        SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a TU zip or folder, or a store.
+    path : str or path-like
+        A file, folder or name of a dataset that `open_graphs` takes.
     folder : Path
         A new folder, or that of an earlier run with the same input and parameters. Rows that cannot be read are
         skipped, and listed in its file skipped.csv.
     parameters : Parameters or None, default=None
         Parameters of the features; None means the defaults.
-    smiles_column : str, default="smiles"
+    smiles : str, default="smiles"
         Column of a table that holds the SMILES.
-    id_column : str or None, default=None
-        Column of a table that holds the ids; None numbers the rows.
+    id : str or None, default=None
+        Column that holds the ids; None numbers the rows.
+    root : str, path-like or None, default=None
+        A folder that holds the TU dataset, where `path` is its name.
     worker : callable or None, default=None
         Makes the parts, such as `Cluster.run`; None makes them in this process.
     on_progress : callable or None, default=None
@@ -177,14 +211,18 @@ def embed_file(
     Raises
     ------
     ParameterError
-        If the folder holds another run, or no graph can be read.
+        If the folder holds another run, or `path` is no path.
     DatasetError
-        If the file cannot be read.
+        If the file cannot be read, or no graph of it.
     """
     pyarrow()
     parameters = parameters or Parameters()
     folder = Path(folder).absolute()  # workers may stand elsewhere
-    source = open_input(Path(path).absolute(), smiles_column, id_column)
+    source = open_graphs(path, smiles=smiles, id=id, root=root)
+    if not isinstance(source, FileSource):
+        raise ParameterError(
+            "embed_file takes a file; for graphs in memory use RandomWalkFeatures, or write_store first"
+        )
     model = fit_model(source, parameters)
     claim_folder(folder, describe(source, parameters, model))
     with locked(folder):
@@ -192,7 +230,7 @@ def embed_file(
 
 
 def _make_parts(
-    source: Input,
+    source: FileSource,
     model: RandomWalkFeatures,
     folder: Path,
     rows_per_part: int,
@@ -249,45 +287,12 @@ def _with_threads(count: int, work: Callable[..., Done], arguments: tuple[Any, .
         return work(*arguments)
 
 
-def _features(
-    model: RandomWalkFeatures, records: Records, built: Any
-) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
-    """Places of the graphs that have features, the features, and the lines of the others with the reason."""
-    if built is not None:
-        batch, unread = built
-        try:
-            features = model.transform(batch)
-        except GvoysError:
-            return _one_by_one(model, records)
-        bad = dict(unread)
-        kept = [place for place in range(len(records.lines)) if place not in bad]
-        return kept, features, [(records.lines[place], reason) for place, reason in unread]
-    return _one_by_one(model, records)
-
-
-def _one_by_one(model: RandomWalkFeatures, records: Records) -> tuple[list[int], NDArray[Any], list[tuple[int, str]]]:
-    """The slow way, for a chunk that holds a graph that does not go with the others."""
-    kept, rows, skipped = [], [], []
-    for place, line in enumerate(records.lines):
-        try:
-            batch, unread = records.build([place])
-            if unread:
-                skipped.append((line, unread[0][1]))
-                continue
-            rows.append(model.transform(batch))
-            kept.append(place)
-        except GvoysError as error:
-            skipped.append((line, str(error).removeprefix("graph 0: ")))
-    kind = np.float64 if model.method_ == "moments" else np.float32
-    return kept, np.concatenate([np.empty((0, model.n_features_out_), kind), *rows]), skipped
-
-
 def _sum_up(folder: Path, n_parts: int) -> Summary:
     """Write the skipped rows of all parts, and the summary, which is there only when everything else is."""
     n_graphs = n_skipped = 0
     with appearing(folder / SKIPPED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(["line", "reason"])
+        table.writerow(Skipped._fields)
         for index in range(n_parts):
             count, skipped = read_summary(part_path(folder, index))
             table.writerows(skipped)

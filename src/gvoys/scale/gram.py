@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,14 @@ _MATRIX, _ROWS = "matrix.npy", "rows.json"
 
 
 def write_gram(
-    path: Path,
+    path: str | PathLike[str],
     out: Path,
     parameters: Parameters | None = None,
     *,
     normalize: bool = False,
-    smiles_column: str = "smiles",
-    id_column: str | None = None,
+    smiles: str = "smiles",
+    id: str | None = None,
+    root: str | PathLike[str] | None = None,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
     on_rows: Callable[[int, int], None] | None = None,
@@ -42,7 +44,7 @@ def write_gram(
 
     Parameters
     ----------
-    path : Path
+    path : str or path-like
         File of graphs, as in `embed_file`.
     out : Path
         NAME.npy, float64; NAME.ids.txt and NAME.skipped.csv appear with it.
@@ -50,7 +52,7 @@ def write_gram(
         Parameters of the features; None means the defaults.
     normalize : bool, default=False
         Whether to divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
-    smiles_column, id_column, worker, on_progress : object
+    smiles, id, root, worker, on_progress : object
         As in `embed_file`.
     on_rows : callable or None, default=None
         Called with the rows of the matrix that are done, and how many there are.
@@ -71,8 +73,8 @@ def write_gram(
         if name.exists():
             raise ParameterError(f"{name} exists already; choose another name, or remove it")
     work = out.with_name(f"{out.name}.work")
-    columns: dict[str, Any] = {"smiles_column": smiles_column, "id_column": id_column}
-    summary = embed_file(path, work / "features", parameters, **columns, worker=worker, on_progress=on_progress)
+    where: dict[str, Any] = {"smiles": smiles, "id": id, "root": root}
+    summary = embed_file(path, work / "features", parameters, **where, worker=worker, on_progress=on_progress)
     _fill(work, summary, normalize, on_rows or (lambda done, total: None))
     ids = (name for index in range(summary.n_parts) for name in read_ids(part_path(work / "features", index)))
     with appearing(out.with_suffix(".ids.txt")) as partial:

@@ -8,18 +8,18 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import GvoysError, ParameterError
+from gvoys.errors import ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import appearing
-from gvoys.io.inputs import Input, Records
+from gvoys.io.sources import FileSource, Skipped
 from gvoys.series import Series, series_named
 from gvoys.walks import Sequences, Sketch
 
 __all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
 
 JOB = "job.json"
-VERSION = 2  # of the folder: a run goes on only in a folder of its own version
+VERSION = 3  # of the folder: a run goes on only in a folder of its own version
 _FIRST = 1000  # rows
 
 
@@ -93,14 +93,14 @@ class Parameters:
         return series_named(self.series, self.decay)
 
 
-def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:
+def fit_model(source: FileSource, parameters: Parameters) -> RandomWalkFeatures:
     """Fit features on the first rows that hold a graph: the kind of labels comes from there.
 
     How many rows that are does not depend on the parts, so that features do not either.
 
     Parameters
     ----------
-    source : Input
+    source : FileSource
         The input.
     parameters : Parameters
         Parameters of the features.
@@ -112,15 +112,18 @@ def fit_model(source: Input, parameters: Parameters) -> RandomWalkFeatures:
 
     Raises
     ------
-    ParameterError
+    DatasetError
         If no graph can be read.
     """
     parameters.check()
+    first: list[Skipped] = []
     for chunk in source.chunks(_FIRST):
-        graphs = _graphs_of(source.read(chunk))
-        if graphs is not None:
+        records = source.records(chunk)
+        graphs, _, skipped = source.graphs_of(records)
+        if len(graphs):
             return _fitted(graphs, parameters)
-    raise ParameterError(f"{source.path.name} holds no graph that can be read")
+        first = first or sorted([*records.skipped, *skipped])
+    raise source.no_graph(first)
 
 
 def _fitted(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
@@ -143,30 +146,12 @@ def _fitted(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
     return model
 
 
-def _graphs_of(records: Records) -> GraphBatch | None:
-    """The graphs of some records; where they do not fit together, those that are like the first."""
-    places = range(len(records.lines))
-    try:
-        batch, _ = records.build(places)
-        return batch if len(batch) else None
-    except GvoysError:
-        pass
-    found: GraphBatch | None = None
-    for place in places:
-        try:
-            one, _ = records.build([place])
-            found = one if found is None or not len(found) else GraphBatch.concatenate([found, one])
-        except GvoysError:
-            continue
-    return found if found is not None and len(found) else None
-
-
-def describe(source: Input, parameters: Parameters, model: RandomWalkFeatures) -> dict[str, Any]:
+def describe(source: FileSource, parameters: Parameters, model: RandomWalkFeatures) -> dict[str, Any]:
     """The job as JSON; the same for the same input and parameters, whatever the machine.
 
     Parameters
     ----------
-    source : Input
+    source : FileSource
         The input.
     parameters : Parameters
         Parameters of the features.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gvoys.errors import DatasetError
 from gvoys.io.arrow import ARROW_ERRORS, pyarrow
 from gvoys.io.files import appearing
+from gvoys.io.sources import Skipped
 
 __all__ = ["part_path", "read_features", "read_ids", "read_summary", "write_part"]
 
@@ -36,7 +37,7 @@ def part_path(folder: Path, index: int) -> Path:
     return folder / f"part-{index:07d}.parquet"
 
 
-def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list[tuple[int, str]]) -> None:
+def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list[Skipped]) -> None:
     """Write a part: the same bytes for the same content; the file appears when it is complete.
 
     Parameters
@@ -47,8 +48,8 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list
         Id of each graph.
     features : array of shape (n_graphs, width)
         Features of each graph.
-    skipped : list of (int, str)
-        Line and reason of each row that was skipped.
+    skipped : list of Skipped
+        Rows that were skipped.
     """
     arrow, parquet = pyarrow(), pyarrow("parquet")
     flat = arrow.array(np.ascontiguousarray(features).ravel())
@@ -65,7 +66,7 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list
         parquet.write_table(table, partial, compression="none", use_dictionary=False, write_statistics=False)
 
 
-def read_summary(path: Path) -> tuple[int, list[tuple[int, str]]]:
+def read_summary(path: Path) -> tuple[int, list[Skipped]]:
     """How many graphs a part holds, and the rows that were skipped.
 
     Parameters
@@ -77,8 +78,8 @@ def read_summary(path: Path) -> tuple[int, list[tuple[int, str]]]:
     -------
     n_graphs : int
         Number of graphs.
-    skipped : list of (int, str)
-        Line and reason of each row that was skipped.
+    skipped : list of Skipped
+        Rows that were skipped.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def read_summary(path: Path) -> tuple[int, list[tuple[int, str]]]:
     try:
         with parquet.ParquetFile(path) as file:
             skipped = json.loads(file.schema_arrow.metadata[_SKIPPED])
-            return file.metadata.num_rows, [(int(line), str(reason)) for line, reason in skipped]
+            return file.metadata.num_rows, [Skipped(int(row), str(text), str(reason)) for row, text, reason in skipped]
     except ARROW_ERRORS:
         raise DatasetError(f"{path} is damaged or no part of a run; remove it and give the command again") from None
 

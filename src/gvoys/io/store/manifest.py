@@ -15,9 +15,17 @@ import numpy as np
 
 from gvoys.errors import StoreError
 from gvoys.io.files import appearing
-from gvoys.io.store.columns import HEADER
+from gvoys.io.store.arrays import HEADER
 
-__all__ = ["FORMAT", "MANIFEST", "VERSION", "checksum_file", "read_json", "read_manifest", "write_manifest"]
+__all__ = [
+    "MANIFEST",
+    "checksum_file",
+    "decode_label",
+    "encode_label",
+    "read_json",
+    "read_manifest",
+    "write_manifest",
+]
 
 FORMAT, VERSION = "gvoys store", 1
 MANIFEST = "manifest.json"
@@ -36,20 +44,7 @@ _ARRAYS: dict[str, tuple[tuple[type, ...], int]] = {  # types and dimensions
 
 
 def checksum_file(path: Path, skip: int = 0) -> int:
-    """CRC-32 of a file: it finds any flipped bit and nearly any other damage.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    skip : int, default=0
-        Number of bytes at the beginning that are not included.
-
-    Returns
-    -------
-    int
-        The checksum.
-    """
+    """CRC-32 of a file after its first `skip` bytes: it finds any flipped bit and nearly any other damage."""
     value = 0
     with path.open("rb") as file:
         file.seek(skip)
@@ -59,38 +54,14 @@ def checksum_file(path: Path, skip: int = 0) -> int:
 
 
 def write_manifest(folder: Path, content: dict[str, Any]) -> None:
-    """Write the manifest, complete with format, version and checksum.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the store.
-    content : dict
-        What the manifest says.
-    """
+    """Write the manifest, complete with format, version and checksum."""
     body = {"format": FORMAT, "version": VERSION, **content}
     with appearing(folder / MANIFEST) as partial:
         partial.write_text(json.dumps({**body, "checksum": _checksum(body)}, indent=1))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a store.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the store.
-
-    Returns
-    -------
-    dict
-        What the manifest says.
-
-    Raises
-    ------
-    StoreError
-        If the folder is not a store, or one that this version cannot read.
-    """
+    """Read a manifest, or raise StoreError if the folder is not a store that this version can read."""
     if not folder.is_dir():
         raise StoreError(f"there is no store {folder}; a store is a folder that gvoys.write_store makes")
     file = folder / MANIFEST
@@ -101,27 +72,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise StoreError(f"{file} is not the manifest of a store; write the store again")
     if content.get("version") != VERSION:
         raise StoreError(f"{file} has version {content.get('version')!r}; this gvoys reads version {VERSION}")
-    if content.pop("checksum", None) != _checksum(content):
-        raise StoreError(f"{file} is damaged: its checksum does not fit; write the store again")
-    fault = _find_fault(content)
+    intact = content.pop("checksum", None) == _checksum(content)
+    fault = _find_fault(content) if intact else "its checksum does not fit"
     if fault:
         raise StoreError(f"{file} is damaged: {fault}; write the store again")
     return content
 
 
 def read_json(file: Path) -> Any:
-    """What a JSON file says.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-
-    Returns
-    -------
-    object or None
-        The content, or None where the file is not JSON.
-    """
+    """What a JSON file says, or None if it is not JSON."""
     try:
         return json.loads(file.read_bytes())
     except (ValueError, RecursionError):
@@ -167,3 +126,34 @@ def _checksum(body: dict[str, Any]) -> int:
         return zlib.crc32(json.dumps(body, sort_keys=True).encode())
     except RecursionError:  # lists in lists in lists: not what was written
         return -1
+
+
+# -- labels
+
+
+def encode_label(value: Any) -> Any:
+    """A label as JSON; of a type that JSON does not have, the text is kept. Kernels read hashes, stored beside."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, tuple):
+        return {"tuple": [encode_label(item) for item in value]}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    return value if _is_plain(value) else {"text": repr(value)}
+
+
+def decode_label(value: Any) -> Any:
+    """The label that `encode_label` was given; ValueError for what it never writes."""
+    if _is_plain(value):
+        return value
+    match value:
+        case {"tuple": list(items)} if len(value) == 1:
+            return tuple(decode_label(item) for item in items)
+        case {"bytes": str(text)} if len(value) == 1:
+            return bytes.fromhex(text)
+        case {"text": str(text)} if len(value) == 1:
+            return text
+    raise ValueError
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or type(value) in (bool, int, float, str)

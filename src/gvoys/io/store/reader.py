@@ -13,9 +13,8 @@ from gvoys.errors import GraphError, StoreError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.symmetry import check_mirrored
-from gvoys.io.store.columns import HEADER, npy_header
-from gvoys.io.store.manifest import checksum_file, read_json, read_manifest
-from gvoys.io.store.values import decode_value
+from gvoys.io.store.arrays import HEADER, npy_header
+from gvoys.io.store.manifest import checksum_file, decode_label, read_json, read_manifest
 
 __all__ = ["open_store"]
 
@@ -93,7 +92,7 @@ def _read_values(file: Path, about: dict[str, Any], verify: bool) -> tuple[Any, 
     values = read_json(file)
     try:
         if isinstance(values, list):
-            return tuple(map(decode_value, values))
+            return tuple(map(decode_label, values))
     except (ValueError, RecursionError):
         pass
     raise StoreError(f"{file} is damaged: it is not a list of labels; write the store again")

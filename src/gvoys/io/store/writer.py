@@ -20,9 +20,8 @@ from gvoys.graphs.entries import index_type
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
 from gvoys.io.convert import as_batch
-from gvoys.io.store.columns import Column
-from gvoys.io.store.manifest import checksum_file, write_manifest
-from gvoys.io.store.values import encode_value
+from gvoys.io.store.arrays import ArrayFile
+from gvoys.io.store.manifest import checksum_file, encode_label, write_manifest
 
 __all__ = ["StoreWriter", "write_store"]
 
@@ -81,9 +80,8 @@ class StoreWriter:
             raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
         self._folder = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self.directed: bool | None = None
-        self._columns: dict[str, Column] = {}
-        self._codes: dict[str, dict[int, int]] = {}  # of labels: hash to code
-        self._values: dict[str, list[Any]] = {}  # and code to value
+        self._arrays: dict[str, ArrayFile] = {}
+        self._labels: dict[str, dict[int, tuple[int, Any]]] = {}  # hash to code and value
         self._graph_nodes = 0  # of the graph that rows are being added to
         self._largest = -1  # node that its entries lead to
 
@@ -91,8 +89,8 @@ class StoreWriter:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(parents=True)
         for name in ("node_offsets", "indptr"):
-            self._column(name, np.int64).append(np.zeros(1))
-        self._column("indices", np.int32)
+            self._array(name, np.int64).append(np.zeros(1))
+        self._array("indices", np.int32)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
@@ -100,8 +98,8 @@ class StoreWriter:
             if kind is None:
                 self._finish()
         finally:
-            for column in self._columns.values():
-                column.close()
+            for array in self._arrays.values():
+                array.close()
             shutil.rmtree(self._folder, ignore_errors=True)
 
     # -- graphs in
@@ -135,7 +133,7 @@ class StoreWriter:
             batch.node_labels,
             batch.node_attributes,
         )
-        self._columns["node_offsets"].append(nodes + batch.node_offsets[1:].astype(np.int64))
+        self._arrays["node_offsets"].append(nodes + batch.node_offsets[1:].astype(np.int64))
 
     def add_rows(
         self,
@@ -202,102 +200,95 @@ class StoreWriter:
         if self._largest >= self._graph_nodes:
             raise GraphError(f"an entry leads to node {self._largest}, and the graph has {self._graph_nodes} nodes")
         self._largest = -1
-        self._columns["node_offsets"].append(np.array([self.n_nodes]))
+        self._arrays["node_offsets"].append(np.array([self.n_nodes]))
         self._graph_nodes = 0
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes so far."""
-        return self._columns["indptr"].length - 1
+        return self._arrays["indptr"].length - 1
 
     @property
     def n_entries(self) -> int:
         """Number of adjacency entries so far."""
-        return self._columns["indices"].length
+        return self._arrays["indices"].length
 
     def _append_rows(
         self,
         degrees: NDArray[Any],
         indices: NDArray[Any],
         directed: bool,
-        weights: NDArray[Any] | None,
+        edge_weights: NDArray[Any] | None,
         edge_labels: Labels | None,
         node_labels: Labels | None,
-        attributes: NDArray[Any] | None,
+        node_attributes: NDArray[Any] | None,
     ) -> None:
         if self.directed not in (None, directed):
             raise GraphError("directed and undirected graphs do not go into one store; make them alike first")
-        nodes, entries = self.n_nodes, self.n_entries
-        edge_labels = edge_labels if len(indices) else None
-        node_labels, attributes = (node_labels, attributes) if len(degrees) else (None, None)
-        for name, labels, before, count in (
-            ("edge_labels", edge_labels, entries, len(indices)),
-            ("node_labels", node_labels, nodes, len(degrees)),
-            ("node_attributes", attributes, nodes, len(degrees)),
-        ):
-            self._check_alike(name, labels is not None, before, count)
+        self._check_alike("edge_labels", edge_labels, self.n_entries, len(indices))
+        self._check_alike("node_labels", node_labels, self.n_nodes, len(degrees))
+        self._check_alike("node_attributes", node_attributes, self.n_nodes, len(degrees))
         self.directed = directed
-        if weights is not None and "edge_weights" not in self._columns:
-            self._column("edge_weights", np.float64).fill(entries, 1.0)
-        if "edge_weights" in self._columns:
-            self._columns["edge_weights"].append(np.ones(len(indices)) if weights is None else weights)
-        self._append_labels("edge_labels", edge_labels)
-        self._append_labels("node_labels", node_labels)
-        if attributes is not None:
-            self._append_attributes(attributes)
-        self._columns["indptr"].append(entries + np.cumsum(degrees, dtype=np.int64))
-        self._columns["indices"].append(indices)
+        self._append_weights(edge_weights, len(indices))
+        if edge_labels is not None and len(indices):
+            self._append_labels("edge_labels", edge_labels)
+        if node_labels is not None and len(degrees):
+            self._append_labels("node_labels", node_labels)
+        if node_attributes is not None and len(degrees):
+            self._append_attributes(node_attributes)
+        self._arrays["indptr"].append(self.n_entries + np.cumsum(degrees, dtype=np.int64))
+        self._arrays["indices"].append(indices)
 
-    def _check_alike(self, name: str, given: bool, before: int, count: int) -> None:
-        if count and before and given != (name in self._columns):
+    def _check_alike(self, name: str, given: Any, before: int, count: int) -> None:
+        if count and before and (given is not None) != (name in self._arrays):
             what = name.replace("_", " ")
             raise GraphError(f"some of the graphs have {what} and others have none; give {what} to all or to none")
 
+    def _append_weights(self, weights: NDArray[Any] | None, count: int) -> None:
+        if weights is not None and "edge_weights" not in self._arrays:
+            self._array("edge_weights", np.float64).fill(self.n_entries, 1.0)
+        if "edge_weights" in self._arrays:
+            self._arrays["edge_weights"].append(np.ones(count) if weights is None else weights)
+
     def _append_attributes(self, attributes: NDArray[Any]) -> None:
-        column = self._columns.get("node_attributes")
         width = attributes.shape[1]
-        column = column or self._column("node_attributes", np.float64, width)
-        if column.width != width:
-            raise GraphError(f"the graphs have {column.width} and {width} node attributes; give all the same number")
-        column.append(attributes)
+        array = self._arrays.get("node_attributes") or self._array("node_attributes", np.float64, width)
+        if array.width != width:
+            raise GraphError(f"the graphs have {array.width} and {width} node attributes; give all the same number")
+        array.append(attributes)
 
-    def _append_labels(self, name: str, labels: Labels | None) -> None:
+    def _append_labels(self, name: str, labels: Labels) -> None:
         """Codes into a table for the whole store, which grows with new labels."""
-        if labels is None:
-            return
-        known, values = self._codes.setdefault(name, {}), self._values.setdefault(name, [])
-        codes = np.empty(len(labels.hashes), np.int32)
-        for place, key in enumerate(labels.hashes.tolist()):
-            codes[place] = known.setdefault(key, len(known))
-            if len(known) > len(values):
-                values.append(labels.values[place])
-        column = self._columns.get(name) or self._column(name, np.int32)
-        column.append(codes[labels.codes])
+        table = self._labels.setdefault(name, {})
+        for key, value in zip(labels.hashes.tolist(), labels.values, strict=True):
+            table.setdefault(key, (len(table), value))
+        codes = np.array([table[key][0] for key in labels.hashes.tolist()], np.int32)
+        array = self._arrays.get(name) or self._array(name, np.int32)
+        array.append(codes[labels.codes])
 
-    def _column(self, name: str, kind: Any, width: int | None = None) -> Column:
-        self._columns[name] = Column(self._folder, name, kind, width)
-        return self._columns[name]
+    def _array(self, name: str, kind: Any, width: int | None = None) -> ArrayFile:
+        self._arrays[name] = ArrayFile(self._folder / f"{name}.npy", kind, width)
+        return self._arrays[name]
 
     # -- the end
 
     def _finish(self) -> None:
         if self._graph_nodes:
             raise StoreError("the last graph was not ended; call end_graph() after its rows")
-        for name, largest in (("node_offsets", self.n_nodes), ("indptr", self.n_entries)):
-            if index_type(largest) is np.int32:  # as batches in memory have it
-                self._columns[name] = self._columns[name].narrowed(self._folder, np.int32)
-        for name, known in self._codes.items():
-            self._column(f"{name}_hashes", np.uint64).append(np.fromiter(known, np.uint64, len(known)))
-        arrays = {name: column.finish() for name, column in self._columns.items()}
-        values = {name: self._write_values(name, held) for name, held in self._values.items()}
+        for name, table in self._labels.items():
+            self._array(f"{name}_hashes", np.uint64).append(np.fromiter(table, np.uint64, len(table)))
+        # offsets are counted in 64 bits, and kept as batches in memory have them
+        kinds = {"node_offsets": index_type(self.n_nodes), "indptr": index_type(self.n_entries)}
+        arrays = {name: array.finish(kinds.get(name)) for name, array in self._arrays.items()}
+        values = {name: self._write_values(name, table) for name, table in self._labels.items()}
         write_manifest(self._folder, {"directed": bool(self.directed), "arrays": arrays, "values": values})
         if self.path.exists():
             raise StoreError(f"{self.path} was made by someone else in the meantime; choose another folder")
         self._folder.rename(self.path)
 
-    def _write_values(self, name: str, values: list[Any]) -> dict[str, int]:
+    def _write_values(self, name: str, table: dict[int, tuple[int, Any]]) -> dict[str, int]:
         file = self._folder / f"{name}_values.json"
-        file.write_text(json.dumps([encode_value(value) for value in values]))
+        file.write_text(json.dumps([encode_label(value) for _, value in table.values()]))
         return {"bytes": file.stat().st_size, "crc32": checksum_file(file)}
 
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gvoys.datasets.archive import open_archive
-from gvoys.datasets.tu import dataset_name
+from gvoys.io.tu.archive import open_archive
+from gvoys.io.tu.dataset import dataset_name
 
 __all__ = ["LabelNames", "parse_names", "read_names"]
 

@@ -1,0 +1,57 @@
+"""What commands do with DATA: open it, say which rows were skipped, and find what there is to predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from gvoys.errors import DatasetError
+from gvoys.io import Graphs, Skipped, open_graphs
+from gvoys.io.open import no_columns
+
+__all__ = ["is_real", "read_with_target", "say_skipped"]
+
+_SHOWN = 3  # rows that are skipped, by name
+_CLASSES = 20  # different whole numbers from which a target is taken as real
+
+
+def read_with_target(
+    console: Console, data: str, root: Path | None, target: str | None, smiles: str
+) -> tuple[str, Graphs, NDArray[Any]]:
+    """The name, the graphs and the target; says which rows were skipped."""
+    source = open_graphs(data, smiles=smiles, target=target, root=root)
+    if not source.column_names:
+        raise no_columns(source)
+    if len(source.target_names) != 1:
+        names = ", ".join(map(repr, source.column_names))
+        raise DatasetError(f"{source}: name the column to predict with --target; it has {names}")
+    graphs = source.read()
+    say_skipped(console, len(graphs.skipped), len(graphs.batch), graphs.skipped)
+    assert graphs.y is not None
+    return source.name, graphs, graphs.y
+
+
+def say_skipped(
+    console: Console, n_skipped: int, n_graphs: int, rows: Sequence[Skipped] = (), file: Path | None = None
+) -> None:
+    """Say how many rows are missing from the result, and name the first ones or the file that lists them."""
+    if not n_skipped:
+        return
+    named = "; ".join([f"row {each.row}: {each.reason}" for each in rows[:_SHOWN]])
+    more = f"; and {n_skipped - _SHOWN} more" if n_skipped > _SHOWN else ""
+    where = f"; {file} lists them" if file else f": {named}{more}."
+    verb = "was" if n_skipped == 1 else "were"
+    text = f"{n_skipped:,} of {n_skipped + n_graphs:,} rows {verb} skipped{where}"
+    console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+
+def is_real(y: NDArray[Any]) -> bool:
+    """Whether targets are real numbers rather than classes."""
+    if y.dtype.kind != "f":
+        return False
+    return bool((y != np.round(y)).any()) or len(np.unique(y)) > _CLASSES

@@ -1,0 +1,171 @@
+"""open_graphs: the one entry point for files of graphs, tables of molecules and graphs in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from gvoys.errors import DatasetError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.convert import as_list
+from gvoys.io.sources.base import GraphSource
+from gvoys.io.sources.graphs import BatchSource, ObjectsSource, StoreSource, TuSource
+from gvoys.io.sources.lines import Graph6Source, JsonSource, SmilesSource
+from gvoys.io.sources.parquet import ParquetSource
+from gvoys.io.sources.table import DELIMITERS, ColumnsSource, TextTableSource
+
+__all__ = ["find_datasets_by", "no_columns", "open_graphs"]
+
+KINDS = ".smi, .csv, .tsv, .txt or .parquet (SMILES), .g6, .s6, .jsonl, a TU .zip or folder, or a store"
+_SMILES = {".smi", ".smiles"}
+_GRAPH6 = {".g6", ".s6", ".graph6", ".sparse6"}
+_JSON = {".jsonl", ".ndjson"}
+
+Target = str | Sequence[str] | None
+Finder = Callable[[str, Any], Path]
+_finders: list[Finder] = []
+
+
+def open_graphs(
+    source: Any,
+    *,
+    smiles: str = "smiles",
+    id: str | None = None,
+    target: str | Sequence[str] | None = None,
+    root: str | PathLike[str] | None = None,
+) -> GraphSource:
+    """Open graphs of any kind: a file, a dataset by its name, a table of SMILES, or graphs in memory.
+
+    Rows that cannot be read are skipped, and listed with the reason. They are numbered from 1, whatever the form: a
+    header is not counted, a blank line is.
+
+    Parameters
+    ----------
+    source : path, str, DataFrame or list
+        - a table of SMILES: .csv, .tsv, .txt (with tabs), .parquet, or a DataFrame; a row of a text file is one line;
+        - SMILES: .smi, with an id after each SMILES, or a list of strings;
+        - graphs: .g6, .s6, .jsonl (node-link; the columns are what each graph says under "graph"), a store;
+        - a dataset of the TU collection: a zip, a folder, or its name, such as "MUTAG"; its column is "class", or
+          "target" for real numbers;
+        - a GraphBatch, or a list of anything that `as_batch` takes: networkx, igraph, PyG, SciPy, GraKeL, RDKit.
+    smiles : str, default="smiles"
+        Column of a table that holds the SMILES. Case does not matter in names of columns.
+    id : str or None, default=None
+        Column that holds the ids; None numbers the rows. A row without an id is skipped.
+    target : str, sequence of str or None, default=None
+        Column or columns to predict. A row without a target is skipped.
+    root : str, path-like or None, default=None
+        A folder that holds TU datasets, as NAME.zip or NAME/, where `source` is a name; None looks where
+        `datasets.load_tu` does.
+
+    Returns
+    -------
+    GraphSource
+        Its method `read` gives all graphs with ids, columns and skipped rows, `batches` the same piece by piece.
+
+    Raises
+    ------
+    DatasetError
+        If there is no such file or column, or the file is of no kind that can be read.
+
+    Examples
+    --------
+    >>> graphs = open_graphs(["CCO", "C1CC", "c1ccccc1"]).read()
+    >>> graphs.batch, graphs.ids
+    (GraphBatch(2 graphs, 9 nodes, 8 edges, 4 node labels, 2 edge labels), ['1', '3'])
+    >>> graphs.skipped
+    [Skipped(row=2, text='C1CC', reason="RDKit cannot read the SMILES 'C1CC'")]
+    """
+    opened = _open(source, smiles, id, target, root)
+    if target is not None and not opened.target_names:
+        raise no_columns(opened)
+    if id is not None and not opened.has_ids:
+        raise DatasetError(f"{opened} has no column of ids; leave out id=… or --id")
+    return opened
+
+
+def no_columns(source: GraphSource) -> DatasetError:
+    """What to raise where there is nothing to predict.
+
+    Parameters
+    ----------
+    source : GraphSource
+        The source.
+
+    Returns
+    -------
+    DatasetError
+        The error, with what to do.
+    """
+    needed = 'a table, a TU dataset, or .jsonl with values under "graph"'
+    return DatasetError(f"{source} has no columns to predict; a target needs {needed}")
+
+
+def _open(source: Any, smiles: str, id: str | None, target: Target, root: Any) -> GraphSource:
+    if isinstance(source, (str, PathLike)):
+        return _open_path(_locate(source, root), smiles, id, target)
+    if hasattr(source, "iloc") and hasattr(source, "columns"):  # a DataFrame, without importing pandas
+        columns: dict[str, Any] = {}
+        for place, name in enumerate(source.columns):
+            columns.setdefault(str(name), source.iloc[:, place].tolist())  # of two alike, the first
+        return ColumnsSource("the DataFrame", columns, smiles, id, target)
+    if isinstance(source, GraphBatch):
+        return BatchSource(source)
+    if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist"):  # a Series or an array of strings
+        source = source.tolist()
+    items = as_list(source, "open_graphs")
+    if any(isinstance(item, str) for item in items):
+        return ColumnsSource("the list", {"smiles": items}, "smiles", id, target)
+    if items and all(isinstance(item, GraphBatch) for item in items):
+        return BatchSource(GraphBatch.concatenate(items))
+    return ObjectsSource(items)
+
+
+def find_datasets_by(find: Finder) -> None:
+    """Let `open_graphs` take the names of datasets.
+
+    Parameters
+    ----------
+    find : callable
+        Returns the file or folder of a dataset, given its name and `root`. `gvoys.datasets`, which lies above this
+        package, gives its own.
+    """
+    _finders[:] = [find]
+
+
+def _locate(source: str | PathLike[str], root: Any) -> Path:
+    """The path, or the path of the dataset of this name."""
+    path = Path(source)
+    named = isinstance(source, str) and path.name == source and not path.exists() and not path.suffix
+    if _finders and (named or (root is not None and not _is_file(path))):
+        return _finders[0](str(source), root).absolute()
+    if not path.exists():
+        raise DatasetError(f"there is no file or folder {path}")
+    return path.absolute()  # workers may stand elsewhere
+
+
+def _is_file(path: Path) -> bool:
+    return path.suffix.lower() in _SMILES | _GRAPH6 | _JSON | {*DELIMITERS, ".parquet"}
+
+
+def _open_path(path: Path, smiles: str, id: str | None, target: Target) -> GraphSource:
+    suffix = path.suffix.lower()
+    if path.is_dir():
+        return StoreSource(path) if (path / "manifest.json").exists() else TuSource(path, target)
+    if suffix == ".zip":
+        return TuSource(path, target)
+    if suffix in DELIMITERS:
+        return TextTableSource(path, smiles, id, target)
+    if suffix == ".parquet":
+        return ParquetSource(path, smiles, id, target)
+    if suffix in _JSON:
+        return JsonSource(path, id, target)
+    if suffix in _SMILES:
+        return SmilesSource(path)
+    if suffix in _GRAPH6:
+        return Graph6Source(path)
+    if suffix == ".gz":
+        raise DatasetError(f"{path.name} is compressed and cannot be read from the middle; unpack it first")
+    raise DatasetError(f"{path.name} is not one of {KINDS}")

@@ -1,0 +1,247 @@
+"""Text files with one graph per line: SMILES, graph6 and sparse6, node-link JSON."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gvoys.errors import DatasetError, GraphError, GvoysError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.convert import build_batch, read_graph
+from gvoys.io.graph6 import read_graph6
+from gvoys.io.smiles import check_rdkit, read_smiles
+from gvoys.io.sources.base import FileSource
+from gvoys.io.sources.records import Chunk, Records, Skipped
+
+__all__ = ["BOM", "Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each", "decode_line"]
+
+_READ = 1 << 20  # bytes at a time, when lines are counted
+_HEAVY = 1 << 24  # bytes after which a chunk ends with the line
+_LONGEST = 1 << 28  # bytes of a line
+_FIRST = 1000  # lines among which a graph must tell the names of columns
+BOM = b"\xef\xbb\xbf"
+
+
+class LinesSource(FileSource):
+    """A text file with one row per line; blank lines are no rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    _begin = 0  # the byte at which rows begin
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def chunks(self, n_rows: int) -> Iterator[Chunk]:
+        begin, row = self._begin, 1
+        for index, (end, n_lines) in enumerate(_cuts(self.path, begin, n_rows)):
+            yield Chunk(index, begin, end, row)
+            begin, row = end, row + n_lines
+
+    def records(self, chunk: Chunk, columns: bool = False) -> Records:
+        rows, texts, skipped = [], [], []
+        for row, line in enumerate(self._lines(chunk), chunk.row):
+            try:
+                text = decode_line(line)
+            except GraphError as error:
+                skipped.append(Skipped.of(row, line, str(error)))
+                continue
+            if text.strip():
+                rows.append(row)
+                texts.append(text)
+        return self._records(rows, texts, skipped, columns)
+
+    def _lines(self, chunk: Chunk) -> list[bytes]:
+        with self.path.open("rb") as file:
+            file.seek(chunk.begin)
+            lines = file.read(chunk.end - chunk.begin).split(b"\n")
+        if chunk.begin == 0:
+            lines[0] = lines[0].removeprefix(BOM)
+        return lines
+
+    @abstractmethod
+    def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
+        """What some lines hold."""
+
+
+class SmilesSource(LinesSource):
+    """A file without a header: a SMILES on every line, and after a space or tab its id.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    has_smiles = True
+
+    def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
+        check_rdkit()  # where it is missing, no row is at fault
+        words = [text.split(None, 1) for text in texts]
+        ids = [each[1].strip() if len(each) > 1 else str(row) for row, each in zip(rows, words, strict=True)]
+        return Records(rows, ids, [each[0] for each in words], skipped)
+
+    def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
+        return read_smiles(items)
+
+
+class Graph6Source(LinesSource):
+    """A file of graph6 or sparse6.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
+        return Records(rows, [str(row) for row in rows], [text.strip() for text in texts], skipped)
+
+    def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
+        return build_each(items, read_graph6)
+
+
+class JsonSource(LinesSource):
+    """A file of node-link graphs; what they say under "graph" are their columns.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    id : str or None
+        Column that holds the ids; None numbers the rows.
+    target : str, sequence of str or None
+        Columns that no graph may lack.
+    """
+
+    def __init__(self, path: Path, id: str | None, target: str | Sequence[str] | None) -> None:
+        super().__init__(path)
+        self.column_names = self._names_of_first()
+        if self.column_names:
+            self._choose(id, target)
+
+    def _names_of_first(self) -> list[str]:
+        """What the first graph that can be read says of itself."""
+        with self.path.open("rb") as file:
+            for line in islice(file, _FIRST):
+                with suppress(GraphError):
+                    return list(_attributes(_parse_json(decode_line(line.removeprefix(BOM)))))
+        return []
+
+    def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
+        names = self.column_names if columns else self._needed
+        if not names:
+            return Records(rows, [str(row) for row in rows], texts, skipped)
+        said = [_attributes_of_line(text) for text in texts]
+        return self._select(rows, texts, {name: [each.get(name) for each in said] for name in names}, skipped)
+
+    def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
+        return build_each(items, lambda text: read_graph(_parse_json(text)))
+
+
+def decode_line(line: bytes) -> str:
+    """A line as text, without its end.
+
+    Parameters
+    ----------
+    line : bytes
+        The line.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    GraphError
+        If it is not UTF-8.
+    """
+    try:
+        return line.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise GraphError("the line is not UTF-8") from None
+
+
+def _cuts(path: Any, begin: int, n_rows: int) -> Iterator[tuple[int, int]]:
+    """Where chunks end, and how many lines they have, in memory that does not depend on the file."""
+    first, place, held = begin, begin, 0  # where this chunk begins, how far was read, lines so far
+    latest = begin  # where the line begins that is being read
+    with path.open("rb") as file:
+        file.seek(begin)
+        while block := file.read(_READ):
+            ends = place + 1 + np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+            used = 0
+            while used < len(ends):
+                heavy = int(np.searchsorted(ends, first + _HEAVY))  # the line that passes the limit is the last
+                last = min(used + n_rows - held, heavy + 1)
+                if last > len(ends):
+                    held += len(ends) - used
+                    break
+                yield int(ends[last - 1]), held + last - used
+                first, used, held = int(ends[last - 1]), last, 0
+            place, latest = place + len(block), int(ends[-1]) if len(ends) else latest
+            if place - latest > _LONGEST:
+                raise DatasetError(f"{path.name} has a line of over {_LONGEST / 2**20:g} MiB, at byte {latest}")
+    if place > first:
+        yield place, held + 1
+
+
+def build_each(items: Sequence[Any], read: Callable[[Any], Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
+    """Build the graphs that can be read.
+
+    Parameters
+    ----------
+    items : sequence
+        What to read.
+    read : callable
+        Reads one item to GraphParts.
+
+    Returns
+    -------
+    batch : GraphBatch
+        The graphs.
+    unread : list of (int, str)
+        Place and reason of each item that cannot be read.
+    """
+    parts, unread = [], []
+    for place, item in enumerate(items):
+        try:
+            parts.append(read(item))
+        except GvoysError as error:
+            unread.append((place, str(error)))
+    return build_batch(parts), unread
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        graph = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise GraphError(f"the line is not JSON ({error})") from None
+    if not isinstance(graph, dict) or "nodes" not in graph:
+        raise GraphError('the line is not a graph; {"nodes": [{"id": …}], "links": [{"source": …, "target": …}]} is')
+    return graph
+
+
+def _attributes(graph: Any) -> dict[str, Any]:
+    found = graph.get("graph")
+    return found if isinstance(found, dict) else {}
+
+
+def _attributes_of_line(text: str) -> dict[str, Any]:
+    try:
+        return _attributes(_parse_json(text))
+    except GraphError:  # which `build` says
+        return {}

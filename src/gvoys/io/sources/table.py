@@ -1,0 +1,154 @@
+"""Tables of SMILES: text files with a header, and columns in memory."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gvoys.errors import DatasetError, GraphError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.smiles import check_rdkit, read_smiles
+from gvoys.io.sources.base import GraphSource, row_chunks
+from gvoys.io.sources.columns import cell_text, find_columns
+from gvoys.io.sources.lines import BOM, LinesSource, decode_line
+from gvoys.io.sources.records import Chunk, Records, Skipped
+
+__all__ = ["DELIMITERS", "ColumnsSource", "TableSource", "TextTableSource"]
+
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+
+
+class TableSource(GraphSource):
+    """What tables have in common: a column of SMILES, and others."""
+
+    has_smiles = True
+
+    def _open(self, names: list[str], smiles: str, id: str | None, target: str | Sequence[str] | None) -> None:
+        """Find the columns that are asked for."""
+        self.column_names = names
+        self._smiles = find_columns(str(self), names, [smiles], "smiles")[0]
+        self._choose(id, target)
+
+    @property
+    def _needed(self) -> list[str]:
+        return [self._smiles, *super()._needed]
+
+    def _molecules(
+        self, rows: Sequence[int], cells: Mapping[str, Sequence[Any]], skipped: list[Skipped], columns: bool
+    ) -> Records:
+        """Rows with a SMILES, an id and a target."""
+        check_rdkit()  # where it is missing, no row is at fault
+        texts, kept = [], []
+        for place, row in enumerate(rows):
+            cell = cells[self._smiles][place]
+            try:
+                texts.append(cell_text(cell, self._smiles))
+                kept.append(place)
+            except GraphError as error:
+                skipped.append(Skipped.of(row, cell, str(error)))
+        others = {
+            name: [values[place] for place in kept] for name, values in cells.items() if name and name != self._smiles
+        }
+        found = self._select([rows[place] for place in kept], texts, others, skipped)
+        return found if columns else Records(found.rows, found.ids, found.items, found.skipped)
+
+    def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
+        return read_smiles(items)
+
+
+class TextTableSource(TableSource, LinesSource):
+    """A table with a header, one row per line; a quoted field may hold delimiters but no line breaks.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    smiles : str
+        Column that holds the SMILES.
+    id : str or None
+        Column that holds the ids; None numbers the rows.
+    target : str, sequence of str or None
+        Columns that no row may leave empty.
+    """
+
+    def __init__(self, path: Path, smiles: str, id: str | None, target: str | Sequence[str] | None) -> None:
+        super().__init__(path)
+        with path.open("rb") as file:
+            header = file.readline(1 << 20)
+            self._begin = file.tell()
+        if not header.strip():
+            raise DatasetError(f"{self} begins with an empty line; a table begins with the names of its columns")
+        try:
+            names = self._split(decode_line(header.removeprefix(BOM)))
+        except GraphError as error:
+            raise DatasetError(f"{self}, header: {error}") from None
+        self._open(names, smiles, id, target)
+
+    def _split(self, text: str) -> list[str]:
+        try:
+            fields = next(csv.reader([f"{text}\n"], delimiter=DELIMITERS[self.path.suffix.lower()]), [])
+        except csv.Error as error:
+            raise GraphError(f"the line is no row of a table ({error})") from None
+        if fields and fields[-1].endswith("\n"):  # which only an open quote takes in
+            raise GraphError("a quoted field does not end on its line")
+        return fields
+
+    def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
+        kept, fields = [], []
+        for row, text in zip(rows, texts, strict=True):
+            try:
+                found = self._split(text)
+            except GraphError as error:
+                skipped.append(Skipped.of(row, text, str(error)))
+                continue
+            if any(field.strip() for field in found):  # else a line of delimiters, which is blank
+                kept.append(row)
+                fields.append(found)
+        wanted = self.column_names if columns else self._needed
+        places = {name: self.column_names.index(name) for name in wanted}
+        cells = {name: [each[k] if k < len(each) else None for each in fields] for name, k in places.items()}
+        return self._molecules(kept, cells, skipped, columns)
+
+
+class ColumnsSource(TableSource):
+    """Columns in memory: a DataFrame, or a list of SMILES.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table, for messages.
+    columns : dict of str to sequence
+        Values by name.
+    smiles : str
+        Column that holds the SMILES.
+    id : str or None
+        Column that holds the ids; None numbers the rows.
+    target : str, sequence of str or None
+        Columns that no row may leave empty.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        columns: Mapping[str, Sequence[Any]],
+        smiles: str,
+        id: str | None,
+        target: str | Sequence[str] | None,
+    ) -> None:
+        super().__init__(name)
+        self._columns = columns
+        self._open(list(columns), smiles, id, target)
+
+    @property
+    def size(self) -> int:
+        return len(self._columns[self._smiles])
+
+    def chunks(self, n_rows: int) -> Iterator[Chunk]:
+        return row_chunks(self.size, n_rows)
+
+    def records(self, chunk: Chunk, columns: bool = False) -> Records:
+        wanted = self.column_names if columns else self._needed
+        cells = {name: list(self._columns[name][chunk.begin : chunk.end]) for name in wanted}
+        return self._molecules(range(chunk.begin + 1, chunk.end + 1), cells, [], columns)
