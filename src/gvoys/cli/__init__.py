@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from gvoys.defaults import DECAY_OF_FILES, FILES, LEARNED_SERIES, PAGE
 from gvoys.errors import GvoysError
 
 __all__ = ["app", "main"]
@@ -97,8 +98,12 @@ def learn(
         str | None, typer.Option(help="svm, layer, alignment or likelihood; svm, for real targets likelihood.")
     ] = None,
     labels: Annotated[str, typer.Option(help="auto, node, edge, both or none.")] = "auto",
-    max_length: Annotated[int, typer.Option(help="The longest walk; one coefficient more than that.")] = 7,
-    refine: Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations; each has its own coefficients.")] = 0,
+    max_length: Annotated[
+        int, typer.Option(help="The longest walk; one coefficient more than that.")
+    ] = LEARNED_SERIES.max_length,
+    refine: Annotated[
+        int, typer.Option(help="Weisfeiler–Lehman iterations; each has its own coefficients.")
+    ] = LEARNED_SERIES.refine,
     folds: _FOLDS = 10,
     seed: _SEED = None,
     out: _OUT = None,
@@ -138,14 +143,14 @@ def embed(
     smiles: _SMILES = "smiles",
     id: _ID = None,
     series: _SERIES = "geometric",
-    decay: _DECAY = 0.0625,
-    max_length: _LENGTH = 6,
+    decay: _DECAY = DECAY_OF_FILES,
+    max_length: _LENGTH = FILES.max_length,
     method: _METHOD = "auto",
-    components: _COMPONENTS = 512,
+    components: _COMPONENTS = FILES.n_components,
     lengths: _LENGTHS = "auto",
     labels: _LABELS = "auto",
-    refine: _REFINE = 0,
-    backtrack: _BACKTRACK = True,
+    refine: _REFINE = FILES.refine,
+    backtrack: _BACKTRACK = FILES.backtrack,
     seed: _RANDOM = 0,
     rows_per_part: _PART = 4096,
     device: _DEVICE = "cpu",
@@ -176,14 +181,14 @@ def kernel(
     smiles: _SMILES = "smiles",
     id: _ID = None,
     series: _SERIES = "geometric",
-    decay: _DECAY = 0.0625,
-    max_length: _LENGTH = 6,
+    decay: _DECAY = DECAY_OF_FILES,
+    max_length: _LENGTH = FILES.max_length,
     method: _METHOD = "auto",
-    components: _COMPONENTS = 512,
+    components: _COMPONENTS = FILES.n_components,
     lengths: _LENGTHS = "stacked",
     labels: _LABELS = "auto",
-    refine: _REFINE = 0,
-    backtrack: _BACKTRACK = True,
+    refine: _REFINE = FILES.refine,
+    backtrack: _BACKTRACK = FILES.backtrack,
     seed: _RANDOM = 0,
     rows_per_part: _PART = 4096,
     device: _DEVICE = "cpu",
@@ -215,7 +220,7 @@ def explore(
         str | None, typer.Option(help="geometric or exponential; by default all lengths have the same share.")
     ] = None,
     decay: Annotated[float | None, typer.Option(help="Of the series; by default 1 / d_max².")] = None,
-    max_length: _LENGTH = 6,
+    max_length: _LENGTH = PAGE.max_length,
     labels: _LABELS = "auto",
     graphs: Annotated[int, typer.Option(help="The most graphs on the page; of more, some are drawn at random.")] = 5000,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from gvoys.defaults import CLASSIFIER
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learning.alignment import block_alignments
@@ -103,14 +104,14 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_length: int = 6,
+        max_length: int = CLASSIFIER.max_length,
         *,
-        refine: int | str = "auto",
+        refine: int | str = CLASSIFIER.refine,
         kernel: str = "auto",
         C: float | str = "auto",
-        n_components: int | str = "auto",
+        n_components: int | str = CLASSIFIER.n_components,
         labels: str = "auto",
-        backtrack: bool | str = "auto",
+        backtrack: bool | str = CLASSIFIER.backtrack,
         attribute_bandwidth: float | str | None = None,
         class_weight: Any = None,
         cv: int = 5,
@@ -179,7 +180,7 @@ class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
         options = Walk.options_of(self) | {"refine": max(grids["refine"])}
         self.profiler_ = Profiler.fitted(
             batch,
-            Walk(self.max_length, **options, start="ones", stop="ones"),
+            Walk(self.max_length, **options, start=CLASSIFIER.ends, stop=CLASSIFIER.ends),
             labels=self.labels,
             n_components=self.n_components,
             seed=self.seed_,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gvoys.defaults import KERNEL
 from gvoys.errors import ConvergenceError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
@@ -90,11 +91,11 @@ def estimate(
     atol: float = 0.0,
     *,
     max_length: int | None = None,
-    start: str = "uniform",
-    stop: str = "uniform",
+    start: str = KERNEL.ends,
+    stop: str = KERNEL.ends,
     labels: str | None = "auto",
-    refine: int = 0,
-    backtrack: bool = True,
+    refine: int = KERNEL.refine,
+    backtrack: bool = KERNEL.backtrack,
     attribute_bandwidth: float | None = None,
     random_state: int = 0,
     max_components: int = 1 << 20,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import WalkEstimator
 from gvoys.graphs.batch import GraphBatch
@@ -93,15 +94,15 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         self,
         series: Series = Geometric("auto"),  # noqa: B008 (immutable)
         *,
-        max_length: int | None = 8,
+        max_length: int | None = KERNEL.max_length,
         method: str = "auto",
-        n_components: int = 512,
+        n_components: int = KERNEL.n_components,
         lengths: str = "stacked",
-        start: Any = "uniform",
-        stop: Any = "uniform",
+        start: Any = KERNEL.ends,
+        stop: Any = KERNEL.ends,
         labels: str | None = "auto",
-        refine: int = 0,
-        backtrack: bool = True,
+        refine: int = KERNEL.refine,
+        backtrack: bool = KERNEL.backtrack,
         attribute_bandwidth: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,

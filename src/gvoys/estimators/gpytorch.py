@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gvoys.defaults import REGRESSOR
 from gvoys.errors import MissingDependencyError
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.io.convert import as_batch
@@ -41,10 +42,10 @@ class WalkKernel(Kernel):
         self,
         X: Any,
         *,
-        max_length: int = 5,
+        max_length: int = REGRESSOR.max_length,
         labels: Any = "auto",
         cosine: bool = True,
-        n_components: int = 1024,
+        n_components: int = REGRESSOR.n_components,
         seed: int = 0,
         n_jobs: int | None = None,
         dtype: Any = torch.float64,
@@ -52,7 +53,12 @@ class WalkKernel(Kernel):
     ) -> None:
         super().__init__()
         batch = as_batch(X)
-        walks = walks_of(batch, max_length, labels, **{"backtrack": False, "start": "ones", "stop": "ones", **options})
+        walks = walks_of(
+            batch,
+            max_length,
+            labels,
+            **{"backtrack": REGRESSOR.backtrack, "start": REGRESSOR.ends, "stop": REGRESSOR.ends, **options},
+        )
         count = check_count(n_components, "n_components")
         self.walks, _ = WalkBlocks.fitted(batch, walks, cosine=cosine, n_components=count, seed=seed, n_jobs=n_jobs)
         self.dtype_of_features = dtype

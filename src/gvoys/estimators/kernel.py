@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
+from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import WalkEstimator
 from gvoys.estimators.pairs import PairSolver
@@ -107,14 +108,14 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         self,
         series: Series = Geometric("auto"),  # noqa: B008 (immutable)
         *,
-        max_length: int | None = 8,
+        max_length: int | None = KERNEL.max_length,
         method: str = "auto",
-        n_components: int = 512,
-        start: Any = "uniform",
-        stop: Any = "uniform",
+        n_components: int = KERNEL.n_components,
+        start: Any = KERNEL.ends,
+        stop: Any = KERNEL.ends,
         labels: str | None = "auto",
-        refine: int = 0,
-        backtrack: bool = True,
+        refine: int = KERNEL.refine,
+        backtrack: bool = KERNEL.backtrack,
         attribute_bandwidth: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from sklearn.svm import SVC
 
+from gvoys.defaults import LEARNED_SERIES
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, maximise_likelihood
@@ -53,12 +54,12 @@ def learn_series(
     y: Any,
     objective: str = "alignment",
     *,
-    max_length: int = 7,
+    max_length: int = LEARNED_SERIES.max_length,
     labels: str | None = "auto",
-    start: Any = "ones",
-    stop: Any = "ones",
-    refine: int = 0,
-    backtrack: bool = True,
+    start: Any = LEARNED_SERIES.ends,
+    stop: Any = LEARNED_SERIES.ends,
+    refine: int = LEARNED_SERIES.refine,
+    backtrack: bool = LEARNED_SERIES.backtrack,
     C: float = 1.0,
     max_iterations: int = 200,
     n_jobs: int | None = None,

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from gvoys.defaults import REGRESSOR
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
@@ -100,18 +101,18 @@ class RandomWalkRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_length: int = 5,
+        max_length: int = REGRESSOR.max_length,
         *,
         labels: Any = "auto",
         cosine: bool = True,
         learn: bool = True,
-        n_components: int = 1024,
+        n_components: int = REGRESSOR.n_components,
         max_exact: int = 3000,
         max_iterations: int = 100,
-        start: Any = "ones",
-        stop: Any = "ones",
-        refine: int = 0,
-        backtrack: bool = False,
+        start: Any = REGRESSOR.ends,
+        stop: Any = REGRESSOR.ends,
+        refine: int = REGRESSOR.refine,
+        backtrack: bool = REGRESSOR.backtrack,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys.defaults import PAGE
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.explore.blocks import Blocks, compute_blocks
@@ -26,7 +27,7 @@ def explore(
     path: str | Path,
     series: Series | None = None,
     *,
-    max_length: int = 6,
+    max_length: int = PAGE.max_length,
     labels: str | None = "auto",
     n_graphs: int = 5000,
     random_state: int = 0,

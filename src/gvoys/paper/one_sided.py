@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from gvoys.defaults import SAMPLED
 from gvoys.graphs.batch import GraphBatch
 from gvoys.paper.sampled import SampledEstimator
 from gvoys.series import Geometric, Series
@@ -80,7 +81,7 @@ class OneSidedVoyagers(SampledEstimator):
     def __init__(
         self,
         series: Series = Geometric("auto"),  # noqa: B008 (immutable)
-        n_components: int = 100,
+        n_components: int = SAMPLED.n_components,
         n_walks: int = 1,
         p_halt: float | None = None,
         share_signs: bool = False,
@@ -88,9 +89,9 @@ class OneSidedVoyagers(SampledEstimator):
         labels: str | None = "auto",
         random_state: Any = 0,
         *,
-        max_length: int | None = 8,
-        start: Any = "uniform",
-        stop: Any = "uniform",
+        max_length: int | None = SAMPLED.max_length,
+        start: Any = SAMPLED.ends,
+        stop: Any = SAMPLED.ends,
         replicate: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from gvoys.defaults import SAMPLED
 from gvoys.errors import DivergenceError, ModulationError, ParameterError, VarianceWarning
 from gvoys.estimators.base import SLACK, TRUNCATION
 from gvoys.graphs.batch import GraphBatch
@@ -94,7 +95,7 @@ class GraphVoyagers(SampledEstimator):
     def __init__(
         self,
         series: Series = Geometric("auto"),  # noqa: B008 (immutable)
-        n_components: int = 100,
+        n_components: int = SAMPLED.n_components,
         n_walks: int = 1,
         p_halt: float = 0.2,
         n_anchors: int | None = None,
@@ -104,8 +105,8 @@ class GraphVoyagers(SampledEstimator):
         labels: str | None = "auto",
         random_state: Any = 0,
         *,
-        start: Any = "uniform",
-        stop: Any = "uniform",
+        start: Any = SAMPLED.ends,
+        stop: Any = SAMPLED.ends,
         replicate: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,

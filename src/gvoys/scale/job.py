@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from gvoys.defaults import DECAY_OF_FILES, FILES
 from gvoys.errors import ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.graphs.batch import GraphBatch
@@ -56,14 +57,14 @@ class Parameters:
     """
 
     series: str = "geometric"
-    decay: float = 1 / 16  # whatever the graphs, so that the features of any two runs compare
-    max_length: int = 6
+    decay: float = DECAY_OF_FILES
+    max_length: int = FILES.max_length
     method: str = "auto"
-    n_components: int = 512
+    n_components: int = FILES.n_components
     lengths: str = "auto"
     labels: str | None = "auto"
-    refine: int = 0
-    backtrack: bool = True
+    refine: int = FILES.refine
+    backtrack: bool = FILES.backtrack
     seed: int = 0
     rows_per_part: int = 4096
     device: str = "cpu"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
@@ -27,14 +28,14 @@ _DENSE = 100_000_000  # numbers in a dense array of sequence counts
 def profiles(
     batch: GraphBatch | Any,
     method: str = "moments",
-    max_length: int = 8,
-    n_components: int = 512,
+    max_length: int = KERNEL.max_length,
+    n_components: int = KERNEL.n_components,
     *,
-    start: Any = "uniform",
-    stop: Any = "uniform",
+    start: Any = KERNEL.ends,
+    stop: Any = KERNEL.ends,
     labels: str | None = "auto",
-    refine: int = 0,
-    backtrack: bool = True,
+    refine: int = KERNEL.refine,
+    backtrack: bool = KERNEL.backtrack,
     attribute_bandwidth: float | None = None,
     random_state: int = 0,
     scale: float = 1.0,

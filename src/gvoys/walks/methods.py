@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError
 from gvoys.walks.checks import check_count, check_seed
 from gvoys.walks.method import WalkMethod
@@ -18,7 +19,11 @@ METHODS = tuple(each.name for each in (Moments, Sequences, Sketch, SampledWalks)
 
 
 def method_named(
-    name: Any, n_components: int = 512, seed: int = 0, device: str = "cpu", replicates: tuple[int, ...] = (0,)
+    name: Any,
+    n_components: int = KERNEL.n_components,
+    seed: int = 0,
+    device: str = "cpu",
+    replicates: tuple[int, ...] = (0,),
 ) -> WalkMethod:
     """Make a method of its name.
 
