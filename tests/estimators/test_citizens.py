@@ -9,6 +9,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gvoys as gv
 from gvoys.errors import ParameterError
@@ -31,6 +32,22 @@ ESTIMATORS = [
 every = pytest.mark.parametrize(
     "estimator", ESTIMATORS, ids=lambda e: f"{type(e).__name__}-{e.method}-{e.labels}-{e.refine}"
 )
+
+
+@parametrize_with_checks(
+    [
+        gv.RandomWalkKernel(),
+        gv.RandomWalkFeatures(),
+        gv.GraphVoyagers(),
+        gv.OneSidedVoyagers(),
+        gv.GraphRandomFeatures(),
+        gv.RandomWalkClassifier(),
+        gv.RandomWalkRegressor(),
+    ]
+)
+def test_scikit_learn_has_no_complaint(estimator, check):
+    """Those of its checks that need no array of features: parameters, tags, clones, nothing done by the constructor."""
+    check(estimator)
 
 
 @every

@@ -20,9 +20,10 @@ from gvoys.series import Series, check_series
 from gvoys.walks.checks import check_length, check_seed
 from gvoys.walks.device import check_device
 from gvoys.walks.growth import choose_truncation, walk_rate
+from gvoys.walks.methods import labels_for
 from gvoys.walks.walk import Walk
 
-__all__ = ["SLACK", "TRUNCATION", "TakesSeries", "WalkEstimator", "as_seed"]
+__all__ = ["SLACK", "TRUNCATION", "TakesGraphs", "TakesSeries", "WalkEstimator", "as_seed"]
 
 TRUNCATION = 1e-9  # truncation error of an infinite series, relative
 SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
@@ -30,7 +31,17 @@ _OF_SERIES = "series__"
 _BLOCK = 1 << 26  # bytes that are in the making at once
 
 
-class TakesSeries(BaseEstimator):
+class TakesGraphs(BaseEstimator):
+    """An estimator whose samples are graphs, not rows of an array; scikit-learn asks for that."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+class TakesSeries(TakesGraphs):
     """An estimator with a series, whose parameters are set through it: ``set_params(series__decay=0.1)``."""
 
     series: Series
@@ -60,21 +71,12 @@ class TakesSeries(BaseEstimator):
 class WalkEstimator(TakesSeries):
     """Base class of the estimators: fitting that every estimator begins with; subclasses list the parameters."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.no_validation = True
-        return tags
-
     def _fit_walk(self, X: Any) -> GraphBatch:
         """Read the graphs; keep series_ and walk_, whose length is resolved."""
         check_device(self.device)
         batch = as_batch(X)
-        labels = self.labels
-        if self.method == "moments" and isinstance(labels, str) and labels == "auto":
-            labels = None
         length = 0 if self.max_length is None else self.max_length
-        walk = Walk.on(batch, length, labels, **Walk.options_of(self))
+        walk = Walk.on(batch, length, labels_for(self.method, self.labels), **Walk.options_of(self))
         self.seed_ = as_seed(self.random_state)
         self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch)
         self.series_ = check_series(self.series, walk.n_iterations).resolved(max_degree(batch))

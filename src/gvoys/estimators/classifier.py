@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.defaults import CLASSIFIER
 from gvoys.errors import ParameterError
-from gvoys.estimators.base import as_seed
+from gvoys.estimators.base import TakesGraphs, as_seed
 from gvoys.estimators.learning.alignment import block_alignments
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
@@ -38,7 +38,7 @@ _BLOCK = 4096  # graphs whose profiles are in memory at once
 _SAMPLE = 3000  # graphs by which the kernel is chosen where there are too many for a Gram matrix
 
 
-class RandomWalkClassifier(ClassifierMixin, BaseEstimator):
+class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
     """Classify graphs by the walks they share, with refined labels and a support vector machine.
 
     `fit` profiles the graphs (walks of length 0 … max_length, labels after 0 … refine Weisfeiler–Lehman iterations),

@@ -15,8 +15,7 @@ from gvoys.series import Series, check_series
 from gvoys.threads import threads
 from gvoys.walks.checks import check_replicate, check_scale
 from gvoys.walks.method import check_supports
-from gvoys.walks.methods import method_named
-from gvoys.walks.moments import Moments
+from gvoys.walks.methods import labels_for, method_named
 from gvoys.walks.sequences import Listed
 from gvoys.walks.walk import Walk
 
@@ -99,10 +98,8 @@ def profiles(
     """
     batch = as_batch(batch)
     chosen = method_named(method, n_components, random_state, device, replicates=(check_replicate(replicate),))
-    if isinstance(chosen, Moments) and isinstance(labels, str) and labels == "auto":
-        labels = None
     options = {"refine": refine, "backtrack": backtrack, "attribute_bandwidth": attribute_bandwidth}
-    walk = Walk.on(batch, max_length, labels, **options, start=start, stop=stop)
+    walk = Walk.on(batch, max_length, labels_for(method, labels), **options, start=start, stop=stop)
     check_supports(chosen, walk, batch)
     with threads(n_jobs):
         made = chosen.compute(batch, walk, np.full(len(batch), check_scale(scale)))

@@ -13,7 +13,7 @@ from gvoys.walks.sequences import Sequences
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.voyagers import SampledWalks
 
-__all__ = ["METHODS", "method_named"]
+__all__ = ["METHODS", "labels_for", "method_named"]
 
 METHODS = tuple(each.name for each in (Moments, Sequences, Sketch, SampledWalks))
 
@@ -61,3 +61,8 @@ def method_named(
         if isinstance(name, str) and method.name == name:
             return method
     raise ParameterError(f"there is no method {name!r}; choose one of {', '.join(map(repr, METHODS))}")
+
+
+def labels_for(name: Any, labels: Any) -> Any:
+    """Moments ignore labels that nobody asked for; every other method uses them."""
+    return None if isinstance(labels, str) and (name, labels) == (Moments.name, "auto") else labels
