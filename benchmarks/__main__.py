@@ -1,7 +1,7 @@
 """Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below.
 
 Comparisons have options, which --help lists: `python -m benchmarks against` of times with those of an older revision,
-`golden` of results with it, and `peers` with other packages.
+`golden` of results with it, `peers` with other packages; `structure` measures the code itself.
 """
 
 import signal
@@ -21,6 +21,7 @@ from benchmarks import (
     scale,
     scaling,
     sketch,
+    structure,
     voyagers,
 )
 from benchmarks.peers import command as peers
@@ -37,7 +38,12 @@ SECTIONS = {
 }
 LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run}  # only where named: minutes, and gigabytes of disk
 
-COMPARISONS = {"against": against.main, "golden": golden.main, "peers": peers.main}
+COMPARISONS = {
+    "against": against.main,
+    "golden": golden.main,
+    "peers": peers.main,
+    "structure": structure.main,
+}
 
 
 def main() -> None:
