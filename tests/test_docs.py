@@ -1,5 +1,6 @@
 """Every command and option in the pages exists, and the API page lists every public name."""
 
+import importlib.util
 import inspect
 import re
 import shlex
@@ -54,3 +55,10 @@ def test_the_api_page_lists_every_public_name():
     public = {start + name for start, module in modules.items() for name in module.__all__}
     public -= {f"io.{name}" for name in gv.__all__}  # listed by their shorter names
     assert {name for name in public if not inspect.ismodule(getattr(gv, name, None))} <= listed
+
+
+def test_the_map_of_imports_is_made_from_the_code():
+    spec = importlib.util.spec_from_file_location("import_graph", ROOT / "docs" / "import_graph.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PICTURE.read_text() == module.draw(), "run python docs/import_graph.py"
