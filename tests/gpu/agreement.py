@@ -1,4 +1,4 @@
-"""The GPU against the CPU, option by option. On a machine with a GPU: python tests/gpu/agreement.py
+"""The GPU against the CPU, option by option. On a machine with a GPU: python tests/gpu/agreement.py [--without-cupy]
 
 `tests/gpu/test_gpu.py` runs a small version in numba's simulator, where there is no GPU.
 """
@@ -189,7 +189,11 @@ def estimator(batch, kind, **options):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true", help="for the simulator")
-    small = parser.parse_args().small
+    parser.add_argument("--without-cupy", action="store_true", help="as if CuPy were not installed: numba-cuda alone")
+    options = parser.parse_args()
+    small = options.small
+    if options.without_cupy:
+        sys.modules["cupy"] = None
     if not small:
         from numba import cuda
 

@@ -76,6 +76,7 @@ def _moments_of_small(tasks: Any, graphs: Any, ends: Any, mirrored: bool, out: A
 
 @kernel()
 def _moments(chosen: Any, graphs: Any, weights: Any, ends: Any, mirrored: Any, out: Any) -> None:  # pragma: no cover
+    """What one thread does: graph after graph."""
     node_offsets, indptr, indices = graphs.node_offsets, graphs.indptr, graphs.indices
     start, stop, factors = ends
     room = 0

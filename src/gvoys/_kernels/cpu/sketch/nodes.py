@@ -37,6 +37,7 @@ def sketch_small_graphs(
 def _sketch(
     chosen: Any, graphs: Any, weights: Any, labels: Any, ends: Any, norm: Any, out: Any
 ) -> None:  # pragma: no cover
+    """What one thread does: graph after graph."""
     node_offsets, indptr, indices = graphs.node_offsets, graphs.indptr, graphs.indices
     codes, signs, shifts = labels
     start, stop, factors = ends
@@ -91,6 +92,7 @@ def _large_step(place: Any, graphs: Any, labels: Any, ends: Any, x: Any, y: Any,
 def _large_block(
     part: Any, place: Any, graphs: Any, weights: Any, labels: Any, ends: Any, states: Any, share: Any
 ) -> None:  # pragma: no cover
+    """What one thread does: a block of nodes."""
     g, r, t, block = place
     indptr, indices = graphs.indptr, graphs.indices
     codes, signs, shifts = labels

@@ -205,6 +205,7 @@ def sketch_group(
 def _sketch(
     chosen: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, wide: Any, out: Any
 ) -> None:  # pragma: no cover
+    """What one thread does: graph after graph."""
     width = out.shape[2]
     message, turned, sums = np.empty(width, out.dtype), np.empty(width, out.dtype), np.empty_like(wide)
     for g in chosen:
@@ -239,6 +240,7 @@ def _large_step(
 def _large_block(
     place: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any, share: Any
 ) -> None:  # pragma: no cover
+    """What one thread does: a block of nodes."""
     x, y, others, next_others = states
     first, width = np.int64(graphs.node_offsets[place[0]]), x.shape[1]
     largest = _room(graphs.reverse, graphs.indptr, first + place[2], first + place[3])[1]
