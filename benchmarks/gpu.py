@@ -17,8 +17,9 @@ from rich.table import Table
 import gvoys as gv
 from benchmarks import huge
 from benchmarks.timing import measure, show
-from gvoys._kernels.cpu.randomness import NODE, sign_table
+from gvoys._kernels.arguments import Ends
 from gvoys.errors import DatasetError, UnsupportedError
+from gvoys.walks import Walk
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -55,19 +56,17 @@ def _kernel(console: Console) -> float:
     """The profile kernel alone, by CUDA events, the median of 20."""
     import cupy
 
-    from gvoys.gpu import sketch as module
+    from gvoys._kernels.cuda import small as module
+    from gvoys.gpu import GpuSketch
 
     batch, n_steps, n_components = _nci1(), 9, 1024
-    start = np.repeat(1.0 / batch.graph_sizes, batch.graph_sizes).astype(np.float32)
-    work = module.GpuSketch(batch, start, start, True, False, True, None, 0, 0, np.float32(1.0))
-    signs, places = sign_table(0, NODE, np.arange(n_components // 128), n_steps, work.labels)
-    best = np.inf
+    walk = Walk.on(batch, n_steps - 1, "node")
+    ends = Ends(*(array.astype(np.float32) for array in (*walk.ends(batch), np.ones(len(batch)))))
+    work, best = GpuSketch(batch, walk, ends, seed=0), np.inf
     for nodes_per_warp in (4, 5, 6, 8):
         module._NODES_PER_WARP, kept = nodes_per_warp, module._NODES_PER_WARP
         out = cupy.empty((len(batch), n_steps, n_components), np.float32)
-        shifts = (places % 128).astype(np.uint8)
-        launch = module.launches_in_cuda_c(work, np.arange(len(batch)), signs, shifts, np.float32(1 / 32), out)
-        median = _events(launch)
+        median = _events(work.prepare(np.arange(len(batch)), np.float32(1 / 32), out))
         module._NODES_PER_WARP = kept
         console.print(f"NCI1, {n_components} components, length 8, {nodes_per_warp} nodes per warp: {median:.3f} ms")
         best = median if nodes_per_warp == kept else best

@@ -14,10 +14,10 @@ import pytest
 from numba.core.caching import IndexDataCacheFile
 
 import gvoys
-from gvoys import kernels
+from gvoys import _jit
 
 CODE = (
-    "import gvoys as gv, numba; from gvoys.walks import moments;"
+    "import gvoys as gv, numba; from gvoys._kernels.cpu import moments;"
     "gv.profiles(gv.datasets.molecules(2), 'moments', 3);"
     "print(sum(moments._moments_of_small.parallel.stats.cache_hits.values()))"
 )
@@ -59,7 +59,7 @@ def test_a_change_of_another_file_is_noticed(tmp_path):
     copy_package(tmp_path)
     assert cache_hits(tmp_path) == 0
     assert cache_hits(tmp_path) == 1
-    other = tmp_path / "gvoys" / "walks" / "matvec.py"
+    other = tmp_path / "gvoys" / "_kernels" / "cpu" / "matvec.py"
     other.write_text(other.read_text() + "\n# changed\n")
     assert cache_hits(tmp_path) == 0
 
@@ -79,7 +79,7 @@ def test_no_folder_for_a_cache(tmp_path):
 @pytest.fixture
 def load(tmp_path, monkeypatch):
     """A way to import a module of two kernels, each time as a new process would."""
-    monkeypatch.setattr(kernels, "_warned", False)
+    monkeypatch.setattr(_jit, "_warned", False)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python takes a change within a second for none
     file = tmp_path / "two.py"
     file.write_text(MODULE)

@@ -59,9 +59,9 @@ def test_refusals(n_jobs):
 
 
 LARGE = {
-    "walks.moments": {"_LARGE": 10},
-    "_kernels.cpu.matvec": {"_BLOCK": 16, "_WINDOW": 64, "_WORTHWHILE": 8},
-    "walks.sketch": {"_LARGE": 10, "_BLOCK": 7},
+    "moments": {"_LARGE": 10},
+    "matvec": {"_BLOCK": 16, "_WINDOW": 64, "_WORTHWHILE": 8},
+    "sketch.block": {"_LARGE": 10, "_BLOCK": 7},
 }
 
 
@@ -73,7 +73,7 @@ def features_by_every_kernel(patch):
     for constants in ({}, LARGE):
         for module, values in constants.items():
             for name, value in values.items():
-                patch.setattr(import_module(f"gvoys.{module}"), name, value)
+                patch.setattr(import_module(f"gvoys._kernels.cpu.{module}"), name, value)
         for graphs in (labelled, weighted):
             yield gv.profiles(graphs, "moments", 6)
             yield gv.profiles(graphs, "sketch", 4, n_components=128)
@@ -91,7 +91,7 @@ def test_one_thread_after_a_fork_gives_the_same_bits(monkeypatch):
     found = list(features_by_every_kernel(monkeypatch))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
-    modules = [module for name, module in sys.modules.items() if name.startswith("gvoys.") and ".gpu" not in name]
+    modules = [module for name, module in sys.modules.items() if name.startswith("gvoys.") and ".cuda" not in name]
     kernels = {each for module in modules for each in vars(module).values() if isinstance(each, _Parallel)}
     assert len(kernels) > 10
     assert [each.__name__ for each in kernels if not each.serial.signatures] == []

@@ -1,9 +1,10 @@
-"""The GPU against the CPU, option by option. On a machine with a GPU: python tests/gpu/agreement.py
+"""The GPU against the CPU, option by option. On a machine with a GPU: python tests/gpu/agreement.py [--without-cupy]
 
 `tests/gpu/test_gpu.py` runs a small version in numba's simulator, where there is no GPU.
 """
 
 import argparse
+import functools
 import sys
 from dataclasses import replace
 from datetime import date
@@ -12,6 +13,8 @@ import networkx as nx
 import numpy as np
 
 import gvoys as gv
+from gvoys.walks import Moments, SampledWalks, Sketch, Walk
+from gvoys.walks.voyagers import WalkConfig, compute_voyagers
 
 EXACT = {"start": "ones", "stop": "ones"}  # integers, and scaled by a power of two where components are 4^k
 OPTIONS = {
@@ -92,9 +95,14 @@ def compare(n_graphs, n_nodes, max_length, small, on_progress=print):
             found = difference(batch, "voyagers", max_length, n_components=2 if small else 50, **options)
             note(f"{kind}, one-sided walks, {name}", found)
         note(f"{kind}, Algorithm 1", (algorithm_1(batch), False))
+        note(f"{kind}, GraphVoyagers", estimator(batch, gv.GraphVoyagers, n_components=2, n_anchors=2))
+        note(f"{kind}, OneSidedVoyagers", estimator(batch, gv.OneSidedVoyagers, n_components=2, p_halt=0.3))
         note(f"{kind}, left on the device", left_on_device(batch, max_length))
         note(f"{kind}, cut to fit", cut_to_fit(batch, max_length))
     note("a heavy edge that is skipped", (heavy_edge_skipped(), False))
+    hub = (12, 4) if small else (2000, 22)
+    for name, (method, options) in HUBS.items():
+        note(f"a hub beside a path, {name}", hub_beside_a_path(method, *hub, **options), exact=True)
     return failed
 
 
@@ -111,7 +119,7 @@ def heavy_edge_skipped():
 
 def cut_to_fit(batch, max_length):
     """As if the device had no room for more than a graph."""
-    from gvoys.gpu import sketch
+    from gvoys._kernels.cuda import sketch
 
     kept = sketch._OUTPUT, sketch._STATES
     sketch._OUTPUT = sketch._STATES = 1
@@ -120,6 +128,27 @@ def cut_to_fit(batch, max_length):
     finally:
         sketch._OUTPUT, sketch._STATES = kept
     return few
+
+
+def hub_beside_a_path(method, n_leaves, length, **options):
+    """Whether a 6-path beside a hub has the same bits as alone: each graph has a power of two of its own."""
+    path = nx.path_graph(6)
+    graphs = gv.as_batch([nx.star_graph(n_leaves), path])
+    made = [
+        method.profile(some, Walk.on(some, length, None, **options)).values for some in (graphs, gv.as_batch([path]))
+    ]
+    assert all(np.isfinite(each).all() for each in made)
+    off = np.abs(made[0][1] - made[1][0]).max() / np.abs(made[1][0]).max()
+    return float(off), bool(np.array_equal(made[0][1], made[1][0]))
+
+
+HUBS = {
+    "moments": (Moments("cuda"), {}),
+    "sketch": (Sketch(128, device="cuda"), {}),
+    "sketch of 6": (Sketch(6, device="cuda"), {}),
+    "sketch, no way back": (Sketch(6, device="cuda"), {"backtrack": False}),
+    "one-sided walks": (SampledWalks(2, device="cuda"), {}),
+}
 
 
 def left_on_device(batch, max_length):
@@ -134,26 +163,37 @@ def left_on_device(batch, max_length):
 def algorithm_1(batch):
     """Algorithm 1 with halting, anchors and shared signs in turn."""
     from gvoys import gpu
-    from gvoys.walks.voyagers import WalkConfig, compute_voyagers
 
     ends = np.ones(batch.n_nodes) / 7.0
+    walk = Walk.on(batch, 5, "both", start=ends, stop=ends)
+    scales = 2.0 ** (1 + np.arange(len(batch)) % 3)
     worst = 0.0
     for config in (
         WalkConfig(3),
         WalkConfig(2, n_walks=2, share_signs=True, share_halting=False, signs="gaussian"),
         WalkConfig(2, n_walks=2, n_anchors=3, signs=None),
     ):
-        labels = {"node_labels": True, "edge_labels": True, "scale": 4.0}
-        arguments = (batch, 0.5 ** np.arange(6.0), config, ends, ends)
-        here, there = (path(*arguments, **labels) for path in (compute_voyagers, gpu.compute_voyagers))
+        arguments = (batch, walk, scales, config, 0.5 ** np.arange(6.0))
+        here, there = (path(*arguments) for path in (compute_voyagers, gpu.compute_voyagers))
         worst = max(worst, float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)))
     return worst
+
+
+def estimator(batch, kind, **options):
+    """The features of an estimator by sampled walks on both devices."""
+    make = functools.partial(kind, gv.Geometric(1e-3), **options)
+    here, there = (make(device=device).fit_transform(batch) for device in ("cpu", "cuda"))
+    return float(np.abs(here - there).max() / np.abs(here).max()), bool(np.array_equal(here, there))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true", help="for the simulator")
-    small = parser.parse_args().small
+    parser.add_argument("--without-cupy", action="store_true", help="as if CuPy were not installed: numba-cuda alone")
+    options = parser.parse_args()
+    small = options.small
+    if options.without_cupy:
+        sys.modules["cupy"] = None
     if not small:
         from numba import cuda
 

@@ -26,7 +26,9 @@ def test_every_option_agrees_in_the_simulator():
     assert done.stdout.count("ok ") > 30
 
 
-@pytest.mark.parametrize("estimator", [gv.RandomWalkFeatures, gv.RandomWalkKernel])
+@pytest.mark.parametrize(
+    "estimator", [gv.RandomWalkFeatures, gv.RandomWalkKernel, gv.GraphVoyagers, gv.OneSidedVoyagers]
+)
 def test_without_a_gpu_one_sentence(estimator):
     if _has_gpu():
         pytest.skip("there is a GPU here")
@@ -45,6 +47,7 @@ def _has_gpu():
 
 
 def test_importing_gvoys_imports_no_cuda():
-    code = "import gvoys, sys; print([m for m in sys.modules if m.startswith(('numba.cuda', 'cupy', 'gvoys.gpu'))])"
+    names = ("numba.cuda", "cupy", "gvoys.gpu", "gvoys._kernels.cuda")
+    code = f"import gvoys, sys; print([m for m in sys.modules if m.startswith({names})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

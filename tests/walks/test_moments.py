@@ -8,9 +8,9 @@ from pairs import Kind, random_graph
 
 import gvoys as gv
 from gvoys import reference
+from gvoys._kernels.cpu import matvec
+from gvoys._kernels.cpu import moments as module
 from gvoys.errors import ParameterError
-from gvoys.walks import matvec
-from gvoys.walks import moments as module
 
 KINDS = [Kind(directed, weighted) for directed in (False, True) for weighted in (False, True)]
 

@@ -1,7 +1,5 @@
 """Exact sequence counts against the definition, and their budget."""
 
-import sys
-
 import numpy as np
 import oracles
 import pytest
@@ -10,6 +8,7 @@ from pairs import KINDS, random_graph
 import gvoys as gv
 from gvoys import reference
 from gvoys.errors import UnsupportedError
+from gvoys.walks import Walk, arrays
 from gvoys.walks import sequences as module
 
 
@@ -62,17 +61,17 @@ def test_past_the_budget_the_sketch_is_named(monkeypatch):
     with pytest.raises(
         UnsupportedError, match=r"length \d take over 1,000 states \(graph \d+ alone [\d,]+\); use method='sketch'"
     ):
-        module.compute_sequences(batch, 8, budget=1000)
-    assert module.estimate_states(batch, 3) < 20_000
+        module.Sequences(budget=1000).compute(batch, Walk.on(batch, 8), np.ones(len(batch)))
+    assert module.Sequences().cost(Walk.on(batch, 3), batch).operations < 20_000
     dense = gv.datasets.erdos_renyi(3, 40, 0.5)
     dense = gv.GraphBatch.from_arrays(
         np.column_stack([dense.rows(), dense.columns()]), dense.graph_sizes, node_labels=np.arange(120) % 4
     )
-    assert module.estimate_states(dense, 12) == np.inf
+    assert module.Sequences().cost(Walk.on(dense, 12), dense).operations == np.inf
 
 
 def test_a_dense_array_has_a_limit(monkeypatch):
-    monkeypatch.setattr(sys.modules["gvoys.walks.profiles"], "_DENSE", 1000)
+    monkeypatch.setattr(arrays, "_DENSE", 1000)
     with pytest.raises(UnsupportedError, match=r"use RandomWalkKernel\(method='sequences'\), which keeps them sparse"):
         gv.profiles(gv.datasets.molecules(30), "sequences", 4)
 

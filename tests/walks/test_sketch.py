@@ -14,15 +14,23 @@ from pairs import Kind, random_graph
 
 import gvoys as gv
 from gvoys import reference
+from gvoys._kernels import sketching
+from gvoys._kernels.cpu.sketch import block
 from gvoys.errors import GvoysError
 from gvoys.graphs.labels import Labels
 from gvoys.threads import threads
+from gvoys.walks import Moments, SampledWalks, Sketch, Walk
 from gvoys.walks import sketch as module
-from gvoys.walks.sketch import WIDTH, compute_sketch
+from gvoys.walks.sketch import WIDTH
 
 GROUPS = 300
 LENGTH = 4
 OPTIONS = ("node_labels", "edge_labels", "weighted", "directed", "nonbacktracking", "attributes", "refine", "ends")
+
+
+def compute_sketch(batch, max_length, n_components, seed=0, node_labels=True, **options):
+    walk = Walk(max_length, node_labels, **options)
+    return Sketch(n_components, seed).compute(batch, walk, np.ones(len(batch)))
 
 
 def group_values(P, i, j):
@@ -98,7 +106,7 @@ def test_unbiased(options):
 @pytest.mark.parametrize("trap", ["no labels", "no signs", "one group"])
 def test_the_z_test_has_teeth(trap, monkeypatch):
     """Words that forget the label, the signs or the group are noticed by the test above."""
-    whole = module.sign_table
+    whole = sketching.sign_table
 
     def trapped(seed, purpose, groups, n_steps, labels):
         signs, places = whole(seed, purpose, groups, n_steps, labels)
@@ -110,7 +118,7 @@ def test_the_z_test_has_teeth(trap, monkeypatch):
             signs, places = np.repeat(signs[:1], len(groups), axis=0), np.repeat(places[:1], len(groups), axis=0)
         return signs, places
 
-    monkeypatch.setattr(module, "sign_table", trapped)
+    monkeypatch.setattr(sketching, "sign_table", trapped)
     with pytest.raises(AssertionError):
         test_unbiased(("node_labels",))
 
@@ -221,6 +229,20 @@ def test_threads_and_batches_do_not_matter(how):
     np.testing.assert_array_equal(np.array(backwards)[::-1], expected)
 
 
+@pytest.mark.parametrize("backtrack", [True, False])
+@pytest.mark.parametrize("method", [Moments(), Sketch(WIDTH), Sketch(6), SampledWalks(2)], ids=repr)
+def test_a_hub_beside_it_changes_no_bit_of_a_path(method, backtrack):
+    """Each graph has a power of two of its own, by which walks of 22 steps stay in range."""
+    path = nx.path_graph(6)
+    both, alone = gv.as_batch([nx.star_graph(2000), path]), gv.as_batch([path])
+    walk = Walk(22, backtrack=backtrack)
+    if not method.supports(walk, both):
+        pytest.skip("walks of this method may backtrack")
+    beside, by_itself = method.profile(both, walk), method.profile(alone, walk)
+    assert beside.exponents[0] != beside.exponents[1]
+    np.testing.assert_array_equal(beside.values[1], by_itself.values[0])
+
+
 def test_tables_of_words_are_cut_without_a_trace(monkeypatch):
     batch = gv.datasets.molecules(60)
     expected = gv.profiles(batch, "sketch", 4, WIDTH, refine=2)
@@ -258,7 +280,7 @@ def test_the_general_road_gives_the_same_numbers(monkeypatch):
         graph = replace(batch, edge_weights=weights)
         quick = compute_sketch(graph, 5, WIDTH)
         with monkeypatch.context() as patch:
-            patch.setattr(module.Sketch, "_plain", lambda self: False)
+            patch.setattr(sketching.SketchBlock, "_plain", lambda self: False)
             general = compute_sketch(graph, 5, WIDTH)
         np.testing.assert_allclose(general, quick, rtol=1e-5, atol=1e-7)
 
@@ -266,8 +288,8 @@ def test_the_general_road_gives_the_same_numbers(monkeypatch):
 def test_large_graphs_share_their_threads(monkeypatch):
     batch = gv.datasets.molecules(6, mean_nodes=60)
     small = compute_sketch(batch, 6, 2 * WIDTH)
-    monkeypatch.setattr(module, "_LARGE", 10)
-    monkeypatch.setattr(module, "_BLOCK", 7)
+    monkeypatch.setattr(block, "_LARGE", 10)
+    monkeypatch.setattr(block, "_BLOCK", 7)
     large = gv.profiles(batch, "sketch", 6, 2 * WIDTH)
     np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6)
     np.testing.assert_array_equal(gv.profiles(batch, "sketch", 6, 2 * WIDTH, n_jobs=1), large)
@@ -288,8 +310,8 @@ def test_every_option_shares_large_graphs_too(monkeypatch, options, weighted):
     if weighted:
         batch = replace(batch, edge_weights=np.random.default_rng(1).uniform(0.5, 2, batch.n_entries))
     small = compute_sketch(batch, 4, 64, **options)
-    monkeypatch.setattr(module, "_LARGE", 8)
-    monkeypatch.setattr(module, "_BLOCK", 5)
+    monkeypatch.setattr(block, "_LARGE", 8)
+    monkeypatch.setattr(block, "_BLOCK", 5)
     large = compute_sketch(batch, 4, 64, **options)
     np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6 * np.abs(small).max())
     with threads(1):
@@ -352,8 +374,8 @@ def heavy_multigraph():
 def test_a_heavy_edge_that_is_skipped_takes_no_digits_with_it(monkeypatch, graph, large):
     """Each length's sketch of one label sequence is exact: sums of what is left, never differences."""
     if large:
-        monkeypatch.setattr(module, "_LARGE", 1)
-        monkeypatch.setattr(module, "_BLOCK", 2)
+        monkeypatch.setattr(block, "_LARGE", 1)
+        monkeypatch.setattr(block, "_BLOCK", 2)
     options = {"labels": None, "backtrack": False, "start": "ones", "stop": "ones", "scale": 2.0**20}
     exact, sketch = (gv.profiles([graph], method, 5, WIDTH, **options)[0] for method in ("sequences", "sketch"))
     np.testing.assert_allclose((sketch.astype(float) ** 2).sum(axis=1), (exact**2).sum(axis=1), rtol=2e-6)

@@ -12,12 +12,13 @@ from pairs import KINDS, Kind, random_graph
 from paper import z_score
 
 import gvoys as gv
+from gvoys._kernels.cpu.voyagers import graphs as module
+from gvoys._kernels.cpu.voyagers import steps
 from gvoys.errors import DivergenceError, GvoysError, ParameterError, UnsupportedError, VarianceWarning
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.spectrum import max_degree
 from gvoys.reference import kernel_by_vec_trick
-from gvoys.walks import voyagers as module
-from gvoys.walks.voyagers import WalkConfig, steps
+from gvoys.walks.voyagers import WalkConfig
 
 RUNS = 20_000
 MODES = list(product((False, True), (False, True), (1, 3), (None, 3)))  # signs, coins, walks, anchors

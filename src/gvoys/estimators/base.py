@@ -17,8 +17,8 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
+from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_length, check_seed
-from gvoys.walks.device import check_device
 from gvoys.walks.growth import choose_truncation, walk_rate
 from gvoys.walks.methods import labels_for
 from gvoys.walks.walk import Walk

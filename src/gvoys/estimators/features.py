@@ -15,7 +15,7 @@ from gvoys.estimators.base import WalkEstimator
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
-from gvoys.walks.device import empty_for
+from gvoys.walks.backends import empty_for
 from gvoys.walks.method import Choice, WalkMethod, check, check_supports, choose_method
 from gvoys.walks.methods import METHODS, method_named
 from gvoys.walks.profiles import check_finite

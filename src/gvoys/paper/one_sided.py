@@ -58,6 +58,8 @@ class OneSidedVoyagers(SampledEstimator):
         Number of threads, -1 for all; the result does not depend on it.
     verbose : bool, default=False
         Whether `transform` shows a progress bar.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where walks are sampled; "cuda" takes an NVIDIA GPU and ``pip install "gvoys[gpu]"``.
 
     Attributes
     ----------
@@ -95,6 +97,7 @@ class OneSidedVoyagers(SampledEstimator):
         replicate: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        device: str = "cpu",
     ) -> None:
         self.series = series
         self.n_components = n_components
@@ -110,6 +113,7 @@ class OneSidedVoyagers(SampledEstimator):
         self.replicate = replicate
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _make_config(self) -> WalkConfig:
         return WalkConfig(
@@ -129,7 +133,7 @@ class OneSidedVoyagers(SampledEstimator):
 
     def _sample_walks(self, batch: GraphBatch, walk: Walk) -> NDArray[np.float64]:
         exponents = choose_exponents(batch, walk.max_length)
-        values = compute_walks(batch, walk, np.ldexp(1.0, exponents), self.config_)
+        values = compute_walks(batch, walk, np.ldexp(1.0, exponents), self.config_, self.device)
         return DenseProfiles(values, exponents).features(self.series_, out=values)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

@@ -22,7 +22,6 @@ class SampledEstimator(TransformerMixin, WalkEstimator):
     """Base class of the estimators by sampled walks, which use labels, weights and directions only."""
 
     method = "voyagers"
-    device = "cpu"
     refine = 0
     backtrack = True
     attribute_bandwidth = None

@@ -68,6 +68,8 @@ class GraphVoyagers(SampledEstimator):
         Number of threads, -1 for all; the result does not depend on it.
     verbose : bool, default=False
         Whether `transform` shows a progress bar.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where walks are sampled; "cuda" takes an NVIDIA GPU and ``pip install "gvoys[gpu]"``.
 
     Attributes
     ----------
@@ -110,6 +112,7 @@ class GraphVoyagers(SampledEstimator):
         replicate: int = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
+        device: str = "cpu",
     ) -> None:
         self.series = series
         self.n_components = n_components
@@ -126,6 +129,7 @@ class GraphVoyagers(SampledEstimator):
         self.replicate = replicate
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
 
     def _choose_length(self, batch: GraphBatch) -> tuple[int, float | None]:
         rate = walk_rate(batch)
@@ -182,7 +186,7 @@ class GraphVoyagers(SampledEstimator):
 
     def _sample_walks(self, batch: GraphBatch, walk: Walk) -> NDArray[np.float64]:
         scales = np.full(len(batch), self.scale_)
-        return compute_voyagers(batch, walk, scales, self.config_, self.deposits_)
+        return compute_voyagers(batch, walk, scales, self.config_, self.deposits_, self.device)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Name the features voyager0, voyager1 and so on.

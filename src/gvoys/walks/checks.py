@@ -1,4 +1,4 @@
-"""Checks of single parameters: used as given, or refused with what was expected."""
+"""Checks of single parameters: used as given, or an error that says what was expected."""
 
 from __future__ import annotations
 

@@ -13,20 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.matvec import is_repacked, moments_of_large
-from gvoys._kernels.cpu.moments import moments_of_small
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.threads import balanced_chunks, n_threads
+from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles
-from gvoys.walks.device import backend
 from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.walk import Walk
 
 __all__ = ["Moments"]
-
-_LARGE = 1 << 21  # entries from which the threads share one graph instead of taking a graph each
 
 
 @dataclass(frozen=True)
@@ -90,42 +85,9 @@ class Moments(WalkMethod):
         bit of the result but exponents.
         """
         v, w = walk.ends(batch)
-        gpu = backend(self.device)
-        if gpu is not None:
-            out = gpu.compute_moments(batch, walk.max_length, v, w, scales)
-        else:
-            out = _on_cpu(batch, walk.n_lengths, v, w, 1.0 / scales)
+        out = backend(self.device).moments(batch, walk.max_length, v, w, scales)
         _check_finite(out)
         return out[:, :, None]
-
-
-def _on_cpu(
-    batch: GraphBatch,
-    n_lengths: int,
-    v: NDArray[np.float64],
-    w: NDArray[np.float64],
-    factors: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    mirrored = not batch.directed and bool(np.array_equal(v, w))
-    # unsigned, for then Numba does not look for negative indices: twice as fast
-    indices = batch.indices.view(np.uint32)
-    out = np.empty((len(batch), n_lengths))
-    n_entries = np.diff(batch.entry_offsets)
-    large = n_entries > _LARGE
-    small = np.flatnonzero(~large)
-    chunks = balanced_chunks(n_entries[small] + batch.graph_sizes[small], 8 * n_threads())
-    with np.errstate(over="ignore"):
-        moments_of_small(
-            small, chunks, batch.node_offsets, batch.indptr, indices, batch.edge_weights, v, w, factors, mirrored, out
-        )
-        sizes = zip(batch.graph_sizes[large].tolist(), n_entries[large].tolist(), strict=True)
-        room = np.empty(max((entries for nodes, entries in sizes if is_repacked(nodes, entries)), default=0), np.uint16)
-        for graph in np.flatnonzero(large):
-            nodes = slice(batch.node_offsets[graph], batch.node_offsets[graph + 1])
-            out[graph] = moments_of_large(
-                batch[int(graph)], v[nodes], w[nodes], float(factors[graph]), mirrored, n_lengths - 1, room
-            )
-    return out
 
 
 def _check_finite(out: NDArray[np.float64]) -> None:

@@ -22,15 +22,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.voyagers.crossing import sample_both_sides, sample_one_side
+from gvoys._kernels.arguments import Adjacency, Ends, WalkedGraphs, Walkers
+from gvoys._kernels.cpu.voyagers.graphs import backward, forward, frozen, graph_keys, node_offsets, signed_labels
 from gvoys._kernels.cpu.voyagers.signs import DISTRIBUTIONS
-from gvoys._kernels.cpu.voyagers.steps import backward, forward, frozen, graph_keys
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.labels import local_codes
-from gvoys.threads import balanced_chunks, n_threads
+from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles, PairedProfiles
-from gvoys.walks.device import backend
 from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.profiles import Profiles
@@ -98,6 +96,32 @@ class WalkConfig:
         """
         with np.errstate(over="ignore"):
             return np.minimum(np.power(self.step_factor, np.arange(n_lengths)), 1e150)
+
+    def walkers(self, factors: NDArray[np.float64], signs: str | None) -> Walkers:
+        """As kernels take them.
+
+        Parameters
+        ----------
+        factors : ndarray of shape (n_lengths,)
+            Factors of deposits, before those of halting.
+        signs : {"rademacher", "gaussian", "uniform"} or None
+            Distribution of g.
+
+        Returns
+        -------
+        Walkers
+            The same, in numbers.
+        """
+        return Walkers(
+            np.uint64(self.seed),
+            self.n_walks,
+            self.p_halt,
+            -1 if self.n_anchors is None else self.n_anchors,
+            self.share_signs,
+            self.share_halting,
+            -1 if signs is None else DISTRIBUTIONS.index(signs),
+            factors * self.halting_factors(len(factors)),
+        )
 
 
 @dataclass(frozen=True)
@@ -169,10 +193,10 @@ class SampledWalks(WalkMethod):
         ndarray of shape (n_graphs, n_replicates * n_lengths, n_components)
             The profiles, replicate after replicate.
         """
-        gpu = backend(self.device)
-        sample = compute_walks if gpu is None else gpu.compute_walks
         config = WalkConfig(self.n_components, p_halt=0.0, seed=self.seed)
-        parts = [sample(batch, walk, scales, replace(config, replicate=each)) for each in self.replicates]
+        parts = [
+            compute_walks(batch, walk, scales, replace(config, replicate=each), self.device) for each in self.replicates
+        ]
         out = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
         bad = ~np.isfinite(out).all(axis=(1, 2))
         if bad.any():
@@ -189,6 +213,7 @@ def compute_voyagers(
     scales: NDArray[np.float64],
     config: WalkConfig,
     deposits: NDArray[np.float64],
+    device: str = "cpu",
 ) -> NDArray[np.float64]:
     """Features of Algorithm 1.
 
@@ -204,24 +229,19 @@ def compute_voyagers(
         How many walkers are sampled, and what they share.
     deposits : ndarray of shape (n_lengths,)
         The factors sqrt(f_l) * scale^l up to the longest walk.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where to compute.
 
     Returns
     -------
     ndarray of shape (n_graphs, n_components)
         The features.
     """
-    ahead = forward(batch, walk.edge_labels)
-    start, stop = walk.ends(batch)
-    out = np.empty((len(batch), config.n_components))
-    factors = deposits * config.halting_factors(len(deposits))
-    sample_both_sides(
-        np.uint64(config.seed), _chunks(batch, config), frozen(batch.node_offsets.astype(np.int64)),
-        graph_keys(batch, ahead, walk.node_labels, config.seed, config.replicate), ahead.arrays,
-        backward(batch, ahead).arrays,
-        *_labels(batch, walk, walk.node_labels), frozen(start), frozen(stop), factors,
-        1.0 / scales, -1 if config.signs is None else DISTRIBUTIONS.index(config.signs), config.n_walks, config.p_halt,
-        -1 if config.n_anchors is None else config.n_anchors, config.share_signs, config.share_halting, out,
-    )  # fmt: skip
+    graphs, ahead, ends = _walked(batch, walk, scales, config)
+    labels = signed_labels(batch, walk.node_labels, walk.edge_labels, signed=walk.node_labels)
+    walkers = config.walkers(deposits, config.signs)
+    sample = backend(device).voyagers
+    out = sample(graphs, ahead, backward(batch, ahead), labels, ends, walkers, config.n_components)
     # walkers that share their signs interfere on purpose, so that all n_walks^2 pairs of them count
     pairs = config.n_walks**2 if config.share_signs else config.n_walks
     out /= pairs * np.sqrt(config.n_components)
@@ -229,7 +249,7 @@ def compute_voyagers(
 
 
 def compute_walks(
-    batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], config: WalkConfig
+    batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], config: WalkConfig, device: str = "cpu"
 ) -> NDArray[np.float64]:
     """Profiles by one-sided walks, every length kept apart.
 
@@ -243,36 +263,30 @@ def compute_walks(
         Number that each graph's adjacency matrix is divided by.
     config : WalkConfig
         How many walkers are sampled, and what they share.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where to compute.
 
     Returns
     -------
     ndarray of shape (n_graphs, n_lengths, n_components)
         The profiles.
     """
-    ahead = forward(batch, walk.edge_labels)
-    start, stop = walk.ends(batch)
-    out = np.empty((len(batch), walk.n_lengths, config.n_components))
+    graphs, ahead, ends = _walked(batch, walk, scales, config)
     # walkers with signs of their own must have some, or their products with each other would count
     signed = walk.node_labels or (config.n_walks > 1 and not config.share_signs)
-    sample_one_side(
-        np.uint64(config.seed), _chunks(batch, config), frozen(batch.node_offsets.astype(np.int64)),
-        graph_keys(batch, ahead, walk.node_labels, config.seed, config.replicate), ahead.arrays,
-        *_labels(batch, walk, signed), frozen(start), frozen(stop),
-        config.halting_factors(walk.n_lengths),
-        1.0 / scales, config.n_walks, config.p_halt, config.share_signs, config.share_halting, out,
-    )  # fmt: skip
+    labels = signed_labels(batch, walk.node_labels, walk.edge_labels, signed)
+    walkers = config.walkers(np.ones(walk.n_lengths), signs=None)
+    out = backend(device).one_sided_walks(graphs, ahead, labels, ends, walkers, config.n_components)
     out /= (config.n_walks if config.share_signs else np.sqrt(config.n_walks)) * np.sqrt(config.n_components)
     return out
 
 
-def _chunks(batch: GraphBatch, config: WalkConfig) -> NDArray[np.int64]:
-    """Components are tasks of their own; where they are few, the graphs are shared out too."""
-    return balanced_chunks(batch.graph_sizes, -(-4 * n_threads() // config.n_components))
-
-
-def _labels(batch: GraphBatch, walk: Walk, signed: bool) -> tuple[NDArray[Any], ...]:
-    """Node codes (none where nodes have no sign), and the hashes of node and edge labels."""
-    codes, hashes = local_codes(batch.node_labels if walk.node_labels else None, batch.n_nodes)
-    edge_hashes = local_codes(batch.edge_labels if walk.edge_labels else None, batch.n_entries)[1]
-    seen = codes.astype(np.int32) if signed else np.empty(0, np.int32)
-    return frozen(seen), frozen(hashes), frozen(edge_hashes)
+def _walked(
+    batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], config: WalkConfig
+) -> tuple[WalkedGraphs, Adjacency, Ends]:
+    """The graphs with the keys of their walks, along the edges, and where walks start and stop."""
+    ahead = forward(batch, walk.edge_labels)
+    labels = signed_labels(batch, walk.node_labels, walk.edge_labels, signed=walk.node_labels)
+    keys = graph_keys(batch, ahead, labels, config.seed, config.replicate)
+    start, stop = map(frozen, walk.ends(batch))
+    return WalkedGraphs(node_offsets(batch), keys), ahead, Ends(start, stop, 1.0 / scales)

@@ -15,14 +15,28 @@ A step takes the state h of the neighbours to the state of a node by linear maps
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
 from gvoys._jit import kernel
+from gvoys._kernels.arguments import Ends, Graphs, Maps
 
 __all__ = ["sketch_group", "sketch_group_of_large"]
+
+
+class _States(NamedTuple):
+    """States of one graph before and after a step, and room for what comes to one node."""
+
+    x: Any  # (n_nodes, width)
+    y: Any
+    others: Any  # (n_entries, width), what an entry's node has along its other entries, for non-backtracking walks
+    next_others: Any
+    message: Any  # (width,), what comes along an entry
+    turned: Any  # the same, turned by the entry's label
+    arriving: Any  # (largest degree, width), what comes along all entries of a node
+    sums: Any  # (width,), the nodes' share of the profile
 
 
 @kernel()
@@ -52,63 +66,6 @@ def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any) -> None:  # p
                 a, b = vector[j], vector[other]
                 vector[j] = mixing[level, 0, j] * a - mixing[level, 1, j] * b
                 vector[other] = mixing[level, 1, j] * a + mixing[level, 0, j] * b
-
-
-@kernel()
-def _to_node(
-    vector: Any, u: Any, t: Any, codes: Any, signs: Any, shifts: Any, attributes: Any, omega: Any, mixing: Any, out: Any
-) -> None:  # pragma: no cover
-    """out = R vector, with the node's attributes before it."""
-    if omega is not None:
-        _attend(vector, attributes[u], omega[t], mixing[t])
-    _turn(vector, shifts[t, codes[u]], signs[t, codes[u]], out)
-
-
-@kernel()
-def _visit(
-    u: Any, t: Any, first: Any, base: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
-    signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
-    mixing: Any, stop: Any, factor: Any, x: Any, others: Any, next_others: Any, message: Any, turned: Any,
-    arriving: Any, total: Any,
-) -> None:  # pragma: no cover  # fmt: skip
-    """total = the state of node u after t steps, from its neighbours' states x after one step less.
-
-    For non-backtracking walks, others[e] is what entry e's node has along its other entries.
-    """
-    if t == 0:
-        message[:] = stop[first + u]
-        _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
-        return
-    begin, end = np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])
-    total[:] = 0.0
-    if reverse is None and edge_codes is None:  # most of the time; one pass over the neighbour's state
-        for e in range(begin, end):
-            weight = factor if weights is None else factor * weights[e]
-            state = x[indices[e]]
-            for j in range(len(total)):
-                total[j] += weight * state[j]
-    else:
-        for e in range(begin, end):
-            weight = factor if weights is None else factor * weights[e]
-            if reverse is not None and t > 1 and reverse[e, 0] < reverse[e, 1]:
-                message[:] = others[reverse[e, 0] - base]
-            else:
-                message[:] = x[indices[e]]
-            message *= weight
-            if edge_codes is not None:
-                _turn(message, edge_shifts[t, edge_codes[e]], edge_signs[t, edge_codes[e]], turned)
-                message[:] = turned
-            if reverse is not None:
-                _to_node(
-                    message, first + u, t, codes, signs, shifts, attributes, omega, mixing, arriving[e - begin]
-                )  # fmt: skip
-            else:
-                total += message
-        if reverse is not None:
-            _add_others(begin, end, base, indices, arriving, message, next_others, total)
-    if reverse is None:
-        message[:] = total
-        _to_node(message, first + u, t, codes, signs, shifts, attributes, omega, mixing, total)
 
 
 @kernel()
@@ -155,96 +112,158 @@ def _largest_degree(indptr: Any, first: Any, last: Any) -> Any:  # pragma: no co
     return largest
 
 
+@kernel()
+def _weight(e: Any, weights: Any, factor: Any) -> Any:  # pragma: no cover
+    if weights is None:
+        return factor
+    return factor * weights[e]
+
+
+@kernel()
+def _step(
+    place: Any, graphs: Any, reverse: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any
+) -> None:  # pragma: no cover
+    """States y of some nodes after t steps, from their neighbours' states x after one step less.
+
+    place: graph, step, first node and node after the last.
+    """
+    g, t, begin_node, end_node = place
+    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
+    first = np.int64(graphs.node_offsets[g])
+    base = np.int64(indptr[first])
+    codes, signs, shifts = nodes.codes, nodes.signs[t], nodes.shifts[t]
+    x, y, others, next_others, message, turned, arriving, sums = states
+    start, stop = ends.start, ends.stop
+    if edges is not None:
+        edge_codes, edge_signs, edge_shifts = edges.codes, edges.signs[t], edges.shifts[t]
+    if attributes is not None:
+        values, omega, mixing = attributes.values, attributes.omega[t], attributes.mixing[t]
+    sums[:] = 0.0
+    for u in range(begin_node, end_node):
+        node, total = first + u, y[u]
+        label = codes[node]
+        begin, end = np.int64(indptr[node]), np.int64(indptr[node + 1])
+        if t == 0:
+            message[:] = stop[node]
+        elif reverse is None and edges is None:  # most of the time; one pass over the neighbour's state
+            message[:] = 0.0
+            for e in range(begin, end):
+                weight, state = _weight(e, weights, factor), x[indices[e]]
+                for j in range(len(message)):
+                    message[j] += weight * state[j]
+        else:
+            total[:] = 0.0
+            for e in range(begin, end):
+                if reverse is not None and t > 1 and reverse[e, 0] < reverse[e, 1]:
+                    message[:] = others[reverse[e, 0] - base]
+                else:
+                    message[:] = x[indices[e]]
+                message *= _weight(e, weights, factor)
+                if edges is not None:
+                    _turn(message, edge_shifts[edge_codes[e]], edge_signs[edge_codes[e]], turned)
+                    message[:] = turned
+                if reverse is None:
+                    total += message
+                else:
+                    if attributes is not None:
+                        _attend(message, values[node], omega, mixing)
+                    _turn(message, shifts[label], signs[label], arriving[e - begin])
+            if reverse is None:
+                message[:] = total
+            else:
+                _add_others(begin, end, base, indices, arriving, message, next_others, total)
+        if t == 0 or reverse is None:
+            if attributes is not None:
+                _attend(message, values[node], omega, mixing)
+            _turn(message, shifts[label], signs[label], total)
+        for j in range(len(sums)):
+            sums[j] += start[node] * total[j]
+
+
+@kernel()
+def _room(reverse: Any, indptr: Any, first: Any, last: Any) -> Any:  # pragma: no cover
+    """Entries of some nodes and the largest degree, for non-backtracking walks; else 0."""
+    if reverse is None:
+        return np.int64(0), np.int64(0)
+    return np.int64(indptr[last]) - np.int64(indptr[first]), _largest_degree(indptr, first, last)
+
+
 @kernel(parallel=True)
 def sketch_group(
-    graphs: Any, chunks: Any, node_offsets: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
-    signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
-    mixing: Any, start: Any, stop: Any, factors: Any, wide: Any, out: Any,
-) -> None:  # pragma: no cover  # fmt: skip
-    """Profiles of `graphs` in one group into out, (n_graphs, n_steps, width), complex where there are attributes.
+    tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, wide: Any, out: Any
+) -> None:  # pragma: no cover
+    """Profiles of the tasks' graphs in one group into out, (n_graphs, n_steps, width), complex with attributes.
 
-    `wide` gives the type that sums over nodes are kept in. `reverse` (None: walks may backtrack) gives for each
-    entry u -> x where the entries x -> u begin and end.
+    `wide` gives the type that sums over nodes are kept in.
     """
-    n_steps, width = out.shape[1], out.shape[2]
-    for chunk in prange(len(chunks) - 1):
-        message = np.empty(width, out.dtype)
-        turned = np.empty(width, out.dtype)
-        for g in graphs[chunks[np.int64(chunk)] : chunks[np.int64(chunk) + 1]]:
-            first, last = np.int64(node_offsets[g]), np.int64(node_offsets[g + 1])
-            n, base, factor = last - first, np.int64(indptr[first]), factors[g]
-            x = np.empty((n, width), out.dtype)
-            y = np.empty((n, width), out.dtype)
-            n_arcs = np.int64(indptr[last]) - base if reverse is not None else 0
-            others = np.empty((n_arcs, width), out.dtype)
-            next_others = np.empty((n_arcs, width), out.dtype)
-            arriving = np.empty((_largest_degree(indptr, first, last) if n_arcs else 0, width), out.dtype)
-            for t in range(n_steps):
-                sums = np.zeros_like(wide)
-                for u in range(n):
-                    total = y[u]
-                    _visit(
-                        u, t, first, base, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes,
-                        edge_signs, edge_shifts, attributes, omega, mixing, stop, factor, x, others, next_others,
-                        message, turned, arriving, total,
-                    )  # fmt: skip
-                    for j in range(width):
-                        sums[j] += start[first + u] * total[j]
-                for j in range(width):
-                    out[g, t, j] = sums[j]
-                x, y = y, x
-                if reverse is not None:
-                    others, next_others = next_others, others
+    for chunk in prange(len(tasks.bounds) - 1):
+        chosen = tasks.graphs[tasks.bounds[np.int64(chunk)] : tasks.bounds[np.int64(chunk) + 1]]
+        _sketch(chosen, graphs, nodes, edges, attributes, ends, wide, out)
+
+
+@kernel()
+def _sketch(
+    chosen: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, wide: Any, out: Any
+) -> None:  # pragma: no cover
+    """What one thread does: graph after graph."""
+    width = out.shape[2]
+    message, turned, sums = np.empty(width, out.dtype), np.empty(width, out.dtype), np.empty_like(wide)
+    for g in chosen:
+        first, last = np.int64(graphs.node_offsets[g]), np.int64(graphs.node_offsets[g + 1])
+        n_arcs, largest = _room(graphs.reverse, graphs.indptr, first, last)
+        x = np.empty((last - first, width), out.dtype)
+        y = np.empty((last - first, width), out.dtype)
+        others = np.empty((n_arcs, width), out.dtype)
+        next_others = np.empty((n_arcs, width), out.dtype)
+        arriving = np.empty((largest, width), out.dtype)
+        for t in range(out.shape[1]):
+            place = (g, t, np.int64(0), last - first)
+            states = _States(x, y, others, next_others, message, turned, arriving, sums)
+            _step(place, graphs, graphs.reverse, nodes, edges, attributes, ends, states)
+            for j in range(width):
+                out[g, t, j] = sums[j]
+            x, y, others, next_others = y, x, next_others, others
 
 
 @kernel(parallel=True)
 def _large_step(
-    t: Any, first: Any, base: Any, block: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
-    signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
-    mixing: Any, start: Any, stop: Any, factor: Any, x: Any, y: Any, others: Any, next_others: Any, sums: Any,
-) -> None:  # pragma: no cover  # fmt: skip
-    """One step of all nodes from x to y, and the blocks' shares of the profile in sums."""
-    n, width = x.shape
+    place: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any, sums: Any
+) -> None:  # pragma: no cover
+    """One step of all nodes, and the blocks' shares of the profile in sums; place: graph, step, nodes of a block."""
     for part in prange(len(sums)):
-        message = np.empty(width, x.dtype)
-        turned = np.empty(width, x.dtype)
-        share = sums[np.int64(part)]
-        share[:] = 0.0
-        begin = np.int64(part) * block
-        end = min(begin + block, n)
-        largest = _largest_degree(indptr, first + begin, first + end) if reverse is not None else 0
-        arriving = np.empty((largest, width), x.dtype)
-        for u in range(begin, end):
-            total = y[u]
-            _visit(
-                u, t, first, base, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes, edge_signs,
-                edge_shifts, attributes, omega, mixing, stop, factor, x, others, next_others, message, turned,
-                arriving, total,
-            )  # fmt: skip
-            for j in range(width):
-                share[j] += start[first + u] * total[j]
+        begin = np.int64(part) * place[2]
+        rows = (place[0], place[1], begin, min(begin + place[2], len(states[0])))
+        _large_block(rows, graphs, nodes, edges, attributes, ends, states, sums[np.int64(part)])
 
 
-def sketch_group_of_large(
-    graph: int, block: int, node_offsets: Any, indptr: Any, indices: Any, weights: Any, reverse: Any, codes: Any,
-    signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, attributes: Any, omega: Any,
-    mixing: Any, start: Any, stop: Any, factors: Any, wide: Any, out: Any,
-) -> None:  # fmt: skip
+@kernel()
+def _large_block(
+    place: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any, share: Any
+) -> None:  # pragma: no cover
+    """What one thread does: a block of nodes."""
+    x, y, others, next_others = states
+    first, width = np.int64(graphs.node_offsets[place[0]]), x.shape[1]
+    largest = _room(graphs.reverse, graphs.indptr, first + place[2], first + place[3])[1]
+    message, turned = np.empty(width, x.dtype), np.empty(width, x.dtype)
+    arriving = np.empty((largest, width), x.dtype)
+    own = _States(x, y, others, next_others, message, turned, arriving, share)
+    _step(place, graphs, graphs.reverse, nodes, edges, attributes, ends, own)
+
+
+def sketch_group_of_large(graph: int, block: int, graphs: Graphs, maps: Maps, ends: Ends, wide: Any, out: Any) -> None:
     """The profile of one graph in one group into out[graph], all threads on it.
 
     Entries are read in order, once per step, so that they may lie in a file that is mapped into memory; two states of
     (n_nodes, width) are kept, and two of (n_entries, width) for non-backtracking walks.
     """
-    first, last = int(node_offsets[graph]), int(node_offsets[graph + 1])
-    base, width, kind = int(indptr[first]), out.shape[2], out.dtype
+    first, last = int(graphs.node_offsets[graph]), int(graphs.node_offsets[graph + 1])
+    width, kind = out.shape[2], out.dtype
     x, y = (np.empty((last - first, width), kind) for _ in range(2))
-    n_arcs = 0 if reverse is None else int(indptr[last]) - base
+    n_arcs = 0 if graphs.reverse is None else int(graphs.indptr[last]) - int(graphs.indptr[first])
     others, next_others = (np.empty((n_arcs, width), kind) for _ in range(2))
     sums = np.empty((-(-(last - first) // block), width), wide.dtype)
     for t in range(out.shape[1]):
-        _large_step(
-            t, first, base, block, indptr, indices, weights, reverse, codes, signs, shifts, edge_codes, edge_signs,
-            edge_shifts, attributes, omega, mixing, start, stop, factors[graph], x, y, others, next_others, sums,
-        )  # fmt: skip
+        states = (x, y, others, next_others)
+        _large_step((graph, t, block), graphs, *maps, ends, states, sums)
         out[graph, t] = sums.sum(axis=0)  # block by block: the same for any number of threads
         x, y, others, next_others = y, x, next_others, others

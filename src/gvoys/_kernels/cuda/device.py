@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from typing import Any
 
+import numba
 import numpy as np
+from numba import cuda
 from numpy.typing import NDArray
 
 from gvoys.errors import UnsupportedError
 
-__all__ = ["check_cuda", "cuda_module", "cupy_module", "empty_on_host", "to_device"]
+__all__ = ["check_cuda", "cupy_module", "empty_on_host", "to_device"]
 
 _GONE = "row_stack"
 if not hasattr(np, _GONE):
     setattr(np, _GONE, np.vstack)  # numba-cuda up to 0.30 asks for it when it compiles, and NumPy 2.5 has it no more
-
-
-@cache
-def cuda_module() -> Any:
-    """The module numba.cuda, if a device is available."""
-    cuda = import_module("numba.cuda")
-    if not cuda.is_available():
-        raise UnsupportedError(
-            'device="cuda" was asked for, and no CUDA device answers here; use device="cpu", or check the driver and '
-            'pip install "gvoys[gpu]"'
-        )
-    return cuda
 
 
 def check_cuda() -> None:
@@ -38,24 +27,34 @@ def check_cuda() -> None:
     UnsupportedError
         If no CUDA device is available.
     """
-    cuda_module()
+    if not _is_available():
+        raise UnsupportedError(
+            'device="cuda" was asked for, and no CUDA device answers here; use device="cpu", or check the driver and '
+            'pip install "gvoys[gpu]"'
+        )
+
+
+@cache
+def _is_available() -> bool:
+    return bool(cuda.is_available())
 
 
 @cache
 def cupy_module() -> Any | None:
     """CuPy, if it is installed and there is a real device."""
-    if getattr(import_module("numba").config, "ENABLE_CUDASIM", False):
+    if getattr(numba.config, "ENABLE_CUDASIM", False):
         return None
     try:
-        return import_module("cupy")
+        import cupy
     except ImportError:
         return None
+    return cupy
 
 
 def to_device(array: NDArray[Any], kind: Any = None) -> Any:
     """A copy on the GPU; an empty array becomes one element, which kernels do not look at."""
     held = np.ascontiguousarray(array, kind)
-    return cuda_module().to_device(held if held.size else np.zeros((1,) * max(held.ndim, 1), held.dtype))
+    return cuda.to_device(held if held.size else np.zeros((1,) * max(held.ndim, 1), held.dtype))
 
 
 def empty_on_host(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
@@ -75,4 +74,6 @@ def empty_on_host(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
     """
     if cupy_module() is None:
         return np.empty(shape, kind)
-    return np.asarray(import_module("cupyx").empty_pinned(shape, kind))
+    import cupyx
+
+    return np.asarray(cupyx.empty_pinned(shape, kind))

@@ -1,4 +1,4 @@
-"""The fast path on the GPU: labels on nodes only, graphs whose states fit into shared memory.
+"""The fast path by numba-cuda; `small.cu` is its twin in CUDA C, and `small.py` launches them.
 
 One block per (graph, group of 128 components). Lane l of a warp owns the coordinates l, l + 32, l + 64 and l + 96, so
 that reading a neighbour's state, shifted or not, touches 32 different banks. The warps of a block share the nodes.
@@ -13,60 +13,53 @@ import numba
 import numpy as np
 from numba import cuda
 
-__all__ = ["bytes_of_block", "sketch_small_graphs"]
+__all__ = ["sketch_small_graphs"]
 
 _F32, _I32 = numba.float32, numba.int32
 
 
-def bytes_of_block(n_nodes: Any, n_entries: Any, n_warps: Any) -> Any:
-    """Shared memory, the same for both twins: states, a row of zeros, shares of the profile twice, records, entries."""
-    return 4 * (256 * (n_nodes + 1) + 256 * n_warps + 8 * n_nodes + n_entries)
-
-
 @cuda.jit
 def sketch_small_graphs(
-    graphs: Any, room: Any, node_offsets: Any, indptr: Any, indices: Any, weights: Any, weighted: Any, codes: Any,
-    n_codes: Any, turns: Any, shifts: Any, start: Any, stop: Any, factor: Any, norm: Any, out: Any,
-) -> None:  # pragma: no cover  # fmt: skip
-    """Profiles of `graphs` (grid x), all groups (grid y), into out, (n_graphs, n_steps, n_groups * 128).
+    chosen: Any, room: Any, graphs: Any, labels: Any, ends: Any, norm: Any, out: Any
+) -> None:  # pragma: no cover
+    """Profiles of the `chosen` graphs (grid x), all groups (grid y), into out, (n_graphs, n_steps, n_groups * 128).
 
-    Block: (32, n_warps). `turns` has a byte for each lane of each (group, step, label): bit k is the sign of coordinate
-    l + 32 k. `room` is the number of nodes that the block's memory has room for.
+    Block: (32, n_warps). `room` is the number of nodes that the block's memory has room for.
     """
     state = cuda.shared.array(0, _F32)
     nodes = cuda.shared.array(0, _I32)  # the same memory, for numbers
     one, two, width = np.uint32(1), np.uint32(2), np.uint32(128)
     lane, warp, n_warps = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y), np.uint32(cuda.blockDim.y)
-    g, group = np.uint32(graphs[np.uint32(cuda.blockIdx.x)]), np.uint32(cuda.blockIdx.y)
-    n_steps = np.uint32(out.shape[1])
-    first = np.uint32(node_offsets[g])
-    n = np.uint32(np.uint32(node_offsets[g + one]) - first)
-    base = np.uint32(indptr[first])
-    shares = np.uint32(np.uint32(room) * two * width)
+    g, group = np.uint32(chosen[np.uint32(cuda.blockIdx.x)]), np.uint32(cuda.blockIdx.y)
+    n_steps, n_nodes = np.uint32(out.shape[1]), np.uint32(room)
+    first = np.uint32(graphs.node_offsets[g])
+    n = np.uint32(np.uint32(graphs.node_offsets[g + one]) - first)
+    base = np.uint32(graphs.indptr[first])
+    shares = np.uint32(n_nodes * two * width)
     rows = np.uint32(shares + two * n_warps * width)
-    entries = np.uint32(rows + two * np.uint32(room))
+    entries = np.uint32(rows + two * n_nodes)
     thread, n_threads = np.uint32(warp * np.uint32(32) + lane), np.uint32(n_warps * np.uint32(32))
     for u in range(thread, n, n_threads):
-        begin = np.uint32(indptr[first + u])
-        length = np.uint32(np.uint32(indptr[first + u + one]) - begin)
+        begin = np.uint32(graphs.indptr[first + u])
+        length = np.uint32(np.uint32(graphs.indptr[first + u + one]) - begin)
         nodes[rows + two * u] = np.int32(((begin - base) << np.uint32(12)) | length)
-        nodes[rows + two * u + one] = np.int32(codes[first + u])
-    for e in range(thread, np.uint32(indptr[first + n]) - base, n_threads):
-        nodes[entries + e] = np.int32(np.uint32(indices[base + e]) * width)
-    x, y = np.uint32(0), np.uint32(np.uint32(room) * width)
+        nodes[rows + two * u + one] = np.int32(labels.codes[first + u])
+    for e in range(thread, np.uint32(graphs.indptr[first + n]) - base, n_threads):
+        nodes[entries + e] = np.int32(np.uint32(graphs.indices[base + e]) * width)
+    x, y = np.uint32(0), np.uint32(n_nodes * width)
     cuda.syncthreads()
     for t in range(n_steps):
-        table = np.uint32((group * n_steps + np.uint32(t)) * np.uint32(n_codes))
+        table = np.uint32((group * n_steps + np.uint32(t)) * np.uint32(labels.n_codes))
         p0 = p1 = p2 = p3 = np.float32(0.0)
         for u in range(warp, n, n_warps):
             which = np.uint32(table + np.uint32(nodes[rows + two * u + one]))
-            bits = np.uint32(turns[which * np.uint32(32) + lane])
+            turn = np.uint32(labels.turns[which * np.uint32(32) + lane])
             if t == 0:
-                s0 = s1 = s2 = s3 = stop[first + u]
+                s0 = s1 = s2 = s3 = ends.stop[first + u]
             else:
                 s0 = s1 = s2 = s3 = np.float32(0.0)
-                turned = np.uint32(lane + width - np.uint32(shifts[which]))
-                o0 = np.uint32(x + (turned & np.uint32(127)))
+                turned = np.uint32((turn & np.uint32(511)) >> two)  # a place, of four bytes each
+                o0 = np.uint32(x + turned)
                 o1 = np.uint32(x + ((turned + np.uint32(32)) & np.uint32(127)))
                 o2 = np.uint32(x + ((turned + np.uint32(64)) & np.uint32(127)))
                 o3 = np.uint32(x + ((turned + np.uint32(96)) & np.uint32(127)))
@@ -74,8 +67,8 @@ def sketch_small_graphs(
                 begin = np.uint32(entries + (row >> np.uint32(12)))
                 for e in range(begin, begin + (row & np.uint32(4095))):
                     source = np.uint32(nodes[e])
-                    if weighted:
-                        weight = weights[base + (np.uint32(e) - entries)]
+                    if graphs.weighted:
+                        weight = graphs.weights[base + (np.uint32(e) - entries)]
                         s0 += weight * state[source + o0]
                         s1 += weight * state[source + o1]
                         s2 += weight * state[source + o2]
@@ -85,17 +78,18 @@ def sketch_small_graphs(
                         s1 += state[source + o1]
                         s2 += state[source + o2]
                         s3 += state[source + o3]
+                factor = ends.factors[g]
                 s0, s1, s2, s3 = s0 * factor, s1 * factor, s2 * factor, s3 * factor
-            s0 = -s0 if bits & np.uint32(1) else s0
-            s1 = -s1 if bits & np.uint32(2) else s1
-            s2 = -s2 if bits & np.uint32(4) else s2
-            s3 = -s3 if bits & np.uint32(8) else s3
+            s0 = -s0 if turn & np.uint32(0x8000) else s0
+            s1 = -s1 if turn & np.uint32(0x4000) else s1
+            s2 = -s2 if turn & np.uint32(0x2000) else s2
+            s3 = -s3 if turn & np.uint32(0x1000) else s3
             target = np.uint32(y + u * width + lane)
             state[target] = s0
             state[target + np.uint32(32)] = s1
             state[target + np.uint32(64)] = s2
             state[target + np.uint32(96)] = s3
-            weight = start[first + u]
+            weight = ends.start[first + u]
             p0, p1, p2, p3 = p0 + weight * s0, p1 + weight * s1, p2 + weight * s2, p3 + weight * s3
         share = np.uint32(shares + ((np.uint32(t) & one) * n_warps + warp) * width + lane)
         state[share] = p0

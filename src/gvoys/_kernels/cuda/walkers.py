@@ -8,7 +8,7 @@ at nodes, adds up in the order in which they come.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -17,14 +17,60 @@ from numba import cuda
 from gvoys._kernels.cpu.randomness import HALT, STEP, WALK_EDGE, WALK_NODE
 from gvoys._kernels.cpu.randomness import philox as philox_on_cpu
 from gvoys._kernels.cpu.randomness import uniform as uniform_on_cpu
-from gvoys.gpu.blocks import THREADS, add_up
+from gvoys._kernels.cuda.blocks import THREADS, add_up
 
-__all__ = ["walk"]
+__all__ = ["Flags", "Held", "Launch", "StartedGraphs", "Target", "walk"]
 
 _LOW, _HALF, _ONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1)
 
 uniform = cuda.jit(device=True)(uniform_on_cpu.py_func)
 philox = cuda.jit(device=True)(philox_on_cpu.py_func)
+
+
+class StartedGraphs(NamedTuple):
+    """Graphs that walkers start on, block by block."""
+
+    tasks: Any  # (n_blocks, 2), graph and first node
+    node_offsets: Any
+    keys: Any  # (n_graphs, 2)
+
+
+class Launch(NamedTuple):
+    """Which walkers are sampled."""
+
+    seed: Any
+    side: Any
+    first_walker: Any
+    n_walks: Any
+    share_signs: Any
+    p_halt: Any  # 0 where walkers halt together
+
+
+class Held(NamedTuple):
+    """What walkers share on all graphs; holders are walkers, or components where signs are shared."""
+
+    signs: Any  # (n_holders, n_labels, 2)
+    edge_signs: Any
+    deposits: Any  # (n_holders, n_lengths)
+    lengths: Any  # (n_holders,)
+
+
+class Target(NamedTuple):
+    """Where deposits go: by length, or by node."""
+
+    sums: Any  # (n_walkers, n_blocks, n_lengths)
+    gathered: Any  # (n_components, n_nodes)
+    anchors: Any  # (n_components, n_nodes)
+
+
+class Flags(NamedTuple):
+    """What there is."""
+
+    labelled: Any
+    edge_labelled: Any
+    weighted: Any
+    anchored: Any
+    apart: Any  # lengths are kept apart
 
 
 @cuda.jit(device=True)
@@ -54,14 +100,14 @@ def _halting_length(
 
 @cuda.jit(device=True)
 def _parity(
-    signs: Any, holder: Any, code: Any, step: Any, seed: Any, purpose: Any, side: Any, shared: Any, hashes: Any
+    signs: Any, hashes: Any, holder: Any, code: Any, step: Any, purpose: Any, shared: Any, launch: Any
 ) -> Any:  # pragma: no cover
     """1 where the label turns the sign; from the table for the first 128 steps, drawn beyond."""
     if step < 128:
         word = signs[holder, code, step >> 6]
     else:
-        what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(side) << np.uint64(16)) | np.uint64(step >> 7)
-        name = hashes[code]
+        what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(launch.side) << np.uint64(16)) | np.uint64(step >> 7)
+        name, seed = hashes[code], launch.seed
         a, b, c, d = philox(name & _LOW, name >> _HALF, np.uint64(shared), what, seed & _LOW, seed >> _HALF)
         word = (c | (d << _HALF)) if step & 64 else (a | (b << _HALF))
     return (word >> np.uint64(step & 63)) & _ONE
@@ -69,67 +115,62 @@ def _parity(
 
 @cuda.jit
 def walk(
-    seed: Any, tasks: Any, offsets: Any, keys: Any, indptr: Any, indices: Any, weights: Any, weighted: Any,
-    edge_codes: Any, edge_signs: Any, edge_hashes: Any, edge_labelled: Any, codes: Any, signs: Any, hashes: Any,
-    labelled: Any, loads: Any, ends: Any, deposits: Any, lengths: Any, p_halt: Any, first_walker: Any, n_walks: Any,
-    share_signs: Any, side: Any, inverse: Any, anchors: Any, anchored: Any, apart: Any, sums: Any, gathered: Any,
-) -> None:  # pragma: no cover  # fmt: skip
+    graphs: Any, adjacency: Any, labels: Any, ends: Any, launch: Any, held: Any, target: Any, flags: Any
+) -> None:  # pragma: no cover
     """Walkers (grid y) from blocks of nodes (grid x): their deposits by length into sums[walker, block, length], or,
     where lengths are not kept apart, by node into gathered[component, node].
-
-    Holders of signs are walkers, or components where signs are shared; all their tables have a row each.
     """
     shares = cuda.shared.array(THREADS, numba.float64)
     thread, block = np.int64(cuda.threadIdx.x), np.int64(cuda.blockIdx.x)
     row = np.int64(cuda.blockIdx.y)
-    walker = first_walker + row
-    component = row // n_walks
-    holder = component if share_signs else row
-    shared = (walker // n_walks) * n_walks if share_signs else walker
-    g, begin = tasks[block, 0], tasks[block, 1]
-    first, last = offsets[g], offsets[g + 1]
+    walker, side = launch.first_walker + row, launch.side
+    component = row // launch.n_walks
+    holder = component if launch.share_signs else row
+    shared = (walker // launch.n_walks) * launch.n_walks if launch.share_signs else walker
+    g, begin = graphs.tasks[block, 0], graphs.tasks[block, 1]
+    first, last = graphs.node_offsets[g], graphs.node_offsets[g + 1]
     here = begin + thread
     alive = here < last
     origin = here - first
     place = here if alive else first
-    load = loads[place] if alive else 0.0
-    longest = lengths[holder]
+    load = ends.start[place] if alive else 0.0
+    longest = held.lengths[holder]
     mine = longest
-    if p_halt > 0.0 and alive:
-        mine = _halting_length(longest, p_halt, keys, g, origin, walker, side)
+    if launch.p_halt > 0.0 and alive:
+        mine = _halting_length(longest, launch.p_halt, graphs.keys, g, origin, walker, side)
     d0 = d1 = d2 = d3 = np.uint64(0)
     for step in range(longest + 1):
-        if labelled and load != 0.0:
-            turned = _parity(signs, holder, codes[place], step, seed, WALK_NODE, side, shared, hashes)
+        if flags.labelled and load != 0.0:
+            turned = _parity(held.signs, labels.hashes, holder, labels.codes[place], step, WALK_NODE, shared, launch)
             load = -load if turned else load
-        value = load * deposits[holder, step]
-        if apart:
-            shares[thread] = value * ends[place]
+        value = load * held.deposits[holder, step]
+        if flags.apart:
+            shares[thread] = value * ends.stop[place]
             add_up(shares, thread)
             if thread == 0:
-                sums[row, block, step] = shares[0]
+                target.sums[row, block, step] = shares[0]
             cuda.syncthreads()
-        elif value != 0.0 and (not anchored or anchors[component, place]):
-            cuda.atomic.add(gathered, (component, place), value)
+        elif value != 0.0 and (not flags.anchored or target.anchors[component, place]):
+            cuda.atomic.add(target.gathered, (component, place), value)
         if step == longest:
             break
         if mine <= step:
             load = 0.0
         if load != 0.0:
             if step & 3 == 0:
-                d0, d1, d2, d3 = _draw(keys, g, origin, walker, STEP, side, step >> 2)
+                d0, d1, d2, d3 = _draw(graphs.keys, g, origin, walker, STEP, side, step >> 2)
             word = d0 if step & 3 == 0 else d1 if step & 3 == 1 else d2 if step & 3 == 2 else d3
-            start = np.int64(indptr[place])
-            degree = np.int64(indptr[place + 1]) - start
+            start = np.int64(adjacency.indptr[place])
+            degree = np.int64(adjacency.indptr[place + 1]) - start
             if degree > 0:
                 entry = start + np.int64((word * np.uint64(degree)) >> _HALF)
-                load *= degree * inverse
-                place = first + indices[entry]
-                if weighted:
-                    load *= weights[entry]
-                if edge_labelled:
-                    code = edge_codes[entry]
-                    turned = _parity(edge_signs, holder, code, step, seed, WALK_EDGE, side, shared, edge_hashes)
+                load *= degree * ends.factors[g]
+                place = first + adjacency.indices[entry]
+                if flags.weighted:
+                    load *= adjacency.weights[entry]
+                if flags.edge_labelled:
+                    code = adjacency.edge_codes[entry]
+                    turned = _parity(held.edge_signs, labels.edge_hashes, holder, code, step, WALK_EDGE, shared, launch)
                     load = -load if turned else load
             else:
                 load = 0.0

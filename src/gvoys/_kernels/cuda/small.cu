@@ -44,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS) sketch_
     // (group, step, label, lane): the signs of the lane's coordinates in the upper four bits, below them the byte offset
     // within a row of the first of them before the shift
     const short *__restrict__ turns,
-    const float *__restrict__ start, const float *__restrict__ stop, float factor, float norm, float *__restrict__ out)
+    const float *__restrict__ start, const float *__restrict__ stop, const float *__restrict__ factors, float norm,
+    float *__restrict__ out)
 {
     extern __shared__ __align__(1024) float memory[];
     const int lane = threadIdx.x, warp = threadIdx.y, n_warps = blockDim.y;
@@ -72,6 +73,7 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS) sketch_
         entries[e] = origin + indices[base + e] * 1024;
     const short *table = turns + (size_t)group * n_steps * n_codes * 32 + lane;
     float *target = out + ((size_t)graph * n_steps * n_groups + group) * 128;
+    const float factor = factors[graph];
     unsigned int before = 512;  // the half of a row that holds the states before a step
     __syncthreads();
     for (int t = 0; t < n_steps; ++t, table += n_codes * 32) {

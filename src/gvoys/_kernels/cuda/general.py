@@ -2,40 +2,64 @@
 
 One block per node, one thread per coordinate. A thread reads its coordinate of the neighbours' states with both shifts,
 of the edge's label and of the node's, folded into the address; only attributes, which mix coordinates, need shared
-memory. The arithmetic is that of `walks/sketch/options.py`.
+memory. The arithmetic is that of `cpu/sketch/options.py`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numba import cuda
 
-__all__ = ["add_up_blocks", "add_up_graphs", "step_of_nodes", "step_with_attributes"]
+__all__ = ["Arcs", "EdgeMaps", "States", "add_up_blocks", "add_up_graphs", "step_of_nodes", "step_with_attributes"]
 
 MOST = 128  # coordinates of a group
 
 
+class Arcs(NamedTuple):
+    """Entries as steps that must not be taken back."""
+
+    reverse: Any  # (n_entries, 2), where the entries back begin and end
+    nonbacktracking: Any
+
+
+class EdgeMaps(NamedTuple):
+    """The random maps of edge labels at one step."""
+
+    codes: Any  # (n_entries,)
+    signs: Any  # (n_labels, width)
+    shifts: Any  # (n_labels,)
+    labelled: Any
+
+
+class States(NamedTuple):
+    """States before and after a step."""
+
+    x: Any  # (n_nodes, width)
+    y: Any
+    others: Any  # (n_entries, width), what an entry's node has along its other entries, for non-backtracking walks
+    next_others: Any
+    arriving: Any  # what comes along each entry
+
+
 @cuda.jit(device=True)
 def _along(
-    t: Any, e: Any, j: Any, width: Any, first: Any, indices: Any, weights: Any, weighted: Any, reverse: Any,
-    nonbacktracking: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any, factor: Any, x: Any,
-    others: Any,
-) -> Any:  # pragma: no cover  # fmt: skip
+    t: Any, e: Any, j: Any, first: Any, graphs: Any, arcs: Any, edges: Any, states: Any
+) -> Any:  # pragma: no cover
     """Coordinate j of what comes along an entry: the neighbour's state without backtracking, turned by its label."""
     place, turn = j, np.float32(1.0)
-    if edge_labelled:
-        edge = edge_codes[e]
-        turn = edge_signs[edge, j]
-        place = (j + width - np.int64(edge_shifts[edge])) % width
-    if nonbacktracking and t > 1 and reverse[e, 0] < reverse[e, 1]:
-        value = others[reverse[e, 0], place]
+    if edges.labelled:
+        width = np.int64(cuda.blockDim.x)
+        edge = edges.codes[e]
+        turn = edges.signs[edge, j]
+        place = (j + width - np.int64(edges.shifts[edge])) % width
+    if arcs.nonbacktracking and t > 1 and arcs.reverse[e, 0] < arcs.reverse[e, 1]:
+        value = states.others[arcs.reverse[e, 0], place]
     else:
-        value = x[first + indices[e], place]
-    value *= factor * weights[e] if weighted else factor
+        value = states.x[first + graphs.indices[e], place]
     return value * turn
 
 
@@ -71,46 +95,43 @@ def _add_others(
 
 @cuda.jit
 def step_of_nodes(
-    t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, nonbacktracking: Any,
-    codes: Any, signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any,
-    stop: Any, factor: Any, x: Any, y: Any, others: Any, next_others: Any, arriving: Any,
-) -> None:  # pragma: no cover  # fmt: skip
+    t: Any, graphs: Any, arcs: Any, nodes: Any, edges: Any, ends: Any, states: Any
+) -> None:  # pragma: no cover
     """States after t steps from those after t - 1, for every node (grid) and coordinate (block).
 
-    signs and edge_signs are those of step t, (n_labels, width); `firsts` gives for each node where its graph begins.
+    The maps of nodes and edges are those of step t: signs, (n_labels, width), and shifts, (n_labels,).
     """
     u, j, width = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x), np.int64(cuda.blockDim.x)
-    label = codes[u]
-    sign = signs[label, j]
+    label = nodes.codes[u]
+    sign = nodes.signs[label, j]
     if t == 0:
-        y[u, j] = sign * stop[u]
+        states.y[u, j] = sign * ends.stop[u]
         return
-    own = (j + width - np.int64(shifts[label])) % width  # the coordinate before the node's own shift
+    own = (j + width - np.int64(nodes.shifts[label])) % width  # the coordinate before the node's own shift
+    g = graphs.owners[u]
+    first, factor = np.int64(graphs.node_offsets[g]), ends.factors[g]
+    begin, end = np.int64(graphs.indptr[u]), np.int64(graphs.indptr[u + 1])
     total = np.float32(0.0)
-    first, begin, end = np.int64(firsts[u]), np.int64(indptr[u]), np.int64(indptr[u + 1])
     for e in range(begin, end):
-        value = _along(
-            t, e, own, width, first, indices, weights, weighted, reverse, nonbacktracking, edge_codes, edge_signs,
-            edge_shifts, edge_labelled, factor, x, others,
-        )  # fmt: skip
-        if nonbacktracking:
-            arriving[e, j] = value * sign
+        value = _along(t, e, own, first, graphs, arcs, edges, states)
+        value *= factor * graphs.weights[e] if graphs.weighted else factor
+        if arcs.nonbacktracking:
+            states.arriving[e, j] = value * sign
         else:
             total += value
-    if nonbacktracking:
-        y[u, j] = _add_others(begin, end, j, total, indices, arriving, next_others)
+    if arcs.nonbacktracking:
+        states.y[u, j] = _add_others(begin, end, j, total, graphs.indices, states.arriving, states.next_others)
     else:
-        y[u, j] = sign * total
+        states.y[u, j] = sign * total
 
 
 @cuda.jit(device=True)
-def _attend(
-    vector: Any, j: Any, width: Any, attributes: Any, u: Any, omega: Any, mixing: Any
-) -> None:  # pragma: no cover
+def _attend(vector: Any, j: Any, u: Any, attributes: Any) -> None:  # pragma: no cover
     """Multiply by exp(i omega_j . a), then rotate pairs of coordinates; all threads of a block together."""
+    width, mixing = np.int64(cuda.blockDim.x), attributes.mixing
     angle = 0.0
-    for k in range(attributes.shape[1]):
-        angle += omega[j, k] * attributes[u, k]
+    for k in range(attributes.values.shape[1]):
+        angle += attributes.omega[j, k] * attributes.values[u, k]
     vector[j] *= np.complex64(complex(math.cos(angle), math.sin(angle)))
     cuda.syncthreads()
     for level in range(mixing.shape[0]):
@@ -125,42 +146,39 @@ def _attend(
 
 @cuda.jit
 def step_with_attributes(
-    t: Any, indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, reverse: Any, nonbacktracking: Any,
-    codes: Any, signs: Any, shifts: Any, edge_codes: Any, edge_signs: Any, edge_shifts: Any, edge_labelled: Any,
-    attributes: Any, omega: Any, mixing: Any, stop: Any, factor: Any, x: Any, y: Any, others: Any, next_others: Any,
-    arriving: Any,
-) -> None:  # pragma: no cover  # fmt: skip
+    t: Any, graphs: Any, arcs: Any, nodes: Any, edges: Any, ends: Any, states: Any, attributes: Any
+) -> None:  # pragma: no cover
     """The same with attributes: coordinates are complex, and what comes to a node is mixed before its shift."""
     u, j, width = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x), np.int64(cuda.blockDim.x)
     vector = cuda.shared.array(MOST, numba.complex64)
-    label = codes[u]
-    sign = signs[label, j]
-    own = (j + width - np.int64(shifts[label])) % width
+    label = nodes.codes[u]
+    sign = nodes.signs[label, j]
+    own = (j + width - np.int64(nodes.shifts[label])) % width
     if t == 0:
-        vector[j] = stop[u]
-        _attend(vector, j, width, attributes, u, omega, mixing)
-        y[u, j] = sign * vector[own]
+        vector[j] = ends.stop[u]
+        _attend(vector, j, u, attributes)
+        states.y[u, j] = sign * vector[own]
         return
+    g = graphs.owners[u]
+    first, factor = np.int64(graphs.node_offsets[g]), ends.factors[g]
+    begin, end = np.int64(graphs.indptr[u]), np.int64(graphs.indptr[u + 1])
     total = np.complex64(0.0)
-    first, begin, end = np.int64(firsts[u]), np.int64(indptr[u]), np.int64(indptr[u + 1])
     for e in range(begin, end):
-        value = _along(
-            t, e, j, width, first, indices, weights, weighted, reverse, nonbacktracking, edge_codes, edge_signs,
-            edge_shifts, edge_labelled, factor, x, others,
-        )  # fmt: skip
-        if nonbacktracking:
+        value = _along(t, e, j, first, graphs, arcs, edges, states)
+        value *= factor * graphs.weights[e] if graphs.weighted else factor
+        if arcs.nonbacktracking:
             vector[j] = value
-            _attend(vector, j, width, attributes, u, omega, mixing)
-            arriving[e, j] = sign * vector[own]
+            _attend(vector, j, u, attributes)
+            states.arriving[e, j] = sign * vector[own]
             cuda.syncthreads()  # before another entry writes to the vector
         else:
             total += value
-    if nonbacktracking:
-        y[u, j] = _add_others(begin, end, j, total, indices, arriving, next_others)
+    if arcs.nonbacktracking:
+        states.y[u, j] = _add_others(begin, end, j, total, graphs.indices, states.arriving, states.next_others)
         return
     vector[j] = total
-    _attend(vector, j, width, attributes, u, omega, mixing)
-    y[u, j] = sign * vector[own]
+    _attend(vector, j, u, attributes)
+    states.y[u, j] = sign * vector[own]
 
 
 @cuda.jit

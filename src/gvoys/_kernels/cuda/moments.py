@@ -9,26 +9,28 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-from gvoys.gpu.blocks import THREADS, add_up, node_blocks
-from gvoys.gpu.device import to_device
+from gvoys._kernels.arguments import Ends
+from gvoys._kernels.cuda.arguments import ends_on_device, graphs_on_device
+from gvoys._kernels.cuda.blocks import THREADS, add_up, node_blocks
+from gvoys._kernels.cuda.device import to_device
 from gvoys.graphs.batch import GraphBatch
 
 __all__ = ["compute_moments"]
 
 
 @cuda.jit
-def _multiply(
-    indptr: Any, indices: Any, firsts: Any, weights: Any, weighted: Any, factor: Any, x: Any, y: Any
-) -> None:  # pragma: no cover
+def _multiply(graphs: Any, factors: Any, x: Any, y: Any) -> None:  # pragma: no cover
     """y = factor A x, a thread per node."""
     u = np.int64(cuda.grid(1))
     if u >= len(x):
         return
+    g = graphs.owners[u]
+    first = graphs.node_offsets[g]
     total = 0.0
-    for e in range(indptr[u], indptr[u + 1]):
-        value = x[firsts[u] + indices[e]]
-        total += weights[e] * value if weighted else value
-    y[u] = factor * total
+    for e in range(graphs.indptr[u], graphs.indptr[u + 1]):
+        value = x[first + graphs.indices[e]]
+        total += graphs.weights[e] * value if graphs.weighted else value
+    y[u] = factors[g] * total
 
 
 @cuda.jit
@@ -44,9 +46,13 @@ def _dots(begins: Any, ends: Any, v: Any, x: Any, length: Any, sums: Any) -> Non
 
 
 def compute_moments(
-    batch: GraphBatch, max_length: int, start: NDArray[np.float64], stop: NDArray[np.float64], scale: float
+    batch: GraphBatch,
+    max_length: int,
+    start: NDArray[np.float64],
+    stop: NDArray[np.float64],
+    scales: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Moments v^T (A / scale)^i w for i = 0 … max_length.
+    """Moments v^T (A / scale)^i w for i = 0 … max_length, by the GPU.
 
     Parameters
     ----------
@@ -58,8 +64,8 @@ def compute_moments(
         Start weights v.
     stop : ndarray of shape (n_nodes,)
         Stop weights w.
-    scale : float
-        Divide adjacency matrices by this number.
+    scales : ndarray of shape (n_graphs,)
+        Number that each graph's adjacency matrix is divided by.
 
     Returns
     -------
@@ -69,20 +75,18 @@ def compute_moments(
     out = np.zeros((len(batch), max_length + 1))
     if not batch.n_nodes:
         return out
-    _, begins, ends, pointers = node_blocks(batch, THREADS)
-    firsts = to_device(np.repeat(batch.node_offsets[:-1], batch.graph_sizes))
-    matrix = (to_device(batch.indptr), to_device(batch.indices), firsts)
-    weighted = batch.edge_weights is not None
-    weights = to_device(batch.weights() if weighted else np.empty(0))
-    v, x, y = to_device(start), to_device(stop), to_device(np.zeros(batch.n_nodes))
-    blocks = (to_device(begins), to_device(ends))
-    sums = to_device(np.zeros((max_length + 1, len(begins))))
+    graphs = graphs_on_device(batch, np.float64)
+    v, x, factors = ends_on_device(Ends(start, stop, 1.0 / scales))
+    y = to_device(np.zeros(batch.n_nodes))
+    blocks = node_blocks(batch.node_offsets, THREADS)
+    begins, ends = to_device(blocks.begins), to_device(blocks.ends)
+    n_blocks = len(blocks.begins)
+    sums = to_device(np.zeros((max_length + 1, n_blocks)))
     for length in range(max_length + 1):
         if length:
-            grid = -(-batch.n_nodes // THREADS)
-            _multiply[grid, THREADS](*matrix, weights, weighted, 1.0 / scale, x, y)
+            _multiply[-(-batch.n_nodes // THREADS), THREADS](graphs, factors, x, y)
             x, y = y, x
-        _dots[len(begins), THREADS](*blocks, v, x, length, sums)
+        _dots[n_blocks, THREADS](begins, ends, v, x, length, sums)
     filled = np.flatnonzero(batch.graph_sizes)
-    out[filled] = np.add.reduceat(sums.copy_to_host(), pointers[filled], axis=1).T
+    out[filled] = np.add.reduceat(sums.copy_to_host(), blocks.pointers[filled], axis=1).T
     return out

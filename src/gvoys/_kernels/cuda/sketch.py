@@ -1,0 +1,173 @@
+"""The sketch on the GPU: which graphs take which path, as many at a time as there is memory for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import cuda
+from numpy.typing import NDArray
+
+from gvoys._kernels.arguments import Attributes, Ends, Labels
+from gvoys._kernels.cpu.sketch.lanes import WIDTH
+from gvoys._kernels.cuda import general
+from gvoys._kernels.cuda.arguments import DeviceGraphs, ends_on_device, graphs_on_device
+from gvoys._kernels.cuda.blocks import node_blocks
+from gvoys._kernels.cuda.device import to_device
+from gvoys._kernels.cuda.small import is_small, pack_turns, prepare_small_graphs
+from gvoys._kernels.sketching import SketchBlock
+
+__all__ = ["GpuSketch"]
+
+_STATES = 1 << 32  # bytes of states that are held at once on the generic path
+_OUTPUT = 1 << 32  # bytes of profiles that are held at once; a collection may be larger than the device's memory
+_NODES = 1024  # whose share of a profile is one sum
+
+
+class GpuSketch(SketchBlock):
+    """The sketch of one block of graphs, by the GPU's kernels.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    walk : WalkOptions
+        What is walked.
+    ends : Ends
+        Start and stop weights of all nodes and 1 / scale of each graph, in float32.
+    seed : int
+        Seed of all random bits.
+    first_group : int, default=0
+        Number of the first group of 128 components.
+    """
+
+    def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
+        at_once = max(_OUTPUT // (4 * out.shape[1] * out.shape[2]), 1)
+        for first in range(0, len(out), at_once):
+            part = out[first : first + at_once]
+            some = self if len(part) == len(out) else self._of(np.arange(first, first + len(part)))
+            made = some.plain_on_device(part.shape, norm)
+            if part.flags.c_contiguous:
+                made.copy_to_host(part)
+            else:
+                part[:] = made.copy_to_host()
+
+    def plain_on_device(self, shape: tuple[int, ...], norm: np.float32) -> Any:
+        """Sketch whole groups of labelled walks, and leave them on the device.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Shape of the result, (n_graphs, n_steps, n_groups * 128).
+        norm : float32
+            Factor of every component.
+
+        Returns
+        -------
+        device array of the given shape
+            The sketch.
+        """
+        out, n_groups = cuda.device_array(shape, np.float32), shape[2] // WIDTH
+        small = is_small(self)
+        self.prepare(np.flatnonzero(small), norm, out)()
+        large = np.flatnonzero(~small)
+        if large.size:
+            rest = self._of(large)
+            for group in range(n_groups):
+                rest._walk_all(group, WIDTH, norm, large, group * WIDTH, out)
+        return out
+
+    def prepare(self, small: NDArray[Any], norm: np.float32, out: Any) -> Any:
+        """Copy what small graphs need to the device.
+
+        Parameters
+        ----------
+        small : ndarray of int
+            The graphs.
+        norm : float32
+            Factor of every component.
+        out : device array of shape (n_graphs, n_steps, n_groups * 128)
+            Array to write to.
+
+        Returns
+        -------
+        callable
+            Launches the kernels.
+        """
+        turns = pack_turns(*self._bits(out.shape[2] // WIDTH, out.shape[1]))
+        return prepare_small_graphs(self, small, turns, norm, out)
+
+    # -- every option
+
+    def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
+        out = cuda.device_array((len(self.batch), n_steps, width), np.float32)
+        # real and imaginary parts are as many coordinates as there are components, of half as many frequencies
+        norm = np.sqrt(2.0) if self._mixed else 1.0
+        self._walk_all(group, width, norm, np.arange(len(self.batch)), 0, out)
+        return np.asarray(out.copy_to_host())
+
+    def _walk_all(self, group: int, width: int, norm: Any, graphs: NDArray[Any], first: int, out: Any) -> None:
+        """One group of all graphs, as many at a time as there is memory for, into out[graphs, :, first:]."""
+        per_edge = 0 if self.walk.backtrack else -(-self.batch.n_entries // max(self.batch.n_nodes, 1))
+        per_node = 8 * width * (2 + 3 * per_edge)  # the states of _walk
+        blocks = self.batch.blocks(max(_STATES // per_node, 1))
+        for block in blocks:
+            some = self if len(blocks) == 1 else self._of(np.arange(block.start, block.stop))
+            some._walk(group, width, norm, graphs[block], first, out)
+
+    @cached_property
+    def _graphs(self) -> tuple[DeviceGraphs, general.Arcs, Ends]:
+        """The graphs on the device, the same for all groups."""
+        reverse = self._reverse()
+        entries = to_device(np.zeros((1, 2), np.int64) if reverse is None else reverse)
+        arcs = general.Arcs(entries, reverse is not None)
+        return graphs_on_device(self.batch, np.float32), arcs, ends_on_device(self.ends)
+
+    def _walk(self, group: int, width: int, norm: Any, graphs: NDArray[Any], first: int, out: Any) -> None:
+        blocks = node_blocks(self.batch.node_offsets, _NODES)
+        begins, lasts, pointers, places = map(to_device, (blocks.begins, blocks.ends, blocks.pointers, graphs))
+        n_blocks = len(blocks.begins)
+        sums = cuda.device_array((max(n_blocks, 1), width), np.float64)
+        steps = self._steps(group, out.shape[1], width // 2 if self._mixed else width)
+        for t in range(out.shape[1]):
+            if n_blocks:
+                general.add_up_blocks[n_blocks, width](begins, lasts, self._graphs[2].start, next(steps), sums)
+            general.add_up_graphs[len(self.batch), width](places, pointers, sums, t, first, norm, out)
+
+    def _steps(self, group: int, n_steps: int, width: int) -> Iterator[Any]:
+        """States of all nodes after 0, 1, … steps, as real numbers."""
+        graphs, arcs, ends = self._graphs
+        nodes = Labels(*map(to_device, self._node_maps(group, n_steps, width)))
+        edges = self._edges_on_device(group, n_steps, width)
+        found = self._attribute_maps(group, n_steps, width)
+        attributes = None if found is None else Attributes(*map(to_device, found))
+        states, grid = self._states(width), (self.batch.n_nodes, width)
+        for t in range(n_steps):
+            own = nodes._replace(signs=nodes.signs[t], shifts=nodes.shifts[t])
+            along = edges._replace(signs=edges.signs[t], shifts=edges.shifts[t])
+            arguments = (t, graphs, arcs, own, along, ends, states)
+            if attributes is None:
+                general.step_of_nodes[grid](*arguments)
+                yield states.y
+            else:
+                mixed = attributes._replace(omega=attributes.omega[t], mixing=attributes.mixing[t])
+                general.step_with_attributes[grid](*arguments, mixed)
+                yield states.y.view(np.float32)
+            states = general.States(states.y, states.x, states.next_others, states.others, states.arriving)
+
+    def _edges_on_device(self, group: int, n_steps: int, width: int) -> general.EdgeMaps:
+        found = self._edge_maps(group, n_steps, width) if self.batch.n_entries else None
+        labelled = found is not None
+        if found is None:
+            nothing = (np.zeros((n_steps, 1, width), np.float32), np.zeros((n_steps, 1), np.int64))
+            found = Labels(np.zeros(1, np.int32), *nothing)
+        codes, signs, shifts = map(to_device, found)
+        return general.EdgeMaps(codes, signs, shifts, labelled)
+
+    def _states(self, width: int) -> general.States:
+        kind = np.complex64 if self._mixed else np.float32
+        n_arcs = 1 if self.walk.backtrack else max(self.batch.n_entries, 1)
+        rows = (max(self.batch.n_nodes, 1),) * 2 + (n_arcs,) * 3
+        return general.States(*(cuda.device_array((n, width), kind) for n in rows))

@@ -1,0 +1,145 @@
+"""What a sketch needs on any device: random maps for the labels and attributes of one block of graphs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys._kernels.arguments import Attributes, Ends, Labels
+from gvoys._kernels.cpu.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
+from gvoys._kernels.cpu.sketch.lanes import WIDTH
+from gvoys.graphs.arcs import reverse_entries
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import local_codes
+
+__all__ = ["SketchBlock", "WalkOptions"]
+
+_MIXING_LEVELS = 2
+
+
+class WalkOptions(Protocol):
+    """What a sketch asks of a walk."""
+
+    @property
+    def node_labels(self) -> bool:
+        """Whether two walks must share their node labels."""
+
+    @property
+    def edge_labels(self) -> bool:
+        """Whether two walks must share their edge labels."""
+
+    @property
+    def backtrack(self) -> bool:
+        """Whether walks may backtrack."""
+
+    @property
+    def attribute_bandwidth(self) -> float | None:
+        """Bandwidth of node attributes; None ignores them."""
+
+
+class SketchBlock(ABC):
+    """The sketch of one block of graphs, by the labels as they are.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    walk : WalkOptions
+        What is walked.
+    ends : Ends
+        Start and stop weights of all nodes and 1 / scale of each graph, in float32.
+    seed : int
+        Seed of all random bits.
+    first_group : int, default=0
+        Number of the first group of 128 components.
+    """
+
+    def __init__(self, batch: GraphBatch, walk: WalkOptions, ends: Ends, seed: int, first_group: int = 0) -> None:
+        self.batch, self.walk, self.ends, self.seed, self.first_group = batch, walk, ends, seed, first_group
+        self.codes, self.labels = local_codes(batch.node_labels if walk.node_labels else None, batch.n_nodes)
+        self.edges = local_codes(batch.edge_labels, batch.n_entries) if walk.edge_labels else None
+        self.weights = None if batch.edge_weights is None else batch.edge_weights.astype(np.float32)
+
+    def fill(self, out: NDArray[np.float32]) -> None:
+        """Compute all groups; the norm 1 / sqrt(d) weights each by its share of the components.
+
+        Parameters
+        ----------
+        out : ndarray of shape (n_graphs, n_steps, n_components)
+            Array to write to.
+        """
+        n_components = out.shape[2]
+        norm = np.float32(1.0 / np.sqrt(n_components))
+        whole = n_components // WIDTH if self._plain() else 0
+        if whole:
+            self._fill_plain(out[:, :, : whole * WIDTH], norm)
+        for group, begin in enumerate(range(whole * WIDTH, n_components, WIDTH), start=whole):
+            width = min(WIDTH, n_components - begin)
+            out[:, :, begin : begin + width] = self._general(group, out.shape[1], width) * norm
+
+    @abstractmethod
+    def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
+        """The fast path: whole groups, labels on nodes only."""
+
+    @abstractmethod
+    def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
+        """The generic path: one group of up to 128 components with every option."""
+
+    def _plain(self) -> bool:
+        return self.edges is None and self.walk.backtrack and not self._mixed
+
+    @property
+    def _mixed(self) -> bool:
+        """Whether attributes mix coordinates, which are complex then, and half as many as there are components."""
+        return self.walk.attribute_bandwidth is not None
+
+    def _of(self, graphs: NDArray[Any]) -> Self:
+        """The same for some of the graphs."""
+        nodes = np.isin(self.batch.node_graphs(), graphs)
+        ends = Ends(self.ends.start[nodes], self.ends.stop[nodes], self.ends.factors[graphs])
+        return type(self)(self.batch[graphs], self.walk, ends, self.seed, self.first_group)
+
+    def _reverse(self) -> NDArray[np.int64] | None:
+        return None if self.walk.backtrack else reverse_entries(self.batch)
+
+    # -- random maps
+
+    def _bits(self, n_groups: int, n_steps: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+        """Signs of node labels as bits, and shifts, for whole groups."""
+        groups = np.arange(self.first_group, self.first_group + n_groups)
+        signs, places = sign_table(self.seed, NODE, groups, n_steps, self.labels)
+        return signs, (places % WIDTH).astype(np.uint8)
+
+    def _node_maps(self, group: int, n_steps: int, width: int) -> Labels:
+        return Labels(self.codes, *self._expanded(NODE, group, n_steps, self.labels, width))
+
+    def _edge_maps(self, group: int, n_steps: int, width: int) -> Labels | None:
+        if self.edges is None:
+            return None
+        return Labels(self.edges[0], *self._expanded(EDGE, group, n_steps, self.edges[1], width))
+
+    def _expanded(
+        self, purpose: int, group: int, n_steps: int, labels: NDArray[np.uint64], width: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Signs as +-1, (n_steps, n_labels, width), and shifts, (n_steps, n_labels)."""
+        signs, places = sign_table(self.seed, purpose, self._number(group), n_steps, labels)
+        bits = np.unpackbits(signs[0].view(np.uint8), axis=-1, bitorder="little")[..., :width]
+        return 1.0 - 2.0 * bits.astype(np.float32), (places[0] % width).astype(np.int64)
+
+    def _attribute_maps(self, group: int, n_steps: int, width: int) -> Attributes | None:
+        bandwidth, attributes = self.walk.attribute_bandwidth, self.batch.node_attributes
+        if bandwidth is None or attributes is None:
+            return None
+        values, groups = attributes / bandwidth, self._number(group)
+        omega = normal_table(self.seed, OMEGA, groups, n_steps, width * values.shape[1])[0]
+        angles = uniform_table(self.seed, MIXING, groups, n_steps, _MIXING_LEVELS * (width + 1))[0]
+        angles = angles.reshape(n_steps, _MIXING_LEVELS, width + 1)
+        mixing = np.stack([np.cos(2 * np.pi * angles), np.sin(2 * np.pi * angles)], axis=2).astype(np.float32)
+        mixing[..., 0, width] = np.floor(angles[..., width] * max(int(np.log2(width)), 1))  # which bit pairs differ in
+        return Attributes(values, omega.reshape(n_steps, width, -1), mixing)
+
+    def _number(self, group: int) -> NDArray[np.int64]:
+        return np.array([self.first_group + group])

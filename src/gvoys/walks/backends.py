@@ -1,0 +1,71 @@
+"""The registry of kernels, by method and device: the only place that knows which device has what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys._kernels.cpu.moments import compute_moments
+from gvoys._kernels.cpu.sketch.block import CpuSketch
+from gvoys._kernels.cpu.voyagers.crossing import sample_both_sides, sample_one_side
+from gvoys._kernels.sketching import SketchBlock
+from gvoys.errors import UnsupportedError
+
+__all__ = ["Backend", "backend", "check_device", "empty_for"]
+
+
+class Backend(NamedTuple):
+    """What a device has for each method; all devices take the same arguments."""
+
+    moments: Callable[..., NDArray[np.float64]]
+    sketch: type[SketchBlock]
+    one_sided_walks: Callable[..., NDArray[np.float64]]
+    voyagers: Callable[..., NDArray[np.float64]]
+    empty: Callable[..., NDArray[Any]]  # a new array on the host, in memory that the device copies to fastest
+
+
+_CPU = Backend(compute_moments, CpuSketch, sample_one_side, sample_both_sides, np.empty)
+
+
+def backend(device: str) -> Backend:
+    """Find the kernels of a device.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+        Where to compute.
+
+    Returns
+    -------
+    Backend
+        Its kernels; those for "cuda" are imported only when they are asked for.
+
+    Raises
+    ------
+    UnsupportedError
+        If the device has another name, or no GPU is available.
+    """
+    if device == "cpu":
+        return _CPU
+    if device != "cuda":
+        raise UnsupportedError(f"device must be 'cpu' or 'cuda', not {device!r}")
+    from gvoys._kernels import cuda
+
+    cuda.check_cuda()
+    return Backend(
+        cuda.compute_moments, cuda.GpuSketch, cuda.sample_one_side, cuda.sample_both_sides, cuda.empty_on_host
+    )
+
+
+def check_device(device: str) -> None:
+    """Check that there is such a device here."""
+    backend(device)
+
+
+def empty_for(device: str, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
+    """A new array on the host, in memory that the device copies to fastest."""
+    kernels = backend(device)
+    return kernels.empty(shape, kind)
