@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.walks.growth import choose_exponents
 from gvoys.walks.walk import Walk
 
 __all__ = ["Choice", "Cost", "Method", "Support", "WalkMethod", "check", "check_supports", "choose_method"]
@@ -153,8 +154,14 @@ class WalkMethod(Method):
             f"lengths='summed' needs method='sketch', since sums of {self.name} mix the lengths; use lengths='stacked'",
         )
 
-    @abstractmethod
-    def compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Any:
+    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> Any:
+        exponents = choose_exponents(batch, walk.max_length)
+        made = self.compute(batch, walk, np.ldexp(1.0, exponents), out)
+        return self._collect(made, exponents, batch, walk)
+
+    def compute(
+        self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None = None
+    ) -> Any:
         """Walk the graphs, each divided by a number.
 
         Parameters
@@ -164,13 +171,30 @@ class WalkMethod(Method):
         walk : Walk
             What is walked.
         scales : ndarray of shape (n_graphs,)
-            Number that each graph's adjacency matrix is divided by.
+            Number that each graph's adjacency matrix is divided by. Powers of two change no bit but exponents.
+        out : ndarray or None, default=None
+            Array to write to, for methods that can.
 
         Returns
         -------
         ndarray of shape (n_graphs, n_lengths, n_iterations * width), or a list of list of counts
             What profiles are made of.
+
+        Raises
+        ------
+        ParameterError
+            If numbers leave the range of floating point.
+        UnsupportedError
+            If label sequences exceed their budget.
         """
+        return self._compute(batch, walk, scales, out)
+
+    @abstractmethod
+    def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any: ...
+
+    @abstractmethod
+    def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> Any:
+        """Profiles of what was computed."""
 
 
 M = TypeVar("M", bound=Method)

@@ -17,7 +17,6 @@ from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles
-from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.walk import Walk
 
@@ -53,37 +52,10 @@ class Moments(WalkMethod):
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
         return Cost(walk.max_length * float(batch.n_entries), 8.0 * len(batch) * walk.n_lengths)
 
-    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> DenseProfiles:
-        exponents = choose_exponents(batch, walk.max_length)
-        return DenseProfiles(self.compute(batch, walk, np.ldexp(1.0, exponents)), exponents)
+    def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> DenseProfiles:
+        return DenseProfiles(made, exponents)
 
-    def compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Moments H_i = v^T (A / scale)^i w for i = 0 … max_length.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-        walk : Walk
-            What is walked.
-        scales : ndarray of shape (n_graphs,)
-            Number that each graph's adjacency matrix is divided by.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_lengths, 1)
-            The moments.
-
-        Raises
-        ------
-        ParameterError
-            If moments leave the range of float64.
-
-        Notes
-        -----
-        Cost: O(max_length * n_entries) additions, two node vectors per thread. Powers of two as `scales` change no
-        bit of the result but exponents.
-        """
+    def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         v, w = walk.ends(batch)
         out = backend(self.device).moments(batch, walk.max_length, v, w, scales)
         _check_finite(out)

@@ -18,7 +18,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import stable_order
 from gvoys.graphs.labels import combine_hashes, hash_integers
 from gvoys.graphs.refine import refinement_rounds
-from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.sparse import Counts, SparseProfiles
 from gvoys.walks.walk import Walk
@@ -98,38 +97,13 @@ class Sequences(WalkMethod):
         states = walk.n_iterations * max(len(part.keys) for part in counts) * len(batch) / max(len(chosen), 1)
         return Cost(states, 12.0 * walk.n_lengths * states)
 
-    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> SparseProfiles:
-        exponents = choose_exponents(batch, walk.max_length)
-        counted = self.compute(batch, walk, np.ldexp(1.0, exponents))
-        blocks = [[Counts.of(*each, len(batch)) for each in lengths] for lengths in counted]
+    def _collect(
+        self, made: list[list[Listed]], exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk
+    ) -> SparseProfiles:
+        blocks = [[Counts.of(each.graphs, each.keys, each.values, len(batch)) for each in lengths] for lengths in made]
         return SparseProfiles(blocks, exponents)
 
-    def compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> list[list[Listed]]:
-        """Count label sequences of walks on A / scale, for every Weisfeiler–Lehman iteration and length.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-        walk : Walk
-            What is walked.
-        scales : ndarray of shape (n_graphs,)
-            Number that each graph's adjacency matrix is divided by.
-
-        Returns
-        -------
-        list of list of Listed
-            Counts of each iteration and length.
-
-        Raises
-        ------
-        UnsupportedError
-            If there are more states than the budget.
-
-        Notes
-        -----
-        Cost: the number of states, which grows with the number of distinct sequences through each node.
-        """
+    def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         return [
             _count(graphs, replace(walk, node_labels=walk.node_labels or round_ > 0), scales, self.budget)

@@ -32,7 +32,6 @@ from gvoys.graphs.ranges import NONE, first_not_finite
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles
-from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.spread import rounding
 from gvoys.walks.walk import Walk
@@ -81,32 +80,10 @@ class Sketch(WalkMethod):
         numbers = float(walk.n_iterations * self.n_components)
         return Cost(walk.max_length * batch.n_entries * numbers, 4.0 * len(batch) * walk.n_lengths * numbers)
 
-    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> DenseProfiles:
-        exponents = choose_exponents(batch, walk.max_length)
-        values = self.compute(batch, walk, np.ldexp(1.0, exponents), out)
-        return DenseProfiles(values, exponents, walk.n_iterations, rounding(batch, walk.max_length))
+    def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> DenseProfiles:
+        return DenseProfiles(made, exponents, walk.n_iterations, rounding(batch, walk.max_length))
 
-    def compute(
-        self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[np.float32] | None = None
-    ) -> NDArray[np.float32]:
-        """Sketch walks on A / scale.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-        walk : Walk
-            What is walked.
-        scales : ndarray of shape (n_graphs,)
-            Number that each graph's adjacency matrix is divided by.
-        out : ndarray or None, default=None
-            Array to write to.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_lengths, n_iterations * n_components)
-            The sketch, in float32.
-        """
+    def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         kernels, d = backend(self.device), self.n_components
         if out is None:
             out = kernels.empty((len(batch), walk.n_lengths, walk.n_iterations * d), np.float32)

@@ -29,7 +29,6 @@ from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles, PairedProfiles
-from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.profiles import Profiles
 from gvoys.walks.walk import Walk
@@ -170,29 +169,11 @@ class SampledWalks(WalkMethod):
         numbers = float(len(self.replicates) * self.n_components)
         return Cost(numbers * walk.max_length * batch.n_nodes, 8.0 * len(batch) * walk.n_lengths * numbers)
 
-    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> Profiles:
-        exponents = choose_exponents(batch, walk.max_length)
-        values = self.compute(batch, walk, np.ldexp(1.0, exponents))
-        parts = [DenseProfiles(part, exponents) for part in np.split(values, len(self.replicates), axis=1)]
+    def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> Profiles:
+        parts = [DenseProfiles(part, exponents) for part in np.split(made, len(self.replicates), axis=1)]
         return PairedProfiles(*parts) if len(parts) == 2 else parts[0]
 
-    def compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sample walks on A / scale.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-        walk : Walk
-            What is walked.
-        scales : ndarray of shape (n_graphs,)
-            Number that each graph's adjacency matrix is divided by.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_replicates * n_lengths, n_components)
-            The profiles, replicate after replicate.
-        """
+    def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         config = WalkConfig(self.n_components, p_halt=0.0, seed=self.seed)
         parts = [
             compute_walks(batch, walk, scales, replace(config, replicate=each), self.device) for each in self.replicates
