@@ -33,12 +33,16 @@ def data_folder(kind: str) -> Path:
     Path
         The folder, which need not exist.
     """
-    import pooch
-
-    root = Path(os.environ.get("GVOYS_DATA") or pooch.os_cache("gvoys"))
+    root = Path(os.environ.get("GVOYS_DATA") or _cache())
     if kind == "tu" and not (root / kind).is_dir() and _has_datasets(root):
         return root  # what GVOYS_DATA meant in 0.1
     return root / kind
+
+
+def _cache() -> Path:
+    import pooch
+
+    return Path(pooch.os_cache("gvoys"))
 
 
 def _has_datasets(folder: Path) -> bool:
