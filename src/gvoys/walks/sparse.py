@@ -64,7 +64,7 @@ class Counts(NamedTuple):
         return Counts(self.keys, sp.csr_array(self.matrix[graphs]))
 
     def on(self, keys: NDArray[np.uint64]) -> sp.csr_array:
-        """The counts of other sequences, sorted: those that do not occur here are zero, others than those are left out.
+        """The counts of other sequences, sorted: zero where one does not occur here.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class SparseProfiles(Profiles):
         Returns
         -------
         csr_array of shape (n_graphs, n_features)
-            The features; sequences that the others lack are left out.
+            The features; sequences that the others lack have no column.
         """
         return self._matched(self.roots(mu), other)
 
