@@ -61,8 +61,8 @@ def test_flat_coefficients_of_long_walks(length):
     """
     both, series = hub_and_path(), gv.Coefficients([1.0] * (length + 1))
     K = gv.RandomWalkKernel(series, method="sketch", max_length=length, n_components=256).fit_transform(both)
-    truth = [[gv.exact_kernel(g, h, series) for h in both] for g in both]
-    assert K[0, 0] == pytest.approx(truth[0][0], rel=1e-5)
+    truth = gv.RandomWalkKernel(series, method="moments", max_length=length, labels=None).fit_transform(both)
+    assert K[0, 0] == pytest.approx(truth[0, 0], rel=1e-5)
     np.testing.assert_allclose(K, truth, rtol=1e-3)
 
 
@@ -94,9 +94,9 @@ def test_powers_of_two_change_no_other_bit(case, monkeypatch):
 
 def test_exponents_follow_the_radius_where_it_matters():
     """Between bounds by degrees for short walks, and by power iteration where a hub makes them too wide."""
-    lollipop = nx.disjoint_union(nx.complete_graph(1000), nx.path_graph(200_000))
+    lollipop = nx.disjoint_union(nx.complete_graph(250), nx.path_graph(50_000))
     batch = gv.as_batch([lollipop, nx.cycle_graph(5), nx.empty_graph(3)])
-    assert choose_exponents(batch, 60)[0] == 10
+    assert choose_exponents(batch, 60)[0] == 8
     np.testing.assert_array_equal(choose_exponents(batch, 4)[1:], [1, 0])
 
 
