@@ -11,7 +11,9 @@ from gvoys.errors import GraphError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_floats
 
-__all__ = ["compute_endpoint"]
+__all__ = ["ENDS", "compute_endpoint"]
+
+ENDS = ("uniform", "ones")  # weights that have a name
 
 
 def compute_endpoint(batch: GraphBatch, what: Any, name: str) -> NDArray[np.float64]:

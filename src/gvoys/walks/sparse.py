@@ -49,9 +49,10 @@ class Counts(NamedTuple):
         Counts
             The counts as a matrix.
         """
-        columns, places = np.unique(keys, return_inverse=True)
+        columns = np.unique(keys)  # without the inverse, which would sort again
+        places = np.searchsorted(columns, keys)
         pointers = np.concatenate([[0], np.cumsum(np.bincount(graphs, minlength=n_graphs))])
-        return cls(columns, sp.csr_array((values, places.ravel(), pointers), shape=(n_graphs, len(columns))))
+        return cls(columns, sp.csr_array((values, places, pointers), shape=(n_graphs, len(columns))))
 
     @classmethod
     def joined(cls, parts: list[Counts]) -> Counts:

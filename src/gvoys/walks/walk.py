@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.endpoints import compute_endpoint
+from gvoys.graphs.endpoints import ENDS, compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.walks.checks import check_count, check_flag, check_length
 
@@ -114,7 +114,9 @@ class Walk:
             raise UnsupportedError(
                 "attribute_bandwidth is given, but the graphs have no node attributes; pass attribute_bandwidth=None"
             )
-        self.ends(batch)
+        for name, end in (("start", self.start), ("stop", self.stop)):
+            if not isinstance(end, str) or end not in ENDS:
+                compute_endpoint(batch, end, name)
         return self
 
     @property
@@ -155,7 +157,9 @@ class Walk:
         tuple of two ndarrays of shape (n_nodes,)
             The weights.
         """
-        return compute_endpoint(batch, self.start, "start"), compute_endpoint(batch, self.stop, "stop")
+        start = compute_endpoint(batch, self.start, "start")
+        alike = isinstance(self.start, str) and isinstance(self.stop, str) and self.start == self.stop
+        return start, start if alike else compute_endpoint(batch, self.stop, "stop")
 
     def within(self, batch: GraphBatch, graphs: slice) -> Walk:
         """The same walk on consecutive graphs: arrays of start and stop weights are cut with them.
