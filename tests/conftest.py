@@ -14,7 +14,15 @@ settings.load_profile("gvoys")
 
 
 # Files that take longest begin, so that no core waits for the last of them.
-LONG = ("test_gpu.py", "test_reproduce.py", "test_sketch.py", "test_embed.py", "test_threads.py", "test_voyagers.py")
+LONG = (
+    "test_gpu.py",
+    "test_contract.py",
+    "test_reproduce.py",
+    "test_sketch.py",
+    "test_embed.py",
+    "test_threads.py",
+    "test_voyagers.py",
+)
 
 
 @pytest.hookimpl(trylast=True)

@@ -50,6 +50,8 @@ class CpuSketch(SketchBlock):
         shape = (group, n_steps, width // 2 if self._mixed else width)
         out = np.empty((len(self.batch), *shape[1:]), kind)
         graphs = self._graphs(self._reverse())
+        if graphs.weights is None:
+            graphs = graphs._replace(weights=np.empty(0, np.float32))
         maps = Maps(self._node_maps(*shape), self._edge_maps(*shape), self._attribute_maps(*shape))
         rest = (self.ends, np.zeros(shape[2], wide), out)
         small, large = self._tasks()
