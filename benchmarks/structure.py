@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,11 +118,11 @@ def measure(source: Path) -> dict[str, object]:
 
 
 def crossed(source: Path, setup: str, folder: Path) -> tuple[int, int]:
-    """Files and functions of gvoys that a request goes through, after a first time that compiles."""
+    """Files and functions of gvoys that a request goes through, what it imports and compiles included."""
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", setup + TRACE],
-        env=os.environ | {"PYTHONPATH": str(source.parent), "NUMBA_DISABLE_JIT": "0"},
+        env=os.environ | {"PYTHONPATH": str(source.parent)},
         cwd=folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
     files, calls = json.loads(done.stdout.strip().splitlines()[-1])
@@ -130,8 +131,6 @@ def crossed(source: Path, setup: str, folder: Path) -> tuple[int, int]:
 
 def main(arguments: list[str], console: Console) -> int:
     """Print the numbers."""
-    import tempfile
-
     parser = argparse.ArgumentParser("python -m benchmarks structure", description=__doc__)
     parser.add_argument("source", type=Path, nargs="?", default=HERE.parent / "src" / "gvoys")
     source = parser.parse_args(arguments).source.resolve()

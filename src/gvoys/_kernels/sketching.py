@@ -15,7 +15,7 @@ from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import local_codes
 
-__all__ = ["SketchBlock", "WalkOptions"]
+__all__ = ["SketchBlock", "WalkOptions", "is_plain"]
 
 _MIXING_LEVELS = 2
 
@@ -38,6 +38,11 @@ class WalkOptions(Protocol):
     @property
     def attribute_bandwidth(self) -> float | None:
         """Bandwidth of node attributes; None ignores them."""
+
+
+def is_plain(walk: WalkOptions) -> bool:
+    """Whether walks take the fast path: labels on nodes only."""
+    return not walk.edge_labels and walk.backtrack and walk.attribute_bandwidth is None
 
 
 class SketchBlock(ABC):
@@ -73,7 +78,7 @@ class SketchBlock(ABC):
         """
         n_components = out.shape[2]
         norm = np.float32(1.0 / np.sqrt(n_components))
-        whole = n_components // WIDTH if self._plain() else 0
+        whole = n_components // WIDTH if is_plain(self.walk) else 0
         if whole:
             self._fill_plain(out[:, :, : whole * WIDTH], norm)
         for group, begin in enumerate(range(whole * WIDTH, n_components, WIDTH), start=whole):
@@ -87,9 +92,6 @@ class SketchBlock(ABC):
     @abstractmethod
     def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
         """The generic path: one group of up to 128 components with every option."""
-
-    def _plain(self) -> bool:
-        return self.edges is None and self.walk.backtrack and not self._mixed
 
     @property
     def _mixed(self) -> bool:

@@ -147,7 +147,7 @@ class DenseProfiles(Profiles):
             out[rows] = np.einsum("nij,nij->n", weighed, weighed, dtype=np.float64)
         return out
 
-    def diagonals(self) -> NDArray[np.float64]:
+    def _diagonals(self) -> NDArray[np.float64]:
         blocks = self.values.reshape(len(self), self.n_lengths, self.n_iterations, self.width)
         squares = np.einsum("nlrw,nlrw->rln", blocks, blocks, dtype=np.float64)
         return np.ldexp(squares, 2 * np.arange(self.n_lengths)[:, None] * self.exponents)
@@ -199,7 +199,7 @@ class PairedProfiles(Profiles):
     def features(self, mu: Any) -> NDArray[Any]:
         return self.first.features(mu)
 
-    def diagonals(self) -> NDArray[np.float64]:
+    def _diagonals(self) -> NDArray[np.float64]:
         products = np.einsum("nlw,nlw->ln", self.first.values, self.second.values)
         return np.ldexp(products, 2 * np.arange(self.n_lengths)[:, None] * self.exponents)[None]
 

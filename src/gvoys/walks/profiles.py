@@ -105,7 +105,7 @@ class Comparable(ABC):
         normalize : bool, default=False
             Whether to divide by sqrt(K(G, G) K(H, H)); a graph with K(G, G) = 0 has zeros.
         error : bool, default=True
-            Whether standard errors are wanted; without, they are zeros.
+            Whether standard errors are wanted; without, what is returned for them means nothing.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class Profiles(Comparable):
         self.exponents = exponents
         self.n_iterations = n_iterations
         self.n_lengths = n_lengths
-        self._kept: dict[str, tuple[bytes, Any]] = {}  # what was made for the last mu
+        self._kept: dict[str, tuple[bytes, Any]] = {}  # what was made, for the last mu or whatever it is
 
     def __len__(self) -> int:
         return len(self.exponents)
@@ -209,7 +209,6 @@ class Profiles(Comparable):
     @abstractmethod
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
-    @abstractmethod
     def diagonals(self) -> NDArray[np.float64]:
         """K(G, G) by every block alone.
 
@@ -218,6 +217,12 @@ class Profiles(Comparable):
         ndarray of shape (n_iterations, n_lengths, n_graphs)
             The diagonals.
         """
+        if "diagonals" not in self._kept:  # learners ask again and again: for traces, cosines and variances
+            self._kept["diagonals"] = (b"", self._diagonals())
+        return np.asarray(self._kept["diagonals"][1])
+
+    @abstractmethod
+    def _diagonals(self) -> NDArray[np.float64]: ...
 
     def roots(self, mu: Any) -> NDArray[np.float64]:
         """What turns blocks into features: sqrt(mu_i) 2^(i k).

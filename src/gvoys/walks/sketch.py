@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Ends
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
+from gvoys._kernels.sketching import is_plain
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.ranges import NONE, first_not_finite
@@ -88,11 +89,10 @@ class Sketch(WalkMethod):
         if out is None:
             out = kernels.empty((len(batch), walk.n_lengths, walk.n_iterations * d), np.float32)
         start, stop, factors = (array.astype(np.float32) for array in (*walk.ends(batch), 1.0 / scales))
-        plain = not walk.edge_labels and walk.backtrack and walk.attribute_bandwidth is None
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for round_, graphs in enumerate(labelled):
             once = replace(walk, node_labels=walk.node_labels or round_ > 0)
-            for some in _blocks(graphs, _bytes_per_label(walk.n_lengths, d, plain), once.node_labels):
+            for some in _blocks(graphs, _bytes_per_label(walk.n_lengths, d, is_plain(walk)), once.node_labels):
                 nodes = slice(int(batch.node_offsets[some.start]), int(batch.node_offsets[some.stop]))
                 ends = Ends(start[nodes], stop[nodes], factors[some])
                 block = kernels.sketch(graphs[some], once, ends, self.seed, self.first_group)

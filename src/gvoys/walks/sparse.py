@@ -116,8 +116,22 @@ class SparseProfiles(Profiles):
         return SparseProfiles(blocks, np.concatenate([each.exponents for each in every]))
 
     def block(self, iteration: int, length: int) -> sp.csr_array:
-        counts = self.blocks[iteration][length]
-        return _scaled(counts.matrix, np.ldexp(1.0, length * self.exponents))
+        return self._block_like(iteration, length, self._powers(length), self)
+
+    @property
+    def _places(self) -> list[tuple[int, int]]:
+        """(iteration, length) of every block, as columns of features go."""
+        return list(np.ndindex(self.n_iterations, self.n_lengths))
+
+    def _powers(self, length: int) -> NDArray[np.float64]:
+        return np.ldexp(1.0, length * self.exponents)
+
+    def _block_like(
+        self, iteration: int, length: int, factors: NDArray[np.float64], other: SparseProfiles
+    ) -> sp.csr_array:
+        """A block, each graph times a factor, whose columns are the sequences of other graphs."""
+        keys = other.blocks[iteration][length].keys
+        return _scaled(self.blocks[iteration][length].on(keys), factors)
 
     def features(self, mu: Any) -> sp.csr_array:
         return self._keep("features", mu, lambda roots: self._matched(roots, self))
@@ -140,11 +154,7 @@ class SparseProfiles(Profiles):
         return self._matched(self.roots(mu), other)
 
     def _matched(self, roots: NDArray[np.float64], other: SparseProfiles) -> sp.csr_array:
-        parts = [
-            _scaled(counts.on(known.keys), roots[:, length, iteration])
-            for iteration, (lengths, theirs) in enumerate(zip(self.blocks, other.blocks, strict=True))
-            for length, (counts, known) in enumerate(zip(lengths, theirs, strict=True))
-        ]
+        parts = [self._block_like(r, i, roots[:, i, r], other) for r, i in self._places]
         return sp.csr_array(sp.hstack(parts, format="csr"))
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
@@ -167,31 +177,22 @@ class SparseProfiles(Profiles):
             The Gram matrices.
         """
         right = self if other is None else other
-        out = []
-        for iteration, lengths in enumerate(self.blocks):
-            for length, counts in enumerate(lengths):
-                theirs = right.block(iteration, length)
-                ours = (
-                    theirs
-                    if right is self
-                    else _scaled(
-                        counts.on(right.blocks[iteration][length].keys), np.ldexp(1.0, length * self.exponents)
-                    )
-                )
-                out.append(_gram(ours, theirs))
-        return np.array(out)
+        grams = []
+        for place in self._places:
+            theirs = right.block(*place)
+            ours = theirs if right is self else self._block_like(*place, self._powers(place[1]), right)
+            grams.append(_gram(ours, theirs))
+        return np.array(grams)
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.zeros(len(self))
-        for iteration, lengths in enumerate(self.blocks):
-            for length, counts in enumerate(lengths):
-                total += _squares(_scaled(counts.matrix, roots[:, length, iteration]))
+        for r, i in self._places:
+            total += _squares(self._block_like(r, i, roots[:, i, r], self))
         return total
 
-    def diagonals(self) -> NDArray[np.float64]:
-        shape = (self.n_iterations, self.n_lengths)
-        blocks = [_squares(self.block(*place)) for place in np.ndindex(*shape)]
-        return np.array(blocks).reshape(*shape, len(self))
+    def _diagonals(self) -> NDArray[np.float64]:
+        blocks = [_squares(self.block(*place)) for place in self._places]
+        return np.array(blocks).reshape(self.n_iterations, self.n_lengths, len(self))
 
 
 def _scaled(matrix: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:

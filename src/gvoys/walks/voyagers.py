@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Adjacency, Ends, WalkedGraphs, Walkers
+from gvoys._kernels.arguments import Adjacency, Ends, SignedLabels, WalkedGraphs, Walkers
 from gvoys._kernels.cpu.voyagers.graphs import backward, forward, frozen, graph_keys, node_offsets, signed_labels
 from gvoys._kernels.cpu.voyagers.signs import DISTRIBUTIONS
 from gvoys.errors import ParameterError
@@ -218,8 +218,7 @@ def compute_voyagers(
     ndarray of shape (n_graphs, n_components)
         The features.
     """
-    graphs, ahead, ends = _walked(batch, walk, scales, config)
-    labels = signed_labels(batch, walk.node_labels, walk.edge_labels, signed=walk.node_labels)
+    graphs, ahead, labels, ends = _walked(batch, walk, scales, config)
     walkers = config.walkers(deposits, config.signs)
     sample = backend(device).voyagers
     out = sample(graphs, ahead, backward(batch, ahead), labels, ends, walkers, config.n_components)
@@ -252,10 +251,10 @@ def compute_walks(
     ndarray of shape (n_graphs, n_lengths, n_components)
         The profiles.
     """
-    graphs, ahead, ends = _walked(batch, walk, scales, config)
-    # walkers with signs of their own must have some, or their products with each other would count
-    signed = walk.node_labels or (config.n_walks > 1 and not config.share_signs)
-    labels = signed_labels(batch, walk.node_labels, walk.edge_labels, signed)
+    graphs, ahead, labels, ends = _walked(batch, walk, scales, config)
+    if not walk.node_labels and config.n_walks > 1 and not config.share_signs:
+        # walkers with signs of their own must have some, or their products with each other would count
+        labels = signed_labels(batch, walk.node_labels, walk.edge_labels, signed=True)
     walkers = config.walkers(np.ones(walk.n_lengths), signs=None)
     out = backend(device).one_sided_walks(graphs, ahead, labels, ends, walkers, config.n_components)
     out /= (config.n_walks if config.share_signs else np.sqrt(config.n_walks)) * np.sqrt(config.n_components)
@@ -264,10 +263,10 @@ def compute_walks(
 
 def _walked(
     batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], config: WalkConfig
-) -> tuple[WalkedGraphs, Adjacency, Ends]:
-    """The graphs with the keys of their walks, along the edges, and where walks start and stop."""
+) -> tuple[WalkedGraphs, Adjacency, SignedLabels, Ends]:
+    """The graphs with the keys of their walks, along the edges, their labels, and where walks start and stop."""
     ahead = forward(batch, walk.edge_labels)
     labels = signed_labels(batch, walk.node_labels, walk.edge_labels, signed=walk.node_labels)
     keys = graph_keys(batch, ahead, labels, config.seed, config.replicate)
     start, stop = map(frozen, walk.ends(batch))
-    return WalkedGraphs(node_offsets(batch), keys), ahead, Ends(start, stop, 1.0 / scales)
+    return WalkedGraphs(node_offsets(batch), keys), ahead, labels, Ends(start, stop, 1.0 / scales)

@@ -29,10 +29,10 @@ class Balance:
     @classmethod
     def fitted(cls, profiles: LabelsAndAttributes, n_iterations: int) -> Balance:
         """Equal traces; attributes together count as much as labels together."""
-        lengths = _equal_shares(profiles.labels.iterations(n_iterations))
+        lengths = _equal_shares(profiles.labels, n_iterations)
         if profiles.attributes is None:
             return cls(n_iterations, lengths, None)
-        attributes = _equal_shares(profiles.attributes) * (len(lengths) / profiles.attributes.n_lengths)
+        attributes = _equal_shares(profiles.attributes, 1) * (len(lengths) / profiles.attributes.n_lengths)
         return cls(n_iterations, lengths, attributes)
 
     def features(self, profiles: LabelsAndAttributes) -> NDArray[np.float32]:
@@ -46,7 +46,7 @@ class Balance:
         return np.divide(features, roots[:, None], dtype=np.float32, casting="same_kind")
 
 
-def _equal_shares(profiles: DenseProfiles) -> NDArray[np.float64]:
-    """1 / trace of each length's kernel, and 0 for lengths that no walk has."""
-    traces = profiles.diagonals().sum(axis=0).mean(axis=1)
+def _equal_shares(profiles: DenseProfiles, n_iterations: int) -> NDArray[np.float64]:
+    """1 / trace of each length's kernel over the first iterations, and 0 for lengths that no walk has."""
+    traces = profiles.diagonals()[:n_iterations].sum(axis=0).mean(axis=1)
     return np.where(traces > 0, 1.0 / np.where(traces > 0, traces, 1.0), 0.0)
