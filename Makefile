@@ -41,8 +41,8 @@ docs: .venv/test-installed
 	@echo docs/_build/html/index.html
 
 fuzz: .venv/test-installed
-	GVOYS_MUTATIONS=10000 $(BIN)/python -m pytest -s tests/pipeline/test_mutations.py
-	GVOYS_STORE_MUTATIONS=5000 $(BIN)/python -m pytest -s tests/graphs/test_store_mutations.py
+	GVOYS_MUTATIONS=10000 $(BIN)/python -m pytest -s tests/io/test_mutations.py
+	GVOYS_STORE_MUTATIONS=5000 $(BIN)/python -m pytest -s tests/io/test_store_mutations.py
 
 clean:
 	rm -rf docs/_build docs/generated .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
-from pipeline.files import write_inputs, write_tu
+from input_files import write_inputs, write_tu
 from rdkit import Chem
 from typer.testing import CliRunner
 

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
-from pipeline.files import write_inputs
+from input_files import write_inputs
 
 import gvoys as gv
 from gvoys.errors import ParameterError

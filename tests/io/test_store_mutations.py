@@ -5,7 +5,7 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
-from graphs.store_files import take_apart, write_again
+from store_files import take_apart, write_again
 
 import gvoys as gv
 from gvoys.errors import GvoysError, StoreError

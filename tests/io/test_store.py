@@ -7,7 +7,7 @@ import tracemalloc
 import networkx as nx
 import numpy as np
 import pytest
-from graphs.store_files import take_apart, write_again
+from store_files import take_apart, write_again
 
 import gvoys as gv
 from gvoys.errors import GraphError, StoreError

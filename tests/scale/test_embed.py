@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 import networkx as nx
-from pipeline.files import GRAPHS, SMILES, write_inputs, write_tu
+from input_files import GRAPHS, SMILES, write_inputs, write_tu
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GvoysError, ParameterError

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
-from pipeline.files import write_inputs
+from input_files import write_inputs
 
 from gvoys.errors import GvoysError
 from gvoys.scale import embed_file
