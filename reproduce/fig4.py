@@ -74,9 +74,9 @@ def _ways() -> list[_Way]:
 
 def run(plan: Plan) -> Result:
     """Solvers are timed on one pair; what would pass the limit is out of time, and is not tried."""
-    limit = 2.0 if plan.quick else 60.0
-    dense, sizes = _ways(), [2**k for k in range(1, 9 if plan.quick else 15)]
-    sparse, larger = _ways(), [2**k for k in range(4, 11 if plan.quick else 18)]
+    limit = 0.5 if plan.quick else 60.0
+    dense, sizes = _ways(), [2**k for k in range(1, 8 if plan.quick else 15)]
+    sparse, larger = _ways(), [2**k for k in range(4, 9 if plan.quick else 18)]
     for way in dense:  # compiled before the clock runs
         way.work(erdos_renyi(2, 16, 0.3, connected=True), Geometric(0.001))
     for n in sizes:

@@ -17,9 +17,9 @@ import gvoys
 from gvoys import _jit
 
 CODE = (
-    "import gvoys as gv, numba; from gvoys._kernels.cpu import moments;"
-    "gv.profiles(gv.datasets.molecules(2), 'moments', 3);"
-    "print(sum(moments._moments_of_small.parallel.stats.cache_hits.values()))"
+    "import numpy as np; from gvoys._kernels.cpu.voyagers import signs;"
+    "signs._bits(np.uint64(1), 2, 0, 3, 0, np.uint64(5));"
+    "print(sum(signs._bits.stats.cache_hits.values()))"
 )
 MODULE = """
 import numpy as np
@@ -55,11 +55,11 @@ def cache_hits(folder):
 
 
 def test_a_change_of_another_file_is_noticed(tmp_path):
-    """moments.py takes row_sum from matvec.py: Numba alone would keep the old one."""
+    """signs.py takes random_bits from randomness.py: Numba alone would keep the old one."""
     copy_package(tmp_path)
     assert cache_hits(tmp_path) == 0
     assert cache_hits(tmp_path) == 1
-    other = tmp_path / "gvoys" / "_kernels" / "cpu" / "matvec.py"
+    other = tmp_path / "gvoys" / "_kernels" / "cpu" / "randomness.py"
     other.write_text(other.read_text() + "\n# changed\n")
     assert cache_hits(tmp_path) == 0
 

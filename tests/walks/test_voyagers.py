@@ -20,7 +20,7 @@ from gvoys.graphs.spectrum import max_degree
 from gvoys.reference import kernel_by_vec_trick
 from gvoys.walks.voyagers import WalkConfig
 
-RUNS = 20_000
+RUNS = 10_000
 MODES = list(product((False, True), (False, True), (1, 3), (None, 3)))  # signs, coins, walks, anchors
 
 
