@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 CHECKSUMS = "checksums.txt"
-_ENTRY = re.compile(r"part-(\d{7,})\.parquet ([0-9a-f]{8})")
+_ENTRY = re.compile(r"part-(\d{7,12})\.parquet ([0-9a-f]{8})")
 _SKIPPED = b"gvoys.skipped"
 
 
