@@ -52,6 +52,7 @@ def kill_often(begin, is_done, undo, seconds, chance, kills=KILLS):
             run.join()
             kills -= not is_done()  # else it was on its way out already
         else:
+            assert run.exitcode == 0
             seconds *= 0.95  # the machine may be less busy than it was
         if is_done():
             undo()

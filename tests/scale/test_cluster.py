@@ -85,7 +85,7 @@ def test_a_matrix_appears_only_when_it_is_complete(store, tmp_path, monkeypatch)
         raise KeyboardInterrupt
 
     first = partitions(store)[0]
-    monkeypatch.setattr(module, "_count", lambda partition: 9)
+    monkeypatch.setattr(module, "_count", lambda partition: 8)
     with pytest.raises(KeyboardInterrupt):
         write_gram_of_partitions([first, broken], MODEL, tmp_path / "K.npy")
     assert list(tmp_path.iterdir()) == []

@@ -95,7 +95,7 @@ def test_a_run_that_is_stopped_at_its_end_goes_on(inputs, tmp_path, monkeypatch,
         patched.setattr(gram, "_fill", fill)
         with contextlib.suppress(KeyboardInterrupt):
             write_gram(inputs / "store", out, SMALL)
-    done = out.exists() and not out.with_name("K.npy.work").exists()
+    done = out.exists() and not content(out.with_name("K.npy.work"))  # the folder may be there, and be empty
     with pytest.raises(ParameterError, match="exists already") if done else contextlib.nullcontext():
         write_gram(inputs / "store", out, SMALL)
     assert content(tmp_path / "part") == content(tmp_path / "whole")

@@ -15,6 +15,7 @@ from gvoys.errors import ParameterError
 __all__ = ["appearing", "check_output", "lock_beside", "locked", "remove_left_over", "remove_partial"]
 
 _PARTIAL = ".partial"
+_TRIES = 1000  # to take a lock that others keep removing
 
 
 @contextmanager
@@ -96,7 +97,7 @@ def locked(lock: Path, what: Path) -> Iterator[None]:
 
 def _take(lock: Path, fcntl: Any) -> IO[str] | None:
     """The locked file, or None where another run holds it."""
-    while True:
+    for _ in range(_TRIES):
         file = lock.open("a")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -109,6 +110,7 @@ def _take(lock: Path, fcntl: Any) -> IO[str] | None:
             file.close()
             raise
         file.close()  # the run that held it has removed it: whoever comes next makes another file
+    return None
 
 
 def _is_there(file: IO[str], path: Path) -> bool:

@@ -85,9 +85,10 @@ def write_gram(
     out.parent.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(out), work):
         ending = _read(work / _ENDING)
-        if ending and out.exists() and not (work / _MATRIX).exists():  # all but the folder was done
-            shutil.rmtree(work)
-            if ending["run"] == _run(open_graphs(path, **where), parameters, normalize):
+        if ending and out.exists() and not (work / _MATRIX).exists():  # all was done but to remove the folder
+            same = ending["run"] == _run(open_graphs(path, **where), parameters, normalize)
+            _remove(work)
+            if same:
                 return Summary(**ending["summary"])
         with suppress(OSError):
             work.rmdir()  # where a run was killed between its last two steps
@@ -132,11 +133,17 @@ def _write_ids(work: Path, n_parts: int) -> None:
 
 
 def _move(work: Path, out: Path) -> None:
-    """Give the results their names, the matrix last; the file that says so goes after all others."""
+    """Give the results their names, the matrix last."""
     for file, name in zip((_IDS, SKIPPED, _MATRIX), (*_beside(out), out), strict=True):
         (work / file).replace(name)
-    shutil.rmtree(work / "features")
-    (work / _ROWS).unlink()
+    _remove(work)
+
+
+def _remove(work: Path) -> None:
+    """Remove the folder; the file that says that the end has begun goes after all others."""
+    if (work / "features").exists():
+        shutil.rmtree(work / "features")
+    (work / _ROWS).unlink(missing_ok=True)
     shutil.rmtree(work)
 
 

@@ -43,6 +43,8 @@ def write_store(graphs: Any, path: str | PathLike[str]) -> None:
     ------
     StoreError
         If the folder exists already.
+    ParameterError
+        If another run is writing it.
     GraphError
         If some graphs have labels, attributes or directions and others have not.
 
