@@ -43,6 +43,8 @@ docs: .venv/test-installed
 fuzz: .venv/test-installed
 	GVOYS_MUTATIONS=10000 $(BIN)/python -m pytest -s tests/io/test_mutations.py
 	GVOYS_STORE_MUTATIONS=5000 $(BIN)/python -m pytest -s tests/io/test_store_mutations.py
+	GVOYS_RESUME_MUTATIONS=1500 $(BIN)/python -m pytest -s tests/scale/test_resume_mutations.py
+	GVOYS_KILLS=20 $(BIN)/python -m pytest tests/scale/test_interruptions.py
 
 clean:
 	rm -rf docs/_build docs/generated .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

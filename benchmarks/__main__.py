@@ -1,7 +1,8 @@
 """Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below.
 
 Comparisons have options, which --help lists: `python -m benchmarks against` of times with those of an older revision,
-`golden` of results with it, `peers` with other packages; `structure` measures the code itself.
+`golden` of results with it, `peers` with other packages; `structure` measures the code itself; `soak` runs for minutes
+and tells whether anything grows.
 """
 
 import signal
@@ -21,6 +22,7 @@ from benchmarks import (
     scale,
     scaling,
     sketch,
+    soak,
     structure,
     voyagers,
 )
@@ -42,6 +44,7 @@ COMPARISONS = {
     "against": against.main,
     "golden": golden.main,
     "peers": peers.main,
+    "soak": soak.main,
     "structure": structure.main,
 }
 

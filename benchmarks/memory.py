@@ -19,12 +19,13 @@ def peak_memory(work: Callable[[], Any], beyond: bool = True) -> tuple[float, fl
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what is freed but not returned would hide what the work takes
     _RESET.write_text("5")  # forget the peak so far
-    before = _field("VmRSS")
+    before = field("VmRSS")
     begin = time.perf_counter()
     work()
-    return _field("VmHWM") - (before if beyond else 0.0), time.perf_counter() - begin
+    return field("VmHWM") - (before if beyond else 0.0), time.perf_counter() - begin
 
 
-def _field(name: str) -> float:
+def field(name: str) -> float:
+    """Bytes that the system counts for this process, by the name of the field."""
     lines = _STATUS.read_text().splitlines()
     return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))

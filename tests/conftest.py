@@ -19,6 +19,7 @@ LONG = (
     "test_contract.py",
     "test_reproduce.py",
     "test_sketch.py",
+    "test_interruptions.py",
     "test_embed.py",
     "test_threads.py",
     "test_voyagers.py",

@@ -1,8 +1,10 @@
 """Stores: what goes in comes out, mapped; what is damaged, foreign or unfinished is refused by name."""
 
+import errno
 import json
 import os
 import tracemalloc
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from store_files import take_apart, write_again
 
 import gvoys as gv
-from gvoys.errors import GraphError, StoreError
+from gvoys.errors import GraphError, ParameterError, StoreError
 
 BATCH = gv.datasets.molecules(60, random_state=3)
 ARRAYS = ("node_offsets", "indptr", "indices", "edge_weights", "node_attributes")
@@ -131,6 +133,64 @@ def test_a_failure_and_an_interrupt_leave_nothing(tmp_path):
         with pytest.raises(type(error)):
             gv.write_store(broken(error), tmp_path / "store")
         assert list(tmp_path.iterdir()) == []
+
+
+def test_two_writers_at_once(tmp_path):
+    def pieces():
+        yield BATCH
+        with pytest.raises(ParameterError, match="another run is at work"):
+            gv.write_store(BATCH, tmp_path / "store")
+
+    gv.write_store(pieces(), tmp_path / "store")
+    same(gv.open_store(tmp_path / "store"), BATCH)
+    assert [file.name for file in tmp_path.iterdir()] == ["store"]
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path):
+    """Its own only: the names of other stores may begin alike."""
+    for name in (".store.12345.part", ".store.v2.12345.part"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "indices.npy").write_bytes(b"x")
+    (tmp_path / ".store.lock").write_text("")
+    gv.write_store(BATCH, tmp_path / "store")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".store.v2.12345.part", "store"]
+
+
+@pytest.mark.parametrize("nth", range(6))
+def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, nth):
+    """Whichever file is the one that finds it full, when it is opened or when it is closed."""
+    opened = []
+
+    class Full:
+        def __init__(self, file):
+            self.file = file
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+        def close(self):
+            self.file.close()
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    real = Path.open
+
+    def open_one(path, mode="r", *arguments, **named):
+        file = real(path, mode, *arguments, **named)
+        opened.append(path.suffix == ".npy" and mode == "wb")
+        if path.suffix != ".npy" or mode != "wb" or sum(opened) <= nth // 2:
+            return file
+        if nth % 2:
+            return Full(file)
+        file.close()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "open", open_one)
+    with pytest.raises(OSError, match="No space left"):
+        gv.write_store(BATCH, tmp_path / "store")
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == []
+    gv.write_store(BATCH, tmp_path / "store")
+    same(gv.open_store(tmp_path / "store"), BATCH)
 
 
 def test_refusals(tmp_path):

@@ -1,5 +1,6 @@
 """Many processes: the same bits as one, also when a worker dies; sums along a fixed tree; models fitted in pieces."""
 
+import errno
 import os
 import signal
 import threading
@@ -76,6 +77,29 @@ def test_the_gram_matrix_by_blocks(store, two_workers, tmp_path):
         write_gram_of_partitions(partitions(store), MODEL, tmp_path / "K.npy", cluster)
         X = MODEL.transform(BATCH).astype(float)
         np.testing.assert_allclose(np.load(tmp_path / "K.npy"), X @ X.T, rtol=1e-12)
+
+
+def test_a_matrix_appears_only_when_it_is_complete(store, tmp_path, monkeypatch):
+    def broken():
+        assert not (tmp_path / "K.npy").exists()
+        raise KeyboardInterrupt
+
+    first = partitions(store)[0]
+    monkeypatch.setattr(module, "_count", lambda partition: 8)
+    with pytest.raises(KeyboardInterrupt):
+        write_gram_of_partitions([first, broken], MODEL, tmp_path / "K.npy")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_matrix_without_space_leaves_nothing(store, tmp_path, monkeypatch):
+    def full(descriptor, offset, length):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / ".K.npy.12345.partial").write_text("of a run that was killed")
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(OSError, match=r"^the matrix needs 28.8 kB and .* are free"):
+        write_gram_of_partitions(partitions(store), MODEL, tmp_path / "K.npy")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("n", range(1, 12))

@@ -2,12 +2,10 @@
 
 import contextlib
 import csv
-import multiprocessing
 import os
-import random
 import shutil
 import sys
-import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +17,7 @@ pytest.importorskip("rdkit")
 
 import networkx as nx
 from input_files import GRAPHS, SMILES, write_inputs, write_tu
+from processes import content, finish, start
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GvoysError, ParameterError
@@ -26,7 +25,7 @@ from gvoys.io import open_graphs
 from gvoys.io.files import appearing
 from gvoys.io.sources import lines as lines_module
 from gvoys.scale import embed_file
-from gvoys.scale.job import Parameters
+from gvoys.scale.job import Parameters, claim_folder
 from gvoys.scale.parts import part_path, read_features, read_ids
 
 SMALL = Parameters(max_length=2, n_components=128, rows_per_part=4)
@@ -43,10 +42,6 @@ def inputs(tmp_path_factory):
 def embedded(folder):
     parts = sorted(folder.glob("part-*.parquet"))
     return [name for part in parts for name in read_ids(part)], np.concatenate([read_features(part) for part in parts])
-
-
-def content(folder):
-    return {file.name: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
 # -- what comes out
@@ -242,15 +237,130 @@ def test_a_finished_run_is_left_alone_and_others_are_refused(inputs, tmp_path):
     assert content(out) == before
 
 
-def test_two_runs_at_once_and_damaged_parts(inputs, tmp_path):
+def test_two_runs_at_once(inputs, tmp_path):
     def second(done, total, graphs):
         with pytest.raises(ParameterError, match="another run is at work"):
             embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
 
     embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=second)
-    part_path(tmp_path / "out", 1).write_bytes(b"")
-    with pytest.raises(DatasetError, match=r"part-0000001.parquet is damaged"):
-        embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+
+
+def test_the_folder_is_locked_before_it_is_claimed(inputs, tmp_path, monkeypatch):
+    other, calls = replace(SMALL, seed=1), []
+
+    def claim(folder, job):
+        if not calls:
+            calls.append(1)
+            with pytest.raises(ParameterError, match="another run is at work"):
+                embed_file(inputs / "a.smi", tmp_path / "out", other)
+        claim_folder(folder, job)
+
+    monkeypatch.setattr("gvoys.scale.embed.claim_folder", claim)
+    embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+    embed_file(inputs / "a.smi", tmp_path / "whole", SMALL)
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+def test_a_lock_that_was_removed_while_it_was_taken_is_none(inputs, tmp_path, monkeypatch):
+    """As when the run before ends between another's opening of the file and its lock."""
+    fcntl = pytest.importorskip("fcntl")
+    real, calls = fcntl.flock, []
+
+    def flock(file, how):
+        if not calls:
+            calls.append(os.unlink(tmp_path / "out" / ".lock"))
+        real(file, how)
+
+    def second(done, total, graphs):
+        with pytest.raises(ParameterError, match="another run is at work"):
+            embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=second)
+    assert not (tmp_path / "out" / ".lock").exists()
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_a_damaged_part_is_made_again(inputs, tmp_path, place):
+    embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+    before = content(tmp_path / "out")
+    part = part_path(tmp_path / "out", 1)
+    damaged = bytearray(part.read_bytes())
+    damaged[{"first": 0, "middle": len(damaged) // 2, "last": -1}[place]] ^= 1
+    part.write_bytes(damaged)
+    embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+    assert content(tmp_path / "out") == before
+
+
+# -- an input that changes
+
+
+def _swap(path, stealthily):
+    """Other molecules in a file of the same size, in place of the first ones."""
+    time = path.stat().st_mtime_ns
+    text = path.read_text().replace("O m", "N m")
+    if stealthily:
+        path.write_text(text)
+        os.utime(path, ns=(time, time))
+    else:
+        path.with_suffix(".new").write_text(text)
+        path.with_suffix(".new").replace(path)
+
+
+@pytest.mark.parametrize("stealthily", [False, True], ids=["replaced", "same size and time"])
+@pytest.mark.parametrize("when", [0, 3])
+def test_an_input_that_changes_in_mid_run_leaves_nothing(inputs, tmp_path, stealthily, when):
+    molecules, calls = Path(shutil.copy(inputs / "a.smi", tmp_path)), []
+
+    def change(done, total, graphs):
+        calls.append(done)
+        if len(calls) == when + 1:
+            _swap(molecules, stealthily)
+
+    with pytest.raises(DatasetError, match=r"a.smi was changed while it was read, .*; give the command again$"):
+        embed_file(molecules, tmp_path / "out", SMALL, on_progress=change)
+    assert list((tmp_path / "out").iterdir()) == []
+    for folder in ("out", "whole"):
+        embed_file(molecules, tmp_path / folder, SMALL)
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+def test_an_input_that_changes_leaves_the_parts_of_earlier_runs(inputs, tmp_path):
+    molecules, out, calls = Path(shutil.copy(inputs / "a.smi", tmp_path)), tmp_path / "out", []
+
+    def interrupt(done, total, graphs):
+        calls.append(done)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        embed_file(molecules, out, SMALL, on_progress=interrupt)
+    before = content(out)
+    with pytest.raises(DatasetError, match="choose another folder"):
+        embed_file(molecules, out, SMALL, on_progress=lambda done, total, graphs: _swap(molecules, False))
+    assert content(out).items() <= before.items()
+    assert part_path(out, 0).exists()
+    embed_file(Path(shutil.copy(inputs / "a.smi", tmp_path)), out, SMALL)
+    embed_file(molecules, tmp_path / "whole", SMALL)
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_a_store_that_is_truncated_in_mid_run_is_a_sentence(inputs, tmp_path):
+    shutil.copytree(inputs / "store", tmp_path / "store")
+    assert finish(start(_embed_truncated, tmp_path / "store", tmp_path / "out", log=tmp_path / "log")) == 0
+    assert "store was changed while it was read" in (tmp_path / "log").read_text()
+
+
+def _embed_truncated(store, out):
+    def truncate(done, total, graphs):
+        os.truncate(store / "indices.npy", 0)
+
+    try:
+        embed_file(store, out, SMALL, on_progress=truncate)
+    except DatasetError as error:
+        print(error, flush=True)
+    else:
+        sys.exit("nothing was said")
 
 
 def test_an_interrupt_leaves_whole_parts_only(inputs, tmp_path):
@@ -270,60 +380,6 @@ def test_an_interrupt_leaves_whole_parts_only(inputs, tmp_path):
     embed_file(inputs / "a.smi", tmp_path / "other", SMALL)
     assert content(tmp_path / "out") == content(tmp_path / "other")
     assert calls[0] == (0, (inputs / "a.smi").stat().st_size, 0)
-
-
-def gvoys(*arguments):
-    """The command line in a process of its own, forked from one that has imported all: it is at work at once."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["gvoys.cli.stream", "rdkit.Chem", "pyarrow.parquet"])
-    run = context.Process(target=_main, args=[str(argument) for argument in arguments])
-    run.start()
-    return run
-
-
-def _main(*arguments):
-    sys.argv = ["gvoys", *arguments]
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    from gvoys.cli import main
-
-    main()
-
-
-def test_twenty_kills_lose_nothing_and_repeat_nothing(tmp_path):
-    """kill -9 at random moments, with the same command again each time: the same bytes as an undisturbed run."""
-    molecules = tmp_path / "many.smi"
-    molecules.write_text("".join(f"{s.replace(' ', '')} m{k}\n" for k in range(60) for s in SMILES))
-    command = ["embed", molecules, "--rows-per-part", "100", "--components", "8192", "-o"]  # large parts, slow to write
-    for name in ("whole", "timed"):  # the second in caches, as the others will be
-        begin = time.perf_counter()
-        run = gvoys(*command, tmp_path / name)
-        run.join()
-        whole_time = time.perf_counter() - begin
-        assert run.exitcode == 0
-    chance, kills, killed = random.Random(0), 0, tmp_path / "killed"
-    while kills < 20:
-        run = gvoys(*command, killed)
-        run.join(chance.uniform(0.1, 1.0) * whole_time)
-        if run.is_alive():
-            run.kill()
-            run.join()
-            kills += not (killed / "summary.json").exists()  # else it was on its way out already
-        else:
-            whole_time *= 0.95  # the machine may be less busy than it was
-        if (killed / "summary.json").exists():  # done too early: take parts away, as if it had not been
-            _undo(killed, chance)
-    run = gvoys(*command, killed)
-    run.join()
-    assert run.exitcode == 0
-    assert content(killed) == content(tmp_path / "whole") == content(tmp_path / "timed")
-
-
-def _undo(folder, chance):
-    (folder / "summary.json").unlink()
-    (folder / "skipped.csv").unlink()
-    for part in folder.glob("part-*"):
-        if chance.random() < 0.8:
-            part.unlink()
 
 
 def test_a_file_is_seen_only_when_it_is_whole(tmp_path):

@@ -1,5 +1,10 @@
 """gvoys kernel: the matrix of the estimator's features, by blocks, and the same after an interruption."""
 
+import contextlib
+import errno
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,10 +12,11 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 from input_files import write_inputs
+from processes import content
 
 import gvoys as gv
 from gvoys.errors import ParameterError
-from gvoys.scale import write_gram
+from gvoys.scale import gram, write_gram
 from gvoys.scale.job import Parameters
 
 SMALL = Parameters(max_length=2, n_components=128, rows_per_part=4, lengths="stacked")
@@ -59,6 +65,100 @@ def test_a_run_that_was_stopped_goes_on(inputs, tmp_path):
     write_gram(inputs / "store", tmp_path / "K.npy", SMALL, on_rows=lambda done, total: seen.append(done))
     assert seen[0] == 12
     assert (tmp_path / "K.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+@pytest.mark.parametrize("after", range(42))
+def test_a_run_that_is_stopped_at_its_end_goes_on(inputs, tmp_path, monkeypatch, after):
+    """An interrupt before every step, from the first result outside its folder to the last file that goes."""
+    (tmp_path / "whole").mkdir()
+    write_gram(inputs / "store", tmp_path / "whole" / "K.npy", SMALL)
+    steps, out = iter(range(100)), tmp_path / "part" / "K.npy"
+
+    def counted(step):
+        def then(*arguments, **named):
+            if next(steps) == after:
+                raise KeyboardInterrupt
+            return step(*arguments, **named)
+
+        return then
+
+    with monkeypatch.context() as patched:
+        real = gram._fill
+
+        def fill(*arguments):
+            real(*arguments)
+            for module, name in ((os, "replace"), (os, "rename"), (os, "unlink"), (os, "rmdir"), (os, "open")):
+                patched.setattr(module, name, counted(getattr(module, name)))
+            for name in ("replace", "unlink", "rmdir"):
+                patched.setattr(Path, name, counted(getattr(Path, name)))
+
+        patched.setattr(gram, "_fill", fill)
+        with contextlib.suppress(KeyboardInterrupt):
+            write_gram(inputs / "store", out, SMALL)
+    done = out.exists() and not content(out.with_name("K.npy.work"))  # the folder may be there, and be empty
+    with pytest.raises(ParameterError, match="exists already") if done else contextlib.nullcontext():
+        write_gram(inputs / "store", out, SMALL)
+    assert content(tmp_path / "part") == content(tmp_path / "whole")
+
+
+def test_results_of_others_are_not_overwritten(inputs, tmp_path):
+    """Only a run that was stopped at its end takes the files beside the matrix for its own."""
+    (tmp_path / "K.ids.txt").write_text("mine")
+    with pytest.raises(ParameterError, match=r"K.ids.txt exists already"):
+        write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
+    assert (tmp_path / "K.ids.txt").read_text() == "mine"
+
+
+def test_a_second_run_at_the_same_time_is_kept_out(inputs, tmp_path):
+    def second(done, total):
+        with pytest.raises(ParameterError, match="another run is at work"):
+            write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
+
+    write_gram(inputs / "store", tmp_path / "K.npy", SMALL, on_rows=second)
+    assert sorted(content(tmp_path)) == ["K.ids.txt", "K.npy", "K.skipped.csv"]
+
+
+@pytest.mark.parametrize("place", [3, 200, -1], ids=["header", "row", "end"])
+def test_a_damaged_matrix_is_filled_again(inputs, tmp_path, place):
+    write_gram(inputs / "store", tmp_path / "whole.npy", SMALL)
+
+    def stop(done, total):
+        if done == total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_gram(inputs / "store", tmp_path / "K.npy", SMALL, on_rows=stop)
+    file = tmp_path / "K.npy.work" / "matrix.npy"
+    damaged = bytearray(file.read_bytes())
+    damaged[place] ^= 1
+    file.write_bytes(damaged)
+    write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
+    assert (tmp_path / "K.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+def test_a_matrix_that_has_no_space_is_one_sentence(inputs, tmp_path, monkeypatch):
+    def full(descriptor, offset, length):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "posix_fallocate", full, raising=False)
+        with pytest.raises(
+            OSError, match=r"^the matrix needs 7.2 kB and .* are free in .*same command again$"
+        ) as caught:
+            write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
+    assert caught.value.errno == errno.ENOSPC
+    assert not (tmp_path / "K.npy.work" / "matrix.npy").exists()
+    write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
+    write_gram(inputs / "store", tmp_path / "whole.npy", SMALL)
+    assert (tmp_path / "K.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+def test_where_space_cannot_be_reserved_zeros_are_written(inputs, tmp_path, monkeypatch):
+    write_gram(inputs / "store", tmp_path / "whole.npy", SMALL)
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
+    assert (tmp_path / "K.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert (tmp_path / "K.npy").stat().st_blocks * 512 >= 30 * 30 * 8
 
 
 def test_refusals(inputs, tmp_path):

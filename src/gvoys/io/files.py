@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 from gvoys.errors import ParameterError
 
-__all__ = ["appearing", "check_output", "locked", "remove_partial"]
+__all__ = ["appearing", "check_output", "lock_beside", "locked", "remove_left_over", "remove_partial"]
 
 _PARTIAL = ".partial"
+_TRIES = 1000  # to take a lock that others keep removing
 
 
 @contextmanager
@@ -56,18 +60,20 @@ def check_output(path: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder; the lock of a run that was killed disappears with it.
+def locked(lock: Path, what: Path) -> Iterator[None]:
+    """Keep other runs out while a block runs; the lock of a run that was killed disappears with it.
 
     Parameters
     ----------
-    folder : Path
-        Folder to lock.
+    lock : Path
+        File that stands for the lock. It is removed in the end.
+    what : Path
+        What is locked, for the message.
 
     Yields
     ------
     None
-        While the folder is locked.
+        While the lock is held.
 
     Raises
     ------
@@ -79,16 +85,69 @@ def locked(folder: Path) -> Iterator[None]:
     except ImportError:  # not on this system: two runs into one folder are the user's affair
         yield
         return
-    name = folder / ".lock"
-    with name.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ParameterError(f"another run is at work in {folder}; wait for it, or choose another folder") from None
+    file = _take(lock, fcntl)
+    if file is None:
+        raise ParameterError(f"another run is at work in {what}; wait for it, or choose another name")
+    with file:
         try:
             yield
         finally:
-            name.unlink(missing_ok=True)
+            lock.unlink(missing_ok=True)
+
+
+def _take(lock: Path, fcntl: Any) -> IO[str] | None:
+    """The locked file, or None where another run holds it."""
+    for _ in range(_TRIES):
+        file = lock.open("a")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_there(file, lock):
+                return file
+        except BlockingIOError:
+            file.close()
+            return None
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # the run that held it has removed it: whoever comes next makes another file
+    return None
+
+
+def _is_there(file: IO[str], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def lock_beside(path: Path) -> Path:
+    """The lock of a file or folder that is not there yet.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+
+    Returns
+    -------
+    Path
+        A hidden file beside it.
+    """
+    return path.with_name(f".{path.name}.lock")
+
+
+def remove_left_over(path: Path) -> None:
+    """Remove what killed runs left under temporary names of a file or folder; its lock must be held.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder that they were writing.
+    """
+    name = re.compile(rf"\.{re.escape(path.name)}\.\d+\.part(ial)?")
+    for found in path.parent.iterdir():
+        if name.fullmatch(found.name):
+            shutil.rmtree(found) if found.is_dir() else found.unlink(missing_ok=True)
 
 
 def remove_partial(folder: Path) -> None:

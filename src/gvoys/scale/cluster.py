@@ -26,8 +26,10 @@ from gvoys.errors import ClusterError, MissingDependencyError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.estimators.learning.gaussian import FeatureMoments
 from gvoys.estimators.regressor import RandomWalkRegressor, begin, check_targets, finish, moments_of
+from gvoys.io.files import appearing, lock_beside, locked, remove_left_over
 from gvoys.io.sources import Chunk
 from gvoys.scale.embed import Done, Task
+from gvoys.scale.matrix import create_matrix
 from gvoys.threads import threads
 
 __all__ = [
@@ -273,27 +275,41 @@ def write_gram_of_partitions(
     model : RandomWalkFeatures
         Fitted features.
     path : str or Path
-        File to write, float64.
+        File to write, float64. It appears, in the place of an earlier one, when it is complete.
     cluster : Cluster or None, default=None
         Workers; None computes in this process.
 
     Raises
     ------
     ParameterError
-        If there is no partition.
+        If there is no partition, or another run writes this file.
+    OSError
+        If the disk has too little space.
     """
     if not partitions:
         raise ParameterError("there must be one partition or more")
+    path = Path(path)
+    with locked(lock_beside(path), path):
+        remove_left_over(path)
+        with appearing(path) as partial:
+            _fill_blocks(partitions, model, partial, cluster)
+
+
+def _fill_blocks(
+    partitions: Sequence[Partition], model: RandomWalkFeatures, path: Path, cluster: Cluster | None
+) -> None:
+    """Write the matrix to a new file, which is unmapped in the end: a mapped one cannot be renamed on every system."""
     sizes = list(_map(cluster, _count, partitions))
     ends = np.cumsum(sizes)
     rows = [slice(int(end) - size, int(end)) for size, end in zip(sizes, ends, strict=True)]
-    K = np.lib.format.open_memmap(path, "w+", np.float64, (int(ends[-1]), int(ends[-1])))
+    K = create_matrix(path, int(ends[-1]))
     pairs = [(i, j) for i in range(len(partitions)) for j in range(i + 1)]
     blocks = _map(cluster, _Block(model), [(partitions[i], partitions[j]) for i, j in pairs])
     for (i, j), block in zip(pairs, blocks, strict=True):
         K[rows[i], rows[j]] = block
         K[rows[j], rows[i]] = block.T
-    K.flush()
+    if isinstance(K, np.memmap):
+        K.flush()
 
 
 def _count(partition: Partition) -> int:

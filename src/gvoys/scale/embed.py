@@ -18,14 +18,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GvoysError, ParameterError
+from gvoys.errors import DatasetError, GvoysError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.io.arrow import pyarrow
 from gvoys.io.files import appearing, locked, remove_partial
 from gvoys.io.open import open_graphs
 from gvoys.io.sources import Chunk, FileSource, Records, Skipped
-from gvoys.scale.job import Parameters, claim_folder, describe, fit_model
-from gvoys.scale.parts import part_path, read_summary, write_part
+from gvoys.scale.job import JOB, Parameters, claim_folder, describe, fit_model
+from gvoys.scale.parts import (
+    CHECKSUMS,
+    find_intact,
+    note_part,
+    part_path,
+    read_summary,
+    write_checksums,
+    write_part,
+)
 from gvoys.threads import n_threads, threads
 
 __all__ = ["Done", "Progress", "Summary", "Task", "Worker", "embed_file", "run_here"]
@@ -64,11 +72,14 @@ class Done:
         Number of graphs that have features.
     n_skipped : int
         Number of rows that were skipped.
+    checksum : int
+        CRC-32 of the part.
     """
 
     chunk: Chunk
     n_graphs: int
     n_skipped: int
+    checksum: int
 
 
 @dataclass(frozen=True)
@@ -128,12 +139,23 @@ class Task:
         -------
         Done
             The part.
+
+        Raises
+        ------
+        DatasetError
+            If the input was changed meanwhile: the part may be of two files.
         """
+        self._check_unchanged()  # mapped memory that was truncated must not be read
         kept, features, skipped = self._features(records, built)
         ids = [records.ids[place] for place in kept]
         skipped = sorted([*records.skipped, *skipped])
-        write_part(part_path(self.folder, chunk.index), ids, features, skipped)
-        return Done(chunk, len(ids), len(skipped))
+        self._check_unchanged()
+        checksum = write_part(part_path(self.folder, chunk.index), ids, features, skipped)
+        return Done(chunk, len(ids), len(skipped), checksum)
+
+    def _check_unchanged(self) -> None:
+        if self.source.has_changed():
+            raise _changed(self.source)
 
     def _features(self, records: Records, built: Any) -> tuple[list[int], NDArray[Any], list[Skipped]]:
         """Places of the rows that have features, the features, and the other rows."""
@@ -213,7 +235,7 @@ def embed_file(
     ParameterError
         If the folder holds another run, or `path` is no path.
     DatasetError
-        If the file cannot be read, or no graph of it.
+        If the file cannot be read, or no graph of it, or is changed while it is read.
     """
     pyarrow()
     parameters = parameters or Parameters()
@@ -224,35 +246,65 @@ def embed_file(
             "embed_file takes a file; for graphs in memory use RandomWalkFeatures, or write_store first"
         )
     model = fit_model(source, parameters)
-    claim_folder(folder, describe(source, parameters, model))
-    with locked(folder):
-        return _make_parts(source, model, folder, parameters.rows_per_part, worker or run_here, on_progress)
+    job = describe(source, parameters, model)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / ".lock", folder):
+        claim_folder(folder, job)
+        return _complete(Task(source, model, folder), job, worker or run_here, on_progress)
 
 
-def _make_parts(
-    source: FileSource,
-    model: RandomWalkFeatures,
-    folder: Path,
-    rows_per_part: int,
-    worker: Worker,
-    on_progress: Progress | None,
-) -> Summary:
-    """Make the parts that are missing."""
+def _complete(task: Task, job: dict[str, Any], worker: Worker, on_progress: Progress | None) -> Summary:
+    """Make the parts that are missing or damaged, of the input as it was, and sum up."""
+    source, folder = task.source, task.folder
     remove_partial(folder)
-    chunks = list(source.chunks(rows_per_part))
-    missing = [chunk for chunk in chunks if not part_path(folder, chunk.index).exists()]
+    chunks = list(source.chunks(job["parameters"]["rows_per_part"]))
+    intact = find_intact(folder, len(chunks))
+    missing = [chunk for chunk in chunks if chunk.index not in intact]
     if missing:
         (folder / SUMMARY).unlink(missing_ok=True)
-    left, made = sum(chunk.end - chunk.begin for chunk in missing), 0
-    report = on_progress or (lambda done, total, graphs: None)
-    report(source.size - left, source.size, made)
+    write_checksums(folder, intact)
     try:
-        for done in worker(Task(source, model, folder), missing):
+        made = _make_parts(task, missing, worker, on_progress)
+        changed = source.has_changed() or bool(missing and source.identity() != job["input"])
+    except (GvoysError, OSError):
+        if not source.has_changed():
+            raise
+        changed = True
+    if changed:
+        _take_back(folder, missing, intact)
+        raise _changed(source, not intact)
+    return _sum_up(folder, intact | made)
+
+
+def _make_parts(task: Task, missing: list[Chunk], worker: Worker, on_progress: Progress | None) -> dict[int, int]:
+    """Make parts; gives the checksum of each by its number."""
+    size, made = task.source.size, 0
+    left, checksums = sum(chunk.end - chunk.begin for chunk in missing), {}
+    report = on_progress or (lambda done, total, graphs: None)
+    report(size - left, size, made)
+    try:
+        for done in worker(task, missing):
+            note_part(task.folder, done.chunk.index, done.checksum)
+            checksums[done.chunk.index] = done.checksum
             left, made = left - (done.chunk.end - done.chunk.begin), made + done.n_graphs
-            report(source.size - left, source.size, made)
+            report(size - left, size, made)
     finally:
-        remove_partial(folder)
-    return _sum_up(folder, len(chunks))
+        remove_partial(task.folder)
+    return checksums
+
+
+def _changed(source: FileSource, alone: bool = True) -> DatasetError:
+    then = "give the command again" if alone else "choose another folder, this one holds parts of the file as it was"
+    return DatasetError(f"{source} was changed while it was read, so that nothing was kept of this run; {then}")
+
+
+def _take_back(folder: Path, missing: list[Chunk], intact: dict[int, int]) -> None:
+    """Remove the parts that may be of two files, and the claim to the folder where there are no others."""
+    for chunk in missing:
+        part_path(folder, chunk.index).unlink(missing_ok=True)
+    write_checksums(folder, intact)
+    for name in (SKIPPED, *(() if intact else (CHECKSUMS, JOB))):
+        (folder / name).unlink(missing_ok=True)
 
 
 def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
@@ -287,9 +339,11 @@ def _with_threads(count: int, work: Callable[..., Done], arguments: tuple[Any, .
         return work(*arguments)
 
 
-def _sum_up(folder: Path, n_parts: int) -> Summary:
+def _sum_up(folder: Path, checksums: dict[int, int]) -> Summary:
     """Write the skipped rows of all parts, and the summary, which is there only when everything else is."""
     n_graphs = n_skipped = 0
+    n_parts = len(checksums)
+    write_checksums(folder, checksums)
     with appearing(folder / SKIPPED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(Skipped._fields)

@@ -1,14 +1,19 @@
 """gvoys kernel: the Gram matrix of a file of graphs, block by block, into a .npy file.
 
 The features come from the same parts as `gvoys embed` makes, in a folder beside the matrix that goes when it is done.
-Blocks of rows are filled one after the other, and a file says how far; a run that was killed goes on from there.
+Blocks of rows are filled one after the other, and a file has the checksum of each; a run that was killed goes on from
+there. All results are made in that folder. They are moved out of it in the end, the matrix last, and a file says that
+this has begun: so results of a run that was killed are told from the user's own.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,14 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
-from gvoys.io.files import appearing
+from gvoys.io.files import appearing, lock_beside, locked, remove_partial
+from gvoys.io.open import open_graphs
+from gvoys.io.sources import FileSource
 from gvoys.scale.embed import SKIPPED, Progress, Summary, Worker, embed_file
-from gvoys.scale.job import Parameters
+from gvoys.scale.job import Parameters, read_job
+from gvoys.scale.matrix import create_matrix, open_matrix
 from gvoys.scale.parts import part_path, read_features, read_ids, read_summary
 
 __all__ = ["write_gram"]
 
-_MATRIX, _ROWS = "matrix.npy", "rows.json"
+_MATRIX, _ROWS, _IDS, _ENDING = "matrix.npy", "rows.json", "ids.txt", "ending.json"
 
 
 def write_gram(
@@ -65,62 +73,136 @@ def write_gram(
     Raises
     ------
     ParameterError
-        If a file of that name exists already, or an unfinished run had other parameters.
+        If a file of that name exists already, an unfinished run had other parameters, or another run is at work.
+    OSError
+        If the disk has too little space for the matrix; a run with more space goes on.
     """
     if out.suffix != ".npy":
         raise ParameterError(f"the matrix goes to a file NAME.npy, not {out.name}")
-    for name in (out, out.with_suffix(".ids.txt"), out.with_suffix(".skipped.csv")):
+    work, features = out.with_name(f"{out.name}.work"), out.with_name(f"{out.name}.work") / "features"
+    where: dict[str, Any] = {"smiles": smiles, "id": id, "root": root}
+    parameters = parameters or Parameters()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with locked(lock_beside(out), work):
+        ending = _read(work / _ENDING)
+        if ending and out.exists() and not (work / _MATRIX).exists():  # all was done but to remove the folder
+            same = ending["run"] == _run(open_graphs(path, **where), parameters, normalize)
+            _remove(work)
+            if same:
+                return Summary(**ending["summary"])
+        with suppress(OSError):
+            work.rmdir()  # where a run was killed between its last two steps
+        _check_names(out, bool(ending))
+        remove_partial(work)
+        summary = embed_file(path, features, parameters, **where, worker=worker, on_progress=on_progress)
+        _fill(work, summary, normalize, on_rows or (lambda done, total: None))
+        _write_ids(work, summary.n_parts)
+        job = read_job(features) or {}
+        run = {"input": job["input"], "parameters": job["parameters"], "normalize": normalize}
+        _write(work / _ENDING, {"run": run, "summary": asdict(summary)})
+        _move(work, out)
+        return summary
+
+
+# -- the end
+
+
+def _check_names(out: Path, ending: bool) -> None:
+    """Check that no file would be overwritten but those of a run that was killed at its end."""
+    for name in (out, *(() if ending else _beside(out))):
         if name.exists():
             raise ParameterError(f"{name} exists already; choose another name, or remove it")
-    work = out.with_name(f"{out.name}.work")
-    where: dict[str, Any] = {"smiles": smiles, "id": id, "root": root}
-    summary = embed_file(path, work / "features", parameters, **where, worker=worker, on_progress=on_progress)
-    _fill(work, summary, normalize, on_rows or (lambda done, total: None))
-    ids = (name for index in range(summary.n_parts) for name in read_ids(part_path(work / "features", index)))
-    with appearing(out.with_suffix(".ids.txt")) as partial:
+
+
+def _beside(out: Path) -> tuple[Path, Path]:
+    return out.with_suffix(".ids.txt"), out.with_suffix(".skipped.csv")
+
+
+def _run(source: Any, parameters: Parameters, normalize: bool) -> Any:
+    """What tells a run from others, as JSON."""
+    identity = source.identity() if isinstance(source, FileSource) else None
+    return json.loads(json.dumps({"input": identity, "parameters": asdict(parameters), "normalize": normalize}))
+
+
+def _write_ids(work: Path, n_parts: int) -> None:
+    ids = (name for index in range(n_parts) for name in read_ids(part_path(work / "features", index)))
+    with appearing(work / _IDS) as partial:
         partial.write_text("".join(f"{name}\n" for name in ids), encoding="utf-8")
-    (work / "features" / SKIPPED).replace(out.with_suffix(".skipped.csv"))
-    (work / _MATRIX).replace(out)
+    with appearing(work / SKIPPED) as partial:
+        shutil.copyfile(work / "features" / SKIPPED, partial)
+
+
+def _move(work: Path, out: Path) -> None:
+    """Give the results their names, the matrix last."""
+    for file, name in zip((_IDS, SKIPPED, _MATRIX), (*_beside(out), out), strict=True):
+        (work / file).replace(name)
+    _remove(work)
+
+
+def _remove(work: Path) -> None:
+    """Remove the folder; the file that says that the end has begun goes after all others."""
+    if (work / "features").exists():
+        shutil.rmtree(work / "features")
+    (work / _ROWS).unlink(missing_ok=True)
     shutil.rmtree(work)
-    return summary
+
+
+# -- the matrix
 
 
 def _fill(work: Path, summary: Summary, normalize: bool, report: Callable[[int, int], None]) -> None:
+    """Fill the blocks of rows that are missing or damaged."""
     parts = [part_path(work / "features", index) for index in range(summary.n_parts)]
     ends = np.cumsum([read_summary(part)[0] for part in parts], dtype=np.int64)
     blocks = [slice(int(begin), int(end)) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
-    K, first = _open_matrix(work, summary.n_graphs, normalize)
-    report(blocks[first - 1].stop if first else 0, summary.n_graphs)
-    for i in range(first, len(parts)):
-        ours = _vectors(parts[i], normalize)
-        for j in range(i + 1):
-            block = ours @ (ours if i == j else _vectors(parts[j], normalize)).T
-            K[blocks[i], blocks[j]] = block
-            K[blocks[j], blocks[i]] = block.T
-        K.flush() if isinstance(K, np.memmap) else None
-        _note(work, i + 1, normalize)
-        report(blocks[i].stop, summary.n_graphs)
+    K, noted, note = _open(work, summary.n_graphs, normalize)
+    intact = {i: value for i, value in noted.items() if i < len(blocks) and _checksum(K, blocks, i) == value}
+    done = sum(blocks[i].stop - blocks[i].start for i in intact)
+    report(done, summary.n_graphs)
+    for i in sorted({*range(len(parts))} - intact.keys()):
+        _fill_rows(K, blocks, parts, i, normalize)
+        intact[i] = _checksum(K, blocks, i)
+        note(intact)
+        done += blocks[i].stop - blocks[i].start
+        report(done, summary.n_graphs)
 
 
-def _open_matrix(work: Path, n: int, normalize: bool) -> tuple[NDArray[np.float64], int]:
-    """The matrix on disk, and how many blocks of its rows are filled."""
-    file, rows = work / _MATRIX, work / _ROWS
-    if file.exists() and rows.exists():
-        try:
-            found: dict[str, Any] = json.loads(rows.read_text())
-            matrix, done, same = np.lib.format.open_memmap(file, "r+"), int(found["blocks"]), found["normalize"]
-        except (ValueError, KeyError, TypeError):
-            raise ParameterError(f"{work} is damaged; remove it, or choose another name") from None
-        if same != normalize or matrix.shape != (n, n):
-            raise ParameterError(f"{work} holds a run with other parameters; remove it, or choose another name")
-        return matrix, done
-    _note(work, 0, normalize)
-    return np.lib.format.open_memmap(file, "w+", np.float64, (n, n)), 0
+def _fill_rows(K: NDArray[np.float64], blocks: list[slice], parts: list[Path], i: int, normalize: bool) -> None:
+    ours = _vectors(parts[i], normalize)
+    for j in range(i + 1):
+        block = ours @ (ours if i == j else _vectors(parts[j], normalize)).T
+        K[blocks[i], blocks[j]] = block
+        K[blocks[j], blocks[i]] = block.T
+    if isinstance(K, np.memmap):
+        K.flush()
 
 
-def _note(work: Path, blocks: int, normalize: bool) -> None:
-    with appearing(work / _ROWS) as partial:
-        partial.write_text(json.dumps({"blocks": blocks, "normalize": normalize}))
+def _checksum(K: NDArray[np.float64], blocks: list[slice], i: int) -> int:
+    """CRC-32 of the blocks that `_fill_rows` fills: rows up to the diagonal, and columns above it."""
+    value = 0
+    for j in range(i + 1):
+        value = zlib.crc32(np.ascontiguousarray(K[blocks[i], blocks[j]]).data, value)
+        value = zlib.crc32(np.ascontiguousarray(K[blocks[j], blocks[i]]).data, value)
+    return value
+
+
+def _open(
+    work: Path, n: int, normalize: bool
+) -> tuple[NDArray[np.float64], dict[int, int], Callable[[dict[int, int]], None]]:
+    """The matrix on disk, the checksums of the blocks of rows that were filled, and how to note them."""
+    run = {"features": read_job(work / "features"), "normalize": normalize}
+
+    def note(checksums: dict[int, int]) -> None:
+        _write(work / _ROWS, {"run": run, "rows": list(checksums.items())})
+
+    found = _read(work / _ROWS)
+    if found and found["run"] != run:
+        raise ParameterError(f"{work} holds a run with other parameters; remove it, or choose another name")
+    K = open_matrix(work / _MATRIX, n)
+    if found and K is not None:
+        return K, dict(found["rows"]), note
+    note({})  # before the matrix, which may be a damaged one that had rows
+    return create_matrix(work / _MATRIX, n), {}, note
 
 
 def _vectors(part: Path, normalize: bool) -> NDArray[np.float64]:
@@ -129,3 +211,21 @@ def _vectors(part: Path, normalize: bool) -> NDArray[np.float64]:
         norms = np.linalg.norm(features, axis=1, keepdims=True)
         features /= np.where(norms > 0, norms, 1.0)
     return features
+
+
+# -- small files with a checksum
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    text = json.dumps(content)
+    with appearing(path) as partial:
+        partial.write_text(f"{zlib.crc32(text.encode()):08x}\n{text}")
+
+
+def _read(path: Path) -> Any:
+    """What `_write` wrote, or None where there is no such file or it is damaged: all of it can be made again."""
+    try:
+        checksum, text = path.read_bytes().split(b"\n", 1)
+    except (FileNotFoundError, ValueError):
+        return None
+    return json.loads(text) if checksum == b"%08x" % zlib.crc32(text) else None

@@ -20,7 +20,7 @@ from gvoys.walks import Sequences, Sketch
 __all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
 
 JOB = "job.json"
-VERSION = 3  # of the folder: a run goes on only in a folder of its own version
+VERSION = 4  # of the folder: a run goes on only in a folder of its own version
 _FIRST = 1000  # rows
 
 
@@ -180,12 +180,12 @@ def describe(source: FileSource, parameters: Parameters, model: RandomWalkFeatur
 
 
 def claim_folder(folder: Path, job: dict[str, Any]) -> None:
-    """Begin a job in a new folder, or go on with it in its own.
+    """Begin a job in a new folder, or go on with it in its own; the folder must be locked.
 
     Parameters
     ----------
     folder : Path
-        The folder; it is made where it does not exist.
+        The folder.
     job : dict
         What `describe` returned.
 
@@ -194,15 +194,15 @@ def claim_folder(folder: Path, job: dict[str, Any]) -> None:
     ParameterError
         If the folder holds another job or other files.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    before, job = read_job(folder), json.loads(json.dumps(job))  # as it comes back from the file
-    if before is None:
-        if any(not file.name.startswith(".") for file in folder.iterdir()):
-            raise ParameterError(f"{folder} is not empty and holds no run of gvoys; choose another folder")
+    before, text = read_job(folder), json.dumps(job, indent=1)
+    job = json.loads(text)  # as it comes back from the file
+    if before is None and any(not file.name.startswith(".") for file in folder.iterdir()):
+        raise ParameterError(f"{folder} is not empty and holds no run of gvoys; choose another folder")
+    if before in (None, job):
         with appearing(folder / JOB) as partial:
-            partial.write_text(json.dumps(job, indent=1))
-    elif before != job:
-        differs = next((key for key in job if before.get(key) != job[key]), "version")
+            partial.write_text(text)
+    else:
+        differs = next((key for key in job if (before or {}).get(key) != job[key]), "version")
         what = "other parameters" if differs == "parameters" else f"another {differs}"
         raise ParameterError(f"{folder} holds a run with {what}; choose another folder, or remove it")
 

@@ -1,8 +1,16 @@
-"""Parts: numbered Parquet files of ids and features, each with the list of rows that were skipped in its chunk."""
+"""Parts: numbered Parquet files of ids and features, each with the list of rows that were skipped in its chunk.
+
+A file beside them has the checksum of every finished part, so that a run that goes on knows which are intact. An entry
+that is missing or wrong costs no more than making its part again.
+"""
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +21,22 @@ from gvoys.errors import DatasetError
 from gvoys.io.arrow import ARROW_ERRORS, pyarrow
 from gvoys.io.files import appearing
 from gvoys.io.sources import Skipped
+from gvoys.io.store.manifest import checksum_file
 
-__all__ = ["part_path", "read_features", "read_ids", "read_summary", "write_part"]
+__all__ = [
+    "CHECKSUMS",
+    "find_intact",
+    "note_part",
+    "part_path",
+    "read_features",
+    "read_ids",
+    "read_summary",
+    "write_checksums",
+    "write_part",
+]
 
+CHECKSUMS = "checksums.txt"
+_ENTRY = re.compile(r"part-(\d{7,12})\.parquet ([0-9a-f]{8})")
 _SKIPPED = b"gvoys.skipped"
 
 
@@ -37,7 +58,7 @@ def part_path(folder: Path, index: int) -> Path:
     return folder / f"part-{index:07d}.parquet"
 
 
-def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list[Skipped]) -> None:
+def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list[Skipped]) -> int:
     """Write a part: the same bytes for the same content; the file appears when it is complete.
 
     Parameters
@@ -50,6 +71,11 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list
         Features of each graph.
     skipped : list of Skipped
         Rows that were skipped.
+
+    Returns
+    -------
+    int
+        CRC-32 of the file.
     """
     arrow, parquet = pyarrow(), pyarrow("parquet")
     flat = arrow.array(np.ascontiguousarray(features).ravel())
@@ -61,9 +87,88 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list
     )
     columns = [arrow.array(ids, arrow.string()), arrow.FixedSizeListArray.from_arrays(flat, type=kind)]
     table = arrow.Table.from_arrays(columns, schema=schema)
-    with appearing(path) as partial:
+    with appearing(path) as partial, _Summed(io.FileIO(partial, "w")) as file:
         # random numbers do not shrink, and looking for repeats would take longer than writing
-        parquet.write_table(table, partial, compression="none", use_dictionary=False, write_statistics=False)
+        parquet.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
+    return file.checksum
+
+
+class _Summed(io.BufferedWriter):
+    """A file that adds up the CRC-32 of what is written to it: of what was meant, whatever the disk makes of it."""
+
+    checksum = 0
+
+    def write(self, data: Any) -> int:
+        self.checksum = zlib.crc32(data, self.checksum)
+        return super().write(data)
+
+
+# -- checksums
+
+
+def find_intact(folder: Path, n_parts: int) -> dict[int, int]:
+    """Parts whose bytes are as they were written, about a second per gigabyte.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the parts.
+    n_parts : int
+        Number of parts that it will have.
+
+    Returns
+    -------
+    dict of int to int
+        CRC-32 of each, by its number.
+    """
+    try:
+        lines = (folder / CHECKSUMS).read_text("ascii", "replace").split("\n")
+    except FileNotFoundError:
+        return {}
+    entries = [(int(found[1]), int(found[2], 16)) for found in map(_ENTRY.fullmatch, lines) if found]
+    return {index: value for index, value in dict(entries).items() if index < n_parts and _is(folder, index, value)}
+
+
+def _is(folder: Path, index: int, checksum: int) -> bool:
+    part = part_path(folder, index)
+    return part.is_file() and checksum_file(part) == checksum
+
+
+def write_checksums(folder: Path, checksums: Mapping[int, int]) -> None:
+    """Write the file of checksums anew.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the parts.
+    checksums : mapping of int to int
+        CRC-32 of each part, by its number.
+    """
+    with appearing(folder / CHECKSUMS) as partial:
+        partial.write_text("".join(_entry(index, checksums[index]) for index in sorted(checksums)), newline="\n")
+
+
+def note_part(folder: Path, index: int, checksum: int) -> None:
+    """Add a part to the file of checksums.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the parts.
+    index : int
+        Number of the part.
+    checksum : int
+        Its CRC-32.
+    """
+    with (folder / CHECKSUMS).open("a", newline="\n") as file:
+        file.write(_entry(index, checksum))
+
+
+def _entry(index: int, checksum: int) -> str:
+    return f"{part_path(Path(), index)} {checksum:08x}\n"
+
+
+# -- reading
 
 
 def read_summary(path: Path) -> tuple[int, list[Skipped]]:

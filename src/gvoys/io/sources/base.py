@@ -16,7 +16,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.sources.columns import as_values, cell_text, check_present, find_columns
 from gvoys.io.sources.records import Chunk, Graphs, Records, Skipped
 
-__all__ = ["FileSource", "GraphSource", "digest_file", "row_chunks"]
+__all__ = ["FileSource", "GraphSource", "digest_file", "file_stamps", "row_chunks"]
 
 _ALL = 1 << 62  # rows: more than any source has
 
@@ -276,9 +276,27 @@ class FileSource(GraphSource):
     def __init__(self, path: Path) -> None:
         super().__init__(path.stem)
         self.path = path
+        self._stamps = file_stamps(self._files())
 
     def __str__(self) -> str:
         return self.path.name
+
+    def _files(self) -> list[Path]:
+        """The files that hold the graphs."""
+        return [self.path]
+
+    def has_changed(self) -> bool:
+        """Whether a file has another size or time than when it was opened; an inode number is not the same everywhere.
+
+        Returns
+        -------
+        bool
+            True if one has, or is gone.
+        """
+        try:
+            return file_stamps(self._files()) != self._stamps
+        except OSError:
+            return True
 
     def identity(self) -> dict[str, Any]:
         """What distinguishes this file from others.
@@ -322,6 +340,23 @@ def row_chunks(size: int, n_rows: int) -> Iterator[Chunk]:
     """
     for index, begin in enumerate(range(0, size, n_rows)):
         yield Chunk(index, begin, min(begin + n_rows, size), begin + 1)
+
+
+def file_stamps(files: Sequence[Path]) -> tuple[tuple[str, int, int], ...]:
+    """What changes when a file does.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        The files.
+
+    Returns
+    -------
+    tuple
+        Name, time in nanoseconds and size of each file.
+    """
+    found = [(file, file.stat()) for file in files]
+    return tuple((file.name, stat.st_mtime_ns, stat.st_size) for file, stat in found)
 
 
 def digest_file(path: Path) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import read_graph
-from gvoys.io.sources.base import FileSource, GraphSource, digest_file, row_chunks
+from gvoys.io.sources.base import FileSource, GraphSource, digest_file, file_stamps, row_chunks
 from gvoys.io.sources.lines import build_each
 from gvoys.io.sources.records import Chunk, Records
 from gvoys.io.store import open_store
@@ -66,7 +66,9 @@ class BatchSource(_NumberedSource):
 
 
 class StoreSource(_NumberedSource, FileSource):
-    """A store; checksums are compared where the run begins, not in every chunk.
+    """A store; checksums are compared where the run begins, sizes in every chunk.
+
+    A file that is truncated while a chunk is at work ends the process by a signal: memory that is mapped cannot say so.
 
     Parameters
     ----------
@@ -80,14 +82,17 @@ class StoreSource(_NumberedSource, FileSource):
         open_store(path)
 
     def batch(self) -> GraphBatch:
-        return _mapped(self.path, _stamps([self.path / "manifest.json"]))
+        return _mapped(self.path, _inodes(self._files()), file_stamps(self._files()))
+
+    def _files(self) -> list[Path]:
+        return [file for file in sorted(self.path.iterdir()) if file.is_file()]
 
     def identity(self) -> dict[str, Any]:
         return {"name": self.path.name, "graphs": self.size, "manifest": checksum_file(self.path / "manifest.json")}
 
 
 @lru_cache(maxsize=4)
-def _mapped(path: Path, stamps: Any) -> GraphBatch:
+def _mapped(path: Path, inodes: Any, stamps: Any) -> GraphBatch:
     return open_store(path, verify=False)
 
 
@@ -113,7 +118,7 @@ class TuSource(_NumberedSource, FileSource):
             self.target_names, self._one_target = self.column_names, len(self.column_names) == 1
 
     def batch(self) -> GraphBatch:
-        return _loaded(self.path, _stamps(self._files()))[0]
+        return self._load()[0]
 
     def label_names(self) -> LabelNames:
         """What the numbers of labels stand for.
@@ -126,7 +131,7 @@ class TuSource(_NumberedSource, FileSource):
         return read_names(self.path)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        y = _loaded(self.path, _stamps(self._files()))[1]
+        y = self._load()[1]
         if y is None:
             return {}
         kind, columns = "class" if y.dtype.kind in "iu" else "target", y.reshape(len(y), -1).T
@@ -135,6 +140,9 @@ class TuSource(_NumberedSource, FileSource):
     def records(self, chunk: Chunk, columns: bool = False) -> Records:
         values = self._columns() if columns else {}
         return replace(super().records(chunk), columns={name: y[chunk.begin : chunk.end] for name, y in values.items()})
+
+    def _load(self) -> tuple[GraphBatch, NDArray[Any] | None]:
+        return _loaded(self.path, _inodes(self._files()), file_stamps(self._files()))
 
     def _files(self) -> list[Path]:
         found = sorted(self.path.glob("*.txt")) if self.path.is_dir() else [self.path]
@@ -145,15 +153,13 @@ class TuSource(_NumberedSource, FileSource):
 
 
 @lru_cache(maxsize=1)
-def _loaded(path: Path, stamps: Any) -> tuple[GraphBatch, NDArray[Any] | None]:
+def _loaded(path: Path, inodes: Any, stamps: Any) -> tuple[GraphBatch, NDArray[Any] | None]:
     return read_tu(path)
 
 
-def _stamps(files: list[Path]) -> Any:
-    """What changes when a file does."""
-    return tuple(
-        (file.name, *(getattr(file.stat(), f"st_{what}") for what in ("ino", "mtime_ns", "size"))) for file in files
-    )
+def _inodes(files: list[Path]) -> tuple[int, ...]:
+    """What changes when a file is replaced by another of the same size and time."""
+    return tuple(file.stat().st_ino for file in files)
 
 
 class ObjectsSource(GraphSource):

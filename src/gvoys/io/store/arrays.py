@@ -58,10 +58,13 @@ class ArrayFile:
         self.close()
         numbers = np.memmap(self.path, self.kind, "r", HEADER, (self.length,))
         other = ArrayFile(self.path.with_suffix(".converted"), kind)
-        for begin in range(0, self.length, _BLOCK):
-            other.append(numbers[begin : begin + _BLOCK])
-        del numbers  # a mapped file cannot be replaced on every system
-        about = other.finish()
+        try:
+            for begin in range(0, self.length, _BLOCK):
+                other.append(numbers[begin : begin + _BLOCK])
+            about = other.finish()
+        finally:
+            del numbers  # a mapped file cannot be replaced on every system
+            other.close()
         other.path.replace(self.path)
         return about
 

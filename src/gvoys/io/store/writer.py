@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from gvoys.graphs.entries import index_type
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
 from gvoys.io.convert import as_batch
+from gvoys.io.files import lock_beside, locked, remove_left_over
 from gvoys.io.store.arrays import ArrayFile
 from gvoys.io.store.manifest import checksum_file, encode_label, write_manifest
 
@@ -41,6 +43,8 @@ def write_store(graphs: Any, path: str | PathLike[str]) -> None:
     ------
     StoreError
         If the folder exists already.
+    ParameterError
+        If another run is writing it.
     GraphError
         If some graphs have labels, attributes or directions and others have not.
 
@@ -72,12 +76,13 @@ class StoreWriter:
     ------
     StoreError
         If the folder exists already.
+    ParameterError
+        If another run is writing it.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
-        if self.path.exists():
-            raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
+        self._check_new()
         self._folder = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self.directed: bool | None = None
         self._arrays: dict[str, ArrayFile] = {}
@@ -85,22 +90,35 @@ class StoreWriter:
         self._graph_nodes = 0  # of the graph that rows are being added to
         self._largest = -1  # node that its entries lead to
 
+    def _check_new(self) -> None:
+        if self.path.exists():
+            raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
+
     def __enter__(self) -> StoreWriter:
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir(parents=True)
-        for name in ("node_offsets", "indptr"):
-            self._array(name, np.int64).append(np.zeros(1))
-        self._array("indices", np.int32)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as held:  # what is to be undone, also where this fails half-way
+            held.enter_context(locked(lock_beside(self.path), self.path))
+            self._check_new()
+            remove_left_over(self.path)
+            held.callback(self._discard)
+            self._folder.mkdir()
+            for name in ("node_offsets", "indptr"):
+                self._array(name, np.int64).append(np.zeros(1))
+            self._array("indices", np.int32)
+            self._held = held.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
-        try:
+        with self._held:
             if kind is None:
                 self._finish()
-        finally:
-            for array in self._arrays.values():
+
+    def _discard(self) -> None:
+        """Remove what was not given its name."""
+        for array in self._arrays.values():
+            with suppress(OSError):  # a full disk, which was said already
                 array.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     # -- graphs in
 

@@ -1,0 +1,128 @@
+"""Square matrices on disk, mapped into memory, whose space is reserved before the first number is written."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import shutil
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["create_matrix", "open_matrix"]
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_NO_RESERVING = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
+_BLOCK = 1 << 24  # bytes
+
+
+def create_matrix(path: Path, n: int) -> NDArray[np.float64]:
+    """Make a .npy file of zeros; a disk that is too small is found here, and not by a signal in mid-run.
+
+    On file systems that copy on write, such as Btrfs, the space of a file is not its own: there a disk that others
+    fill during the run can still end the process.
+
+    Parameters
+    ----------
+    path : Path
+        File to make.
+    n : int
+        Number of rows and columns.
+
+    Returns
+    -------
+    array of shape (n, n)
+        The matrix, mapped for reading and writing.
+
+    Raises
+    ------
+    OSError
+        If the disk has too little space.
+    """
+    with path.open("wb") as file:
+        file.write(_header(n))
+    try:
+        return _mapped(path, n)
+    except BaseException:
+        path.unlink()
+        raise
+
+
+def open_matrix(path: Path, n: int) -> NDArray[np.float64] | None:
+    """Open a file that `create_matrix` made.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    n : int
+        Number of rows and columns.
+
+    Returns
+    -------
+    array of shape (n, n) or None
+        The matrix, mapped for reading and writing; None where there is none of this size.
+    """
+    header = _header(n)
+    if not path.is_file() or path.stat().st_size != len(header) + 8 * n * n:
+        return None
+    with path.open("rb") as file:
+        if file.read(len(header)) != header:
+            return None
+    return _mapped(path, n)
+
+
+def _header(n: int) -> bytes:
+    held = io.BytesIO()
+    kind = {"descr": np.dtype(np.float64).str, "fortran_order": False, "shape": (n, n)}
+    np.lib.format.write_array_header_1_0(held, kind)
+    return held.getvalue()
+
+
+def _mapped(path: Path, n: int) -> NDArray[np.float64]:
+    needed = len(_header(n)) + 8 * n * n
+    with path.open("r+b") as file:
+        before = os.fstat(file.fileno()).st_size
+        try:
+            _reserve(file, before, needed)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            file.truncate(before)  # what was reserved of it counts as free
+            raise _no_space(path.parent, needed - before) from None
+    return np.lib.format.open_memmap(path, "r+")
+
+
+def _reserve(file: IO[bytes], before: int, needed: int) -> None:
+    """Have the file system set blocks aside; where it cannot, write zeros."""
+    if hasattr(os, "posix_fallocate"):
+        try:
+            return os.posix_fallocate(file.fileno(), 0, needed)
+        except OSError as error:
+            if error.errno not in _NO_RESERVING:
+                raise
+    file.seek(before)
+    for begin in range(before, needed, _BLOCK):
+        file.write(bytes(min(_BLOCK, needed - begin)))
+    file.flush()
+
+
+def _no_space(folder: Path, needed: int) -> OSError:
+    free = shutil.disk_usage(folder).free
+    found = OSError(
+        f"the matrix needs {_amount(needed)} and {_amount(free)} are free in {folder}; "
+        "make room there and give the same command again"
+    )
+    found.errno = errno.ENOSPC
+    return found
+
+
+def _amount(size: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            break
+        size, unit = size / 1000, "TB"
+    return f"{size:.3g} {unit}"
