@@ -30,13 +30,14 @@ EMBEDDING = """
 import resource, sys, time
 from pathlib import Path
 from rich.console import Console
-from gvoys.cli.stream import Columns, Where, run_embed
+from gvoys.cli.stream import Data, Where, run_embed
 from gvoys.scale.job import Parameters
 if __name__ == "__main__":
     begin = time.perf_counter()
     workers = int(sys.argv[3]) or None
     quiet = Console(quiet=True)
-    run_embed(quiet, Path(sys.argv[1]), Path(sys.argv[2]), Parameters(), Columns("smiles", None), Where(workers, None))
+    data = Data(sys.argv[1], "smiles", None, None)
+    run_embed(quiet, data, Path(sys.argv[2]), Parameters(), Where(workers, None))
     print(time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
@@ -46,7 +47,7 @@ def run(console: Console) -> None:
         import pyarrow  # noqa: F401
         import rdkit
     except ImportError:
-        console.print('embedding is left out: pip install "gvoys[chem,cluster]" brings RDKit, PyArrow and Dask\n')
+        console.print('embedding is skipped: it needs RDKit, PyArrow and Dask; pip install "gvoys[chem,cluster]"\n')
         return
     lines = (Path(rdkit.__file__).parent / SMILES).read_text().splitlines()
     with tempfile.TemporaryDirectory(prefix="gvoys-scale-") as name:
