@@ -1,9 +1,13 @@
 """gvoys compares graphs by the walks they share: random walk kernels in time linear in nodes, edges and graphs."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # as in typing, whose import takes longer than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from gvoys import datasets, errors, io
     from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
     from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor, learn_series

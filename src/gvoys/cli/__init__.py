@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in typing, whose import takes longer than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from gvoys.cli.commands import app
 
 __all__ = ["app", "main"]
