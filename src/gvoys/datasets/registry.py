@@ -1,8 +1,8 @@
 """What downloads of the TU collection must be: SHA-256 of the datasets that the documentation names.
 
-A download passes if its zip is known byte by byte, or if its files are: the collection may pack them anew. The zips of
-MUTAG, PTC_MR, ENZYMES, DD and NCI1 are confirmed by two independent public sources or more, those of AIDS and PROTEINS
-by one. The files were read from public copies of the datasets; no copy of DD was found with its lines in their order.
+A download passes if its zip is known byte by byte, or if its files are: the collection may pack them anew. The digests
+of the zips of MUTAG, PTC_MR, ENZYMES, DD and NCI1 stand in two public programs or more that fetch them, those of AIDS
+and PROTEINS in one. Those of the files were computed from public copies; the copy of DD has its lines in another order.
 """
 
 from __future__ import annotations
