@@ -8,7 +8,9 @@ ifneq ($(DATA),)
 export GVOYS_DATA ?= $(DATA)
 endif
 
-.PHONY: help demo test bench bench-large reproduce docs fuzz clean
+OLDEST := .venv-oldest/bin
+
+.PHONY: help demo test oldest bench bench-large reproduce docs fuzz clean
 
 help:
 	@sed -n 's/^# *//p' Makefile | head -1
@@ -23,6 +25,10 @@ test: .venv/test-installed
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(BIN)/python -m pytest -m alone
+
+# The main things with the oldest versions that pyproject.toml allows; they have wheels for Python 3.11 and 3.12.
+oldest: .venv-oldest/installed
+	NUMBA_CACHE_DIR=$(abspath .venv-oldest)/kernels $(OLDEST)/python -m pytest --noconftest tests/smoke.py
 
 bench: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[bench]"
@@ -47,7 +53,7 @@ fuzz: .venv/test-installed
 	GVOYS_KILLS=20 $(BIN)/python -m pytest tests/scale/test_interruptions.py
 
 clean:
-	rm -rf docs/_build docs/generated .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/generated .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # GraKeL is built from source where it has no wheel; the demo does without it then.
 .venv/demo-installed: pyproject.toml src/gvoys/__init__.py | .venv/created
@@ -61,4 +67,12 @@ clean:
 .venv/created:
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
+	touch $@
+
+.venv-oldest/installed: pyproject.toml tests/oldest.py
+	$(PYTHON) -m venv --clear .venv-oldest
+	$(OLDEST)/python tests/oldest.py > .venv-oldest/constraints.txt
+	$(OLDEST)/pip install --quiet --only-binary :all: --constraint .venv-oldest/constraints.txt \
+		pytest networkx --editable ".[chem,report,cluster,explore]" || \
+		{ echo "make oldest: the oldest versions could not be installed; is the package registry reachable?"; exit 1; }
 	touch $@

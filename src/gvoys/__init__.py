@@ -1,18 +1,22 @@
 """gvoys compares graphs by the walks they share: random walk kernels in time linear in nodes, edges and graphs."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from gvoys import datasets, errors, io
-from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
-from gvoys.exact import ExactKernel, exact_kernel
-from gvoys.graphs import GraphBatch
-from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
-from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
-from gvoys.series import Coefficients, Exponential, Geometric
-from gvoys.walks.arrays import compute_gram, profiles
+from importlib import import_module
 
+TYPE_CHECKING = False  # as in typing, whose import takes longer than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
+    from gvoys import datasets, errors, io
+    from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
     from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor, learn_series
+    from gvoys.exact import ExactKernel, exact_kernel
+    from gvoys.graphs import GraphBatch
+    from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
+    from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
+    from gvoys.series import Coefficients, Exponential, Geometric
+    from gvoys.walks.arrays import compute_gram, profiles
 
 __version__ = "0.1.1"
 
@@ -46,16 +50,28 @@ __all__ = [
     "write_store",
 ]
 
-_LEARNERS = ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series")
+_HOMES = {
+    "estimators": ("RandomWalkFeatures", "RandomWalkKernel", "estimate"),
+    "estimators.learners": ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series"),
+    "exact": ("ExactKernel", "exact_kernel"),
+    "graphs": ("GraphBatch",),
+    "io": ("StoreWriter", "as_batch", "from_smiles", "open_store", "write_store"),
+    "paper": ("GraphRandomFeatures", "GraphVoyagers", "OneSidedVoyagers", "estimate_on_product", "theory"),
+    "series": ("Coefficients", "Exponential", "Geometric"),
+    "walks.arrays": ("compute_gram", "profiles"),
+}
+_PARTS = ("datasets", "errors", "estimators", "exact", "graphs", "io", "paper", "series", "walks")
 
 
 def __getattr__(name: str) -> Any:
-    """Learners are imported when they are asked for: they need much of scikit-learn, and profiles do not."""
-    if name not in _LEARNERS:
-        raise AttributeError(f"module 'gvoys' has no attribute {name!r}")
-    from gvoys.estimators import learners
-
-    return getattr(learners, name)
+    """Import what is asked for, when it is: NumPy, SciPy and Numba take a second, which --help need not wait for."""
+    if name in _PARTS:
+        return import_module(f"gvoys.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            found = globals()[name] = getattr(import_module(f"gvoys.{home}"), name)
+            return found
+    raise AttributeError(f"module 'gvoys' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from test_tu import TINY, write_folder, write_zip
 
 import gvoys as gv
-from gvoys.datasets import fetch
+from gvoys.datasets import fetch, registry
 from gvoys.errors import DatasetError
 
 
@@ -127,6 +127,95 @@ def test_arguments_of_other_types(name, tmp_path):
 def test_names_that_are_not_names(name, tmp_path):
     with pytest.raises(DatasetError, match="is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'"):
         gv.datasets.load_tu(name, tmp_path)
+
+
+# -- what downloads must be
+
+
+def test_a_download_that_is_another_dataset_is_not_kept(cache, site):
+    write_zip(site[0], TINY, "NCI1", "NCI1/")
+    sentence = (
+        "the download of NCI1 is not the dataset that gvoys knows: its SHA-256 differs, and it was not kept; to use a "
+        "copy that you trust, put NCI1.zip into a folder and pass it as root"
+    )
+    with pytest.raises(DatasetError) as caught:
+        gv.datasets.load_tu("NCI1")
+    assert str(caught.value) == sentence
+    assert list(cache.iterdir()) == []
+
+
+def test_your_own_files_are_not_compared(tmp_path, monkeypatch):
+    write_zip(tmp_path, TINY, "NCI1", "NCI1/")
+    assert len(gv.datasets.load_tu("NCI1", tmp_path)[0]) == 2
+    monkeypatch.setenv("GVOYS_DATA", str(tmp_path))
+    assert len(gv.datasets.load_tu("NCI1")[0]) == 2
+
+
+@pytest.mark.parametrize("known", ["zip", "content"])
+def test_a_download_that_is_known(cache, site, monkeypatch, known):
+    write_zip(site[0], TINY)
+    zip_, content = registry.digest(site[0] / "TINY.zip"), registry.content_digest(site[0] / "TINY.zip", "TINY")
+    monkeypatch.setitem(registry.ZIPS, "TINY", zip_ if known == "zip" else "packed otherwise")
+    if known == "content":
+        monkeypatch.setitem(registry.CONTENTS, "TINY", content)
+    assert len(gv.datasets.load_tu("TINY")[0]) == 2
+
+
+def test_the_digest_of_files_does_not_depend_on_how_they_are_packed(tmp_path):
+    first = write_zip(tmp_path, TINY) / "TINY.zip"
+    (tmp_path / "other").mkdir()
+    spaced = {part: text.replace(", ", ",").replace("\n", "\r\n") for part, text in reversed(TINY.items())}
+    second = write_zip(tmp_path / "other", spaced | {"label_readme": "notes"}, prefix="") / "TINY.zip"
+    assert registry.digest(first) != registry.digest(second)
+    assert registry.content_digest(first, "TINY") == registry.content_digest(second, "TINY")
+    for part, old, new in (("A", "1, 2", "1, 4"), ("graph_labels", "-1", "1"), ("node_labels", "6\n7", "67")):
+        write_zip(tmp_path / "other", TINY | {part: TINY[part].replace(old, new, 1)})
+        assert registry.content_digest(first, "TINY") != registry.content_digest(second, "TINY")
+
+
+@pytest.mark.parametrize("name", sorted(registry.CONTENTS))
+def test_the_datasets_beside_the_checkout_are_known(name):
+    path = fetch.data_folder("tu") / f"{name}.zip"
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    assert registry.is_known(path, name)
+
+
+def test_the_copy_in_grakel_is_known(tmp_path):
+    """A copy from another source than the digests."""
+    pytest.importorskip("grakel")
+    import shutil
+
+    folder = fetch._in_packages("MUTAG")
+    shutil.make_archive(str(tmp_path / "MUTAG"), "zip", folder)
+    assert registry.is_known(tmp_path / "MUTAG.zip", "MUTAG")
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.1:9/TINY.zip", "/moved/TINY.zip"])
+def test_redirects_lead_to_https_only(cache, site, monkeypatch, target):
+    """The site of these tests has no TLS itself, so that a redirect to one of its own pages is one to plain http."""
+    moved = site[0] / "moved"
+    moved.mkdir()
+    write_zip(moved, TINY)
+    monkeypatch.setattr(http.server.SimpleHTTPRequestHandler, "do_GET", redirecting(target))
+    with pytest.raises(
+        DatasetError, match=r"could not be downloaded \(the site redirects to http://127.0.0.1:.*, not https"
+    ):
+        gv.datasets.load_tu("TINY")
+    assert not list(cache.glob("*.zip"))
+
+
+def redirecting(target):
+    whole = http.server.SimpleHTTPRequestHandler.do_GET
+
+    def do_GET(self):
+        if self.path != "/TINY.zip":
+            return whole(self)
+        self.send_response(302)
+        self.send_header("Location", target)
+        self.end_headers()
+
+    return do_GET
 
 
 # -- where data is

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import lzma
 import os
 import re
@@ -12,7 +11,9 @@ from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
+from gvoys.datasets import registry
 from gvoys.errors import DatasetError
 
 __all__ = ["data_folder", "find_dataset"]
@@ -116,10 +117,10 @@ def _download(name: str) -> Path:
         found = Path(
             pooch.retrieve(
                 f"{SITE}/{file}",
-                known_hash=None,  # the collection publishes none; see _check_zip and _check_digest
+                known_hash=None,  # the collection publishes none; see _check_known and _check_digest
                 fname=file,
                 path=folder,
-                downloader=pooch.HTTPDownloader(progressbar=bar, timeout=60),
+                downloader=pooch.HTTPDownloader(progressbar=bar, timeout=60, hooks={"response": _check_redirect}),
             )
         )
     except Exception as error:  # requests, urllib3, pooch and the operating system each have their own
@@ -130,11 +131,25 @@ def _download(name: str) -> Path:
     finally:
         bar.close()
     _check_zip(found, name)
-    _digest_file(found).write_text(_digest(found))
+    _check_known(found, name)
+    _digest_file(found).write_text(registry.digest(found))
     return found
 
 
+class _PlainRedirect(Exception):
+    """A redirect away from https, where anyone on the way could change the file."""
+
+
+def _check_redirect(response: Any, **_: Any) -> None:
+    """Raise _PlainRedirect before a redirect is followed that does not lead to https."""
+    target = urljoin(response.url, response.headers.get("location", ""))
+    if response.is_redirect and not target.startswith("https://"):
+        raise _PlainRedirect(f"the site redirects to {target}, not https")
+
+
 def _reason(error: Exception) -> str:
+    if isinstance(error, _PlainRedirect):
+        return str(error)
     status = getattr(getattr(error, "response", None), "status_code", None)
     return f"the site answers with status {status}" if status else f"{type(error).__name__} from {SITE}"
 
@@ -151,9 +166,14 @@ def _check_zip(path: Path, name: str) -> None:
         raise DatasetError(f"the download of {name} is damaged or is not a dataset, and was not kept; try again")
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _check_known(path: Path, name: str) -> None:
+    """Raise DatasetError for a download that the registry knows otherwise, and do not keep it."""
+    if registry.is_known(path, name) is False:
+        path.unlink()
+        raise DatasetError(
+            f"the download of {name} is not the dataset that gvoys knows: its SHA-256 differs, and it was not kept; to "
+            f"use a copy that you trust, put {name}.zip into a folder and pass it as root"
+        )
 
 
 def _digest_file(path: Path) -> Path:
@@ -163,7 +183,7 @@ def _digest_file(path: Path) -> Path:
 def _check_digest(path: Path) -> None:
     """Compare a cached download with what it was when it arrived."""
     note = _digest_file(path)
-    if path.is_file() and note.is_file() and note.read_text().strip() != _digest(path):
+    if path.is_file() and note.is_file() and note.read_text().strip() != registry.digest(path):
         raise DatasetError(f"{path} has changed since it was downloaded; delete it and load the dataset again")
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import logging
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -77,20 +79,59 @@ def open_cluster(workers: int | None = None, scheduler: str | None = None) -> It
         raise ParameterError(f"there must be one worker or more, not {workers}")
     distributed = _distributed()
     if scheduler is not None:
-        try:
-            client = distributed.Client(scheduler, timeout=20)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise ParameterError(f"no scheduler answers at {scheduler} ({error})") from None
-        with client:
-            yield Cluster(client)
+        with _without_logs():
+            try:
+                client = distributed.Client(scheduler, timeout=20)
+            except (OSError, ValueError, TimeoutError) as error:
+                raise ParameterError(f"no scheduler answers at {scheduler} ({error})") from None
+            with client:
+                yield Cluster(client)
         return
     options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with (
-        distributed.LocalCluster(**options, silence_logs=logging.CRITICAL) as local,
-        distributed.Client(local) as client,
-    ):
-        client.run(_ignore_interrupts)  # Ctrl-C reaches the whole group; this process deals with it
+    with ExitStack() as stack:
+        with _interrupts_after():
+            local = stack.enter_context(distributed.LocalCluster(**options, silence_logs=logging.CRITICAL))
+            client = stack.enter_context(distributed.Client(local))
+            client.run(_ignore_interrupts)  # Ctrl-C reaches the whole group; this process deals with it
         yield Cluster(client)
+
+
+@contextmanager
+def _without_logs() -> Iterator[None]:
+    """Silence Dask, which logs what it cannot reach; what matters is raised, and comes as one sentence."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
+    logs = [logging.getLogger(name) for name in names]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
+
+
+@contextmanager
+def _interrupts_after() -> Iterator[None]:
+    """Let Ctrl-C wait until the workers have started, and keep it from them.
+
+    A cluster that is interrupted while it starts leaves processes behind and prints tracebacks, its own and theirs.
+    Threads and processes inherit the blocked signal from the thread that starts them.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would unblock the signal when it is started
+    interrupts: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))  # by way of another thread
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if interrupts:
+        raise KeyboardInterrupt
 
 
 def _ignore_interrupts() -> None:
@@ -123,7 +164,10 @@ class Cluster:
     @property
     def n_slots(self) -> int:
         """Number of tasks that run at the same time."""
-        return max(sum(self._client.nthreads().values()), 1)
+        try:
+            return max(sum(self._client.nthreads().values()), 1)
+        except OSError as error:  # no connection
+            raise _failed(error) from None
 
     def run(self, task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
         """Make parts of `gvoys embed`; a dead worker's parts are made by another.
@@ -182,7 +226,11 @@ def _result(future: Any) -> Any:
     try:
         return future.result()
     except (CancelledError, distributed.KilledWorker, distributed.comm.CommClosedError) as error:
-        raise ClusterError(f"the cluster failed ({type(error).__name__}); what is done is kept, start again") from None
+        raise _failed(error) from None
+
+
+def _failed(error: BaseException) -> ClusterError:
+    return ClusterError(f"the cluster failed ({type(error).__name__}); what is done is kept, start again")
 
 
 def _on_worker(work: Callable[..., Any], *arguments: Any) -> Any:
