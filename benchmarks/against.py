@@ -21,7 +21,7 @@ from rich.table import Table
 
 from benchmarks.against_runner import ROWS
 from benchmarks.timing import show
-from gvoys.datasets.fetch import data_folder
+from gvoys.io.fetch import data_folder
 from gvoys.report.machine import describe_machine
 
 HERE = Path(__file__).parent

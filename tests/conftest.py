@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gvoys.datasets.fetch import data_folder
+from gvoys.io.fetch import data_folder
 
 settings.register_profile(
     "gvoys", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

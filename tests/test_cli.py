@@ -58,7 +58,7 @@ def test_the_demo_without_grakel_says_so(monkeypatch, tmp_path):
     pytest.importorskip("grakel")
     import shutil
 
-    from gvoys.datasets.fetch import find_dataset
+    from gvoys.io.fetch import find_dataset
 
     demo = import_module("gvoys.cli.demo")  # the command has the module's name
     found = find_dataset("MUTAG", None)

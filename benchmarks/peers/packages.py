@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peers.tasks import Task
-from gvoys.datasets.fetch import data_folder
 from gvoys.errors import MissingDependencyError, ParameterError
+from gvoys.io.fetch import data_folder
 
 __all__ = ["PEERS", "Peer", "PeerFailure", "find_python", "peer_version", "peers_named", "run_peer"]
 

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 import gvoys as gv
 from gvoys.cli import app
-from gvoys.datasets.fetch import find_dataset
 from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
 from gvoys.explore import Collection, as_property, explore, load_collection
 from gvoys.explore.drawing import LARGEST, draw
+from gvoys.io.fetch import find_dataset
 from gvoys.io.tu import parse_names, read_names
 
 TABLE = "id,SMILES,group,weight,note\n" + "".join(

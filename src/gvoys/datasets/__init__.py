@@ -1,11 +1,7 @@
 """Graphs to work on: the TU collection, tables of molecules, and random ones."""
 
-from gvoys.datasets.fetch import find_dataset
 from gvoys.datasets.generators import erdos_renyi, molecules, regular, stochastic_block
 from gvoys.datasets.smiles import load_smiles
 from gvoys.datasets.tu import load_tu
-from gvoys.io.open import find_datasets_by
 
 __all__ = ["erdos_renyi", "load_smiles", "load_tu", "molecules", "regular", "stochastic_block"]
-
-find_datasets_by(find_dataset)

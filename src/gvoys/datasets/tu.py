@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gvoys.datasets.fetch import find_dataset
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.fetch import find_dataset
 from gvoys.io.tu import read_tu
 
 __all__ = ["load_tu"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_list
+from gvoys.io.fetch import find_dataset
 from gvoys.io.sources.base import GraphSource
 from gvoys.io.sources.graphs import BatchSource, ObjectsSource, StoreSource, TuSource
 from gvoys.io.sources.lines import Graph6Source, JsonSource, SmilesSource
 from gvoys.io.sources.parquet import ParquetSource
 from gvoys.io.sources.table import DELIMITERS, ColumnsSource, TextTableSource
 
-__all__ = ["find_datasets_by", "no_columns", "open_graphs"]
+__all__ = ["no_columns", "open_graphs"]
 
 KINDS = ".smi, .csv, .tsv, .txt or .parquet (SMILES), .g6, .s6, .jsonl, a TU .zip or folder, or a store"
 _SMILES = {".smi", ".smiles"}
@@ -24,8 +25,6 @@ _GRAPH6 = {".g6", ".s6", ".graph6", ".sparse6"}
 _JSON = {".jsonl", ".ndjson"}
 
 Target = str | Sequence[str] | None
-Finder = Callable[[str, Any], Path]
-_finders: list[Finder] = []
 
 
 def open_graphs(
@@ -123,24 +122,12 @@ def _open(source: Any, smiles: str, id: str | None, target: Target, root: Any) -
     return ObjectsSource(items)
 
 
-def find_datasets_by(find: Finder) -> None:
-    """Let `open_graphs` take the names of datasets.
-
-    Parameters
-    ----------
-    find : callable
-        Returns the file or folder of a dataset, given its name and `root`. `gvoys.datasets`, which lies above this
-        package, gives its own.
-    """
-    _finders[:] = [find]
-
-
 def _locate(source: str | PathLike[str], root: Any) -> Path:
     """The path, or the path of the dataset of this name."""
     path = Path(source)
     named = isinstance(source, str) and path.name == source and not path.exists() and not path.suffix
-    if _finders and (named or (root is not None and not _is_file(path))):
-        return _finders[0](str(source), root).absolute()
+    if named or (root is not None and not _is_file(path)):
+        return find_dataset(str(source), root).absolute()
     if not path.exists():
         raise DatasetError(f"there is no file or folder {path}")
     return path.absolute()  # workers may stand elsewhere

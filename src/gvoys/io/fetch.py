@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-from gvoys.datasets import registry
 from gvoys.errors import DatasetError
+from gvoys.io import registry
 
 __all__ = ["data_folder", "find_dataset"]
 

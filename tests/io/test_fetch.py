@@ -7,8 +7,8 @@ import pytest
 from test_tu import TINY, write_folder, write_zip
 
 import gvoys as gv
-from gvoys.datasets import fetch, registry
 from gvoys.errors import DatasetError
+from gvoys.io import fetch, registry
 
 
 @pytest.fixture
