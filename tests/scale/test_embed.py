@@ -351,7 +351,7 @@ def test_a_file_is_seen_only_when_it_is_whole(tmp_path):
         ("a.smi", "", "holds no graph"),
         ("a.smi", "garbage\n(((\n", "holds no graph"),
         ("a.csv", "name,y\nx,1\n", "no column 'smiles'; it has 'name', 'y'; choose one with smiles=… or --smiles"),
-        ("a.csv", 'smiles,"\nC,1\n', "a.csv, header: a quoted field does not end on its line"),
+        ("a.csv", 'smiles,"\nC,1\n', "a.csv, header: a quoted field spans several lines"),
         ("a.parquet", "PAR1 nothing", "not a readable Parquet file"),
         ("a.zip", "nothing", "not a readable zip file"),
     ],

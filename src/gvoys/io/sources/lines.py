@@ -6,7 +6,6 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,16 @@ from gvoys.io.convert import build_batch, read_graph
 from gvoys.io.graph6 import read_graph6
 from gvoys.io.smiles import check_rdkit, read_smiles
 from gvoys.io.sources.base import FileSource
+from gvoys.io.sources.columns import line_text
+from gvoys.io.sources.ends import BOM, blocks_of_lines, line_ends, split_lines
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
-__all__ = ["BOM", "Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each", "decode_line"]
+__all__ = ["Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each", "decode_line"]
 
 _READ = 1 << 20  # bytes at a time, when lines are counted
 _HEAVY = 1 << 24  # bytes after which a chunk ends with the line
 _LONGEST = 1 << 28  # bytes of a line
 _FIRST = 1000  # lines among which a graph must tell the names of columns
-BOM = b"\xef\xbb\xbf"
 
 
 class LinesSource(FileSource):
@@ -66,7 +66,7 @@ class LinesSource(FileSource):
     def _lines(self, chunk: Chunk) -> list[bytes]:
         with self.path.open("rb") as file:
             file.seek(chunk.begin)
-            lines = file.read(chunk.end - chunk.begin).split(b"\n")
+            lines = split_lines(file.read(chunk.end - chunk.begin))
         if chunk.begin == 0:
             lines[0] = lines[0].removeprefix(BOM)
         return lines
@@ -89,9 +89,17 @@ class SmilesSource(LinesSource):
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         check_rdkit()  # where it is missing, no row is at fault
-        words = [text.split(None, 1) for text in texts]
-        ids = [each[1].strip() if len(each) > 1 else str(row) for row, each in zip(rows, words, strict=True)]
-        return Records(rows, ids, [each[0] for each in words], skipped)
+        kept, ids, items = [], [], []
+        for row, text in zip(rows, texts, strict=True):
+            smiles, *name = text.split(None, 1)
+            try:
+                ids.append(line_text(name[0], "the id") if name else str(row))
+            except GraphError as error:
+                skipped.append(Skipped.of(row, text, str(error)))
+                continue
+            kept.append(row)
+            items.append(smiles)
+        return Records(kept, ids, items, skipped)
 
     def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
         return read_smiles(items)
@@ -134,10 +142,10 @@ class JsonSource(LinesSource):
 
     def _names_of_first(self) -> list[str]:
         """What the first graph that can be read says of itself."""
-        with self.path.open("rb") as file:
-            for line in islice(file, _FIRST):
-                with suppress(GraphError):
-                    return list(_attributes(_parse_json(decode_line(line.removeprefix(BOM)))))
+        first = next(self.chunks(_FIRST), None)
+        for line in [] if first is None else self._lines(first):
+            with suppress(GraphError):
+                return list(_attributes(_parse_json(decode_line(line))))
         return []
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
@@ -152,12 +160,12 @@ class JsonSource(LinesSource):
 
 
 def decode_line(line: bytes) -> str:
-    """A line as text, without its end.
+    """A line as text.
 
     Parameters
     ----------
     line : bytes
-        The line.
+        The line, without its end.
 
     Returns
     -------
@@ -170,7 +178,7 @@ def decode_line(line: bytes) -> str:
         If it is not UTF-8.
     """
     try:
-        return line.decode().rstrip("\r\n")
+        return line.decode()
     except UnicodeDecodeError:
         raise GraphError("the line is not UTF-8") from None
 
@@ -181,8 +189,8 @@ def _cuts(path: Any, begin: int, n_rows: int) -> Iterator[tuple[int, int]]:
     latest = begin  # where the line begins that is being read
     with path.open("rb") as file:
         file.seek(begin)
-        while block := file.read(_READ):
-            ends = place + 1 + np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        for block in blocks_of_lines(file, _READ):
+            ends = place + line_ends(block)
             used = 0
             while used < len(ends):
                 heavy = int(np.searchsorted(ends, first + _HEAVY))  # the line that passes the limit is the last
