@@ -117,7 +117,7 @@ def test_rows_with_characters_that_no_file_holds(tmp_path):
     graphs = [json.loads(NODE_LINK) | {"graph": {"name": each}} for each in ("x", "\ud800")]
     graphs[0]["nodes"][0]["label"] = "\ud800"
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(graph) + "\n" for graph in (*graphs, json.loads(NODE_LINK))))
-    with pytest.raises(ValueError, match="row 1: .*have no 'label'"):
+    with pytest.raises(ValueError, match=r"row 1: .*have no 'label'"):
         open_graphs(tmp_path / "a.jsonl", id="name").read()
     (tmp_path / "b.jsonl").write_text(json.dumps(json.loads(NODE_LINK) | {"graph": {"name": "x"}}) + "\n")
     with (tmp_path / "b.jsonl").open("a") as file:
