@@ -22,6 +22,7 @@ __all__ = ["check_rdkit", "from_smiles", "read_smiles"]
 _HYDROGEN = re.compile(r"\[\d*(H|#0*1(?!\d))")
 _AROMATIC = 1.5  # the order of an aromatic bond
 _LONGEST = 100  # characters of a SMILES in a reason
+_MOST = 10_000  # characters of a SMILES; RDKit's time grows with their square, and is below a second so far
 _SMALL = 150  # atoms up to which bonds are read as a matrix, which is quicker
 _HELD = 1 << 16  # numbers in the matrices that are searched at once, while they are in the cache
 
@@ -87,9 +88,10 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     skipped = []
     with _no_garbage_collection():
         for index, text in enumerate(smiles):
-            molecule = parse(text) if isinstance(text, str) else None
+            readable = isinstance(text, str) and len(text) <= _MOST
+            molecule = parse(text) if readable else None
             if molecule is None:
-                skipped.append((index, f"RDKit cannot read the SMILES {_shown(text)}"))
+                skipped.append((index, _unread(text)))
                 continue
             size = molecule.GetNumAtoms()
             sizes.append(size)
@@ -137,6 +139,12 @@ def _parser(chem: Any) -> Callable[[str], Any]:
         return molecule
 
     return parse
+
+
+def _unread(text: Any) -> str:
+    if isinstance(text, str) and len(text) > _MOST:
+        return f"the SMILES has {len(text):,} characters, and at most {_MOST:,} are read"
+    return f"RDKit cannot read the SMILES {_shown(text)}"
 
 
 def _shown(text: Any) -> str:

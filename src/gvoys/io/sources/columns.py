@@ -85,7 +85,10 @@ def is_missing(value: Any) -> bool:
     bool
         True if it is.
     """
-    return value is None or _decoded(value).strip().lower() in ("", "nan", "<na>", "nat")
+    if value is None:
+        return True
+    text = _decoded(value).strip()
+    return len(text) < 5 and text.lower() in ("", "nan", "<na>", "nat")
 
 
 def check_present(value: Any, name: str) -> None:

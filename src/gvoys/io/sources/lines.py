@@ -14,7 +14,7 @@ import numpy as np
 from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import build_batch, read_graph
-from gvoys.io.graph6 import read_graph6
+from gvoys.io.graph6 import claimed_nodes, read_graph6
 from gvoys.io.smiles import check_rdkit, read_smiles
 from gvoys.io.sources.base import FileSource
 from gvoys.io.sources.columns import line_text
@@ -25,7 +25,9 @@ __all__ = ["Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_e
 
 _READ = 1 << 20  # bytes at a time, when lines are counted
 _HEAVY = 1 << 24  # bytes after which a chunk ends with the line
-_LONGEST = 1 << 28  # bytes of a line
+_LONGEST = 1 << 26  # bytes of a line
+_MOST_VALUES = 3_000_000  # in a line of JSON, each of which takes some hundred bytes of memory
+_MOST_NODES = 8_000_000  # that lines of graph6 may have together besides one per character
 _FIRST = 1000  # lines among which a graph must tell the names of columns
 
 
@@ -39,6 +41,7 @@ class LinesSource(FileSource):
     """
 
     _begin = 0  # the byte at which rows begin
+    _heavy = 1 << 62  # bytes after which a chunk of this format ends with the line, where that is less than for others
 
     @property
     def size(self) -> int:
@@ -46,7 +49,7 @@ class LinesSource(FileSource):
 
     def chunks(self, n_rows: int) -> Iterator[Chunk]:
         begin, row = self._begin, 1
-        for index, (end, n_lines) in enumerate(_cuts(self.path, begin, n_rows)):
+        for index, (end, n_lines) in enumerate(_cuts(self.path, begin, n_rows, min(_HEAVY, self._heavy))):
             yield Chunk(index, begin, end, row)
             begin, row = end, row + n_lines
 
@@ -114,11 +117,29 @@ class Graph6Source(LinesSource):
         The file.
     """
 
+    _heavy = 1 << 19  # a character holds up to six edges, of some hundred bytes of memory each
+
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         return Records(rows, [str(row) for row in rows], [text.strip() for text in texts], skipped)
 
+    def graphs_of(self, records: Records) -> tuple[GraphBatch, list[int], list[Skipped]]:
+        try:
+            _check_nodes(records.items)
+        except GraphError as error:
+            what = f"rows {records.rows[0]} to {records.rows[-1]}"
+            raise DatasetError(f"{self}, {what}: {error}; read fewer rows at a time") from None
+        return super().graphs_of(records)
+
     def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
+        _check_nodes(items)
         return build_each(items, read_graph6)
+
+
+def _check_nodes(lines: Sequence[str]) -> None:
+    """Lines each of which is read for itself may still be too many: nodes without edges cost no character."""
+    total = sum(map(claimed_nodes, lines))
+    if len(lines) > 1 and total > _MOST_NODES + sum(map(len, lines)):
+        raise GraphError(f"{len(lines):,} graphs of {total:,} nodes together, most of which have no edges")
 
 
 class JsonSource(LinesSource):
@@ -183,7 +204,7 @@ def decode_line(line: bytes) -> str:
         raise GraphError("the line is not UTF-8") from None
 
 
-def _cuts(path: Any, begin: int, n_rows: int) -> Iterator[tuple[int, int]]:
+def _cuts(path: Any, begin: int, n_rows: int, n_bytes: int) -> Iterator[tuple[int, int]]:
     """Where chunks end, and how many lines they have, in memory that does not depend on the file."""
     first, place, held = begin, begin, 0  # where this chunk begins, how far was read, lines so far
     latest = begin  # where the line begins that is being read
@@ -193,7 +214,7 @@ def _cuts(path: Any, begin: int, n_rows: int) -> Iterator[tuple[int, int]]:
             ends = place + line_ends(block)
             used = 0
             while used < len(ends):
-                heavy = int(np.searchsorted(ends, first + _HEAVY))  # the line that passes the limit is the last
+                heavy = int(np.searchsorted(ends, first + n_bytes))  # the line that passes the limit is the last
                 last = min(used + n_rows - held, heavy + 1)
                 if last > len(ends):
                     held += len(ends) - used
@@ -234,6 +255,8 @@ def build_each(items: Sequence[Any], read: Callable[[Any], Any]) -> tuple[GraphB
 
 
 def _parse_json(text: str) -> Any:
+    if len(text) > _MOST_VALUES and sum(map(text.count, ",[{")) > _MOST_VALUES:
+        raise GraphError(f"the line has over {_MOST_VALUES:,} values; a store takes larger graphs")
     try:
         graph = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -19,6 +19,7 @@ from gvoys.io.sources.records import Chunk, Records, Skipped
 __all__ = ["DELIMITERS", "ColumnsSource", "TableSource", "TextTableSource"]
 
 _HEADER = 1 << 20  # bytes of the first line
+_ROW = 1 << 24  # characters of a row
 _SEVERAL_LINES = (
     "a quoted field spans several lines, and a row is one line; remove the line breaks, or write it as Parquet"
 )
@@ -92,6 +93,8 @@ class TextTableSource(TableSource, LinesSource):
         self._open(names, smiles, id, target)
 
     def _split(self, text: str) -> list[str]:
+        if len(text) > _ROW:
+            raise GraphError(f"the line has over {_ROW >> 20} MiB")
         try:
             fields = next(csv.reader([f"{text}\n"], delimiter=DELIMITERS[self.path.suffix.lower()]), [])
         except csv.Error as error:
