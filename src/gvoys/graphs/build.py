@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.check import as_labels
+from gvoys.graphs.check import as_labels, check_directed
 from gvoys.graphs.entries import Entries, check_entries, index_type, merge_equal, row_pointers
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
@@ -40,6 +40,7 @@ def batch_from_arrays(
     GraphBatch
         The graphs.
     """
+    check_directed(directed)
     sizes = check_sizes(graph_sizes)
     pairs = _check_edges(edges)
     labels = _labels(edge_labels, "edge_labels", len(pairs), "edges")
@@ -52,7 +53,10 @@ def batch_from_arrays(
     entries = replace(entries, rows=entries.rows.astype(small), columns=entries.columns.astype(small))
     if not directed:
         entries = entries.mirrored(np.ones(len(entries), bool))
-    return assemble(merge_equal(entries, sizes), sizes, directed, node_labels, node_attributes)
+    try:
+        return assemble(merge_equal(entries, sizes), sizes, bool(directed), node_labels, node_attributes)
+    except MemoryError:
+        raise GraphError(f"{int(sizes.sum()):,} nodes need more memory than there is; a store takes more") from None
 
 
 def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
@@ -102,7 +106,7 @@ def _check_edges(edges: ArrayLike) -> NDArray[np.int64]:
 
 
 def _check_length(name: str, values: Any, expected: int, of_what: str) -> Any:
-    if isinstance(values, (Mapping, Set)) or not hasattr(values, "__len__"):
+    if isinstance(values, (Mapping, Set)) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
         raise GraphError(
             f"{name} must be a list or an array of one value for each of the {of_what}, not {type(values).__name__!r}"
         )
@@ -191,6 +195,8 @@ def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
     GraphBatch
         The graphs of all batches, in order.
     """
+    if not isinstance(batches, Iterable):
+        raise GraphError(f"concatenate takes a list of GraphBatches, not {type(batches).__name__!r}")
     batches = list(batches)
     for index, batch in enumerate(batches):
         if not isinstance(batch, GraphBatch):

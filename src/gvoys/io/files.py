@@ -6,12 +6,37 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from gvoys.errors import ParameterError
 
-__all__ = ["appearing", "check_output", "locked", "remove_partial"]
+__all__ = ["appearing", "as_path", "check_output", "locked", "remove_partial"]
 
 _PARTIAL = ".partial"
+
+
+def as_path(path: Any) -> Path:
+    """A path.
+
+    Parameters
+    ----------
+    path : str or path-like
+        What was given.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    ParameterError
+        If it is nothing of that kind.
+    """
+    try:
+        return Path(path)
+    except TypeError:
+        raise ParameterError(f"a path is text or path-like, and {path!r} is not") from None
 
 
 @contextmanager

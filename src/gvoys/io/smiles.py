@@ -56,6 +56,8 @@ def from_smiles(smiles: Iterable[str]) -> GraphBatch:
     """
     if isinstance(smiles, str):
         raise GraphError("from_smiles takes a list of SMILES strings and was given a single one; wrap it in a list")
+    if not isinstance(smiles, Iterable) or getattr(smiles, "ndim", 1) == 0:
+        raise GraphError(f"from_smiles takes a list of SMILES strings, not {type(smiles).__name__!r}")
     batch, skipped = read_smiles(list(smiles))
     for index, reason in skipped:
         raise GraphError(f"molecule {index}: {reason}; correct it or remove it")
@@ -131,9 +133,12 @@ def _parser(chem: Any) -> Callable[[str], Any]:
     )
 
     def parse(text: str) -> Any:
-        if _HYDROGEN.search(text):
-            return chem.MolFromSmiles(text)
-        molecule = chem.MolFromSmiles(text, sanitize=False)
+        try:
+            if _HYDROGEN.search(text):
+                return chem.MolFromSmiles(text)
+            molecule = chem.MolFromSmiles(text, sanitize=False)
+        except UnicodeEncodeError:  # half a character, which cannot be passed on
+            return None
         if molecule is None or chem.SanitizeMol(molecule, needed, catchErrors=True) != flags.SANITIZE_NONE:
             return None
         return molecule

@@ -20,6 +20,7 @@ from gvoys.graphs.entries import index_type
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
 from gvoys.io.convert import as_batch
+from gvoys.io.files import as_path
 from gvoys.io.store.arrays import ArrayFile
 from gvoys.io.store.manifest import checksum_file, encode_label, write_manifest
 
@@ -75,8 +76,12 @@ class StoreWriter:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
-        if self.path.exists():
+        self.path = as_path(path)
+        try:
+            exists = self.path.exists()
+        except OSError as error:
+            raise StoreError(f"the store {self.path} cannot be written: {error.strerror or error}") from None
+        if exists or not self.path.name:
             raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
         self._folder = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self.directed: bool | None = None
@@ -86,8 +91,12 @@ class StoreWriter:
         self._largest = -1  # node that its entries lead to
 
     def __enter__(self) -> StoreWriter:
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir(parents=True)
+        try:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.mkdir(parents=True)
+        except (OSError, ValueError) as error:  # ValueError: a null byte
+            why = getattr(error, "strerror", None) or error
+            raise StoreError(f"the store {self.path} cannot be written: {why}") from None
         for name in ("node_offsets", "indptr"):
             self._array(name, np.int64).append(np.zeros(1))
         self._array("indices", np.int32)

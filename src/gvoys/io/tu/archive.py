@@ -128,8 +128,8 @@ def _check_entries(content: zipfile.ZipFile, path: Path) -> None:
     _check_size(size, path)
     if size > _FREE + _TIMES * held:
         raise DatasetError(
-            f"{path}: {size / 2**20:,.0f} MiB of text in a zip of {held / 2**20:,.1f} MiB, over {_TIMES} times its size "
-            f"and {_FREE / 2**20:g} MiB; unpack it and pass the folder"
+            f"{path}: {size / 2**20:,.0f} MiB of text in a zip of {held / 2**20:,.1f} MiB, over {_TIMES} times its "
+            f"size and {_FREE / 2**20:g} MiB; unpack it and pass the folder"
         )
 
 
