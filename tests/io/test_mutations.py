@@ -111,7 +111,7 @@ def arrays_case(inputs, folder, rng):
     }
     given = {name: good[name] for name in good if name in ("edges", "graph_sizes") or rng.random() < 0.5}
     for name in rng.choice(list(good), rng.choice([1, 1, 2]), replace=False):
-        given[name] = wrong(rng)
+        given[name] = wrong(rng) if rng.random() < 0.6 else mess_up(good[name], rng, 0.03)
     batch = gv.GraphBatch.from_arrays(**given)
     use(batch, rng)
     use(batch[0:1], rng)
@@ -237,5 +237,4 @@ def test_damaged_inputs_give_an_answer_or_a_sentence(tmp_path, inputs, kind):
     answers, sentences = (len(found.pop(name, [])) for name in ("answer", "sentence"))
     print(f"{kind}: {count} damaged inputs, {answers} right answers, {sentences} refused in one sentence")
     assert not found, "\n".join(f"{kind} {seeds[:3]} ({len(seeds)}): {what}" for what, seeds in found.items())
-    assert answers > 0.02 * count
-    assert sentences > 0.02 * count
+    assert min(answers, sentences) >= (count >= 25)

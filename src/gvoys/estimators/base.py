@@ -139,6 +139,8 @@ class WalkEstimator(TakesSeries):
         """Consecutive graphs of bounded size, with a progress bar where verbose."""
         step = max(_BLOCK // max(bytes_per_graph, 1), 1)
         starts: Iterable[int] = range(0, len(batch), step)
+        if not isinstance(self.verbose, (bool, np.bool_, int, np.integer)):
+            raise ParameterError(f"verbose must be True or False, not {self.verbose!r}")
         if self.verbose:
             from rich.progress import track
 

@@ -155,7 +155,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         return self
 
     def _choose_method(self, batch: GraphBatch) -> tuple[WalkMethod, str]:
-        if self.method == "auto":
+        if isinstance(self.method, str) and self.method == "auto":
             order = [self._named(name) for name in ("moments", "sketch")]
             method, reason = choose_method(order, self.walk_, batch)
             if isinstance(method, Sketch):

@@ -182,7 +182,7 @@ def read_graph(graph: Any, names: Names = _NAMES, index: int | None = None) -> G
         _check_range(part)
     except GvoysError as error:
         raise type(error)(f"{place}{error}") from None
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise GraphError(
             f"{subject} looks like a graph but cannot be read ({error}); as_batch takes a list of {_KINDS}"
         ) from error

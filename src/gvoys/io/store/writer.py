@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
