@@ -237,4 +237,4 @@ def test_damaged_inputs_give_an_answer_or_a_sentence(tmp_path, inputs, kind):
     answers, sentences = (len(found.pop(name, [])) for name in ("answer", "sentence"))
     print(f"{kind}: {count} damaged inputs, {answers} right answers, {sentences} refused in one sentence")
     assert not found, "\n".join(f"{kind} {seeds[:3]} ({len(seeds)}): {what}" for what, seeds in found.items())
-    assert min(answers, sentences) >= (count >= 25)
+    assert count < 200 or min(answers, sentences) > 0  # else the mutators are too strong, or too weak
