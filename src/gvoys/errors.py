@@ -24,13 +24,7 @@ _LONGEST = 500  # characters of a message; a name or label that it repeats may h
 
 
 class GvoysError(ValueError):
-    """Base class of all errors that gvoys raises for its input.
-
-    Parameters
-    ----------
-    message : str, default=""
-        The message. It becomes one line, without its middle where it is long.
-    """
+    """Base class of all errors that gvoys raises for its input; the message is one line, without its middle if long."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(_as_one_line(str(message)))
