@@ -235,7 +235,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
 
     def _profile(self, method: Method, batch: GraphBatch) -> Comparable:
         """All graphs at once, or in blocks if there is a progress bar to show."""
-        if not self.verbose or not len(batch):
+        if not self._shows_progress() or not len(batch):
             return method.profile(batch, self.walk_)
         per_graph = int(min(method.cost(self.walk_, batch[:1]).bytes, 1e9))  # not inf, where sequences explode
         parts = [method.profile(some, walk) for _, some, walk in self._blocks(batch, per_graph)]
