@@ -161,7 +161,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
             if isinstance(method, Sketch):
                 reason = "labels are used, and a sketch's width does not depend on the graphs"
             return method, reason
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             names = ", ".join(map(repr, METHODS))
             raise ParameterError(f"method must be 'auto' or one of {names}, not {self.method!r}")
         return self._named(self.method), "as asked"
