@@ -1,5 +1,7 @@
 """Errors of gvoys: each says what was given, what was expected, and what to do about it."""
 
+import re
+
 __all__ = [
     "ClusterError",
     "ConvergenceError",
@@ -17,8 +19,23 @@ __all__ = [
 ]
 
 
+_SPACES = re.compile(r"(\s)")
+_LONGEST = 500  # characters of a message; a name or label that it repeats may have any length
+
+
 class GvoysError(ValueError):
-    """Base class of all errors that gvoys raises for its input."""
+    """Base class of all errors that gvoys raises for its input; the message is one line, without its middle if long."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_as_one_line(str(message)))
+
+
+def _as_one_line(message: str) -> str:
+    if len(message.splitlines()) > 1:
+        message = "".join(repr(part)[1:-1] if part.splitlines() == [""] else part for part in _SPACES.split(message))
+    if len(message) <= _LONGEST:
+        return message
+    return f"{message[: 2 * _LONGEST // 3]}… {message[-_LONGEST // 3 :].lstrip()}"
 
 
 class GraphError(GvoysError):

@@ -109,7 +109,8 @@ def threads(n_jobs: int | None) -> Iterator[None]:
         If `n_jobs` is not None, -1 or a number of threads that Numba has.
     """
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    wanted: Any = n_threads() if n_jobs is None else most if n_jobs == -1 else n_jobs
+    counts = isinstance(n_jobs, (int, np.integer))
+    wanted: Any = n_threads() if n_jobs is None else most if counts and n_jobs == -1 else n_jobs
     if not isinstance(wanted, (int, np.integer)) or not 1 <= wanted <= most:
         raise ParameterError(f"n_jobs must be None, -1 or an integer from 1 to {most}, not {n_jobs!r}")
     if lost_threads():

@@ -176,7 +176,10 @@ def test_molecules():
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b'CC,"1', "a quoted field does not end on its line"),
+        (
+            b'CC,"1',
+            "a quoted field spans several lines, and a row is one line; remove the line breaks, or write it as Parquet",
+        ),
         (b"CC\xff,1", "the line is not UTF-8"),
         (b"", None),
         (b",", None),

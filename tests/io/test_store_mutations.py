@@ -5,6 +5,7 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
+from mutations import check_valid
 from store_files import take_apart, write_again
 
 import gvoys as gv
@@ -116,39 +117,7 @@ def change(arrays, values, rng):
     return lambda body: None
 
 
-# -- an independent look
-
-
-def check_valid(batch, mirrored):
-    offsets, indptr, indices = (np.array(getattr(batch, name), int) for name in ("node_offsets", "indptr", "indices"))
-    for pointers, end in ((offsets, len(indptr) - 1), (indptr, len(indices))):
-        assert pointers[0] == 0
-        assert pointers[-1] == end
-        assert (np.diff(pointers) >= 0).all()
-    degrees, sizes = np.diff(indptr), np.diff(offsets)
-    rows = np.repeat(np.arange(len(degrees)), degrees)
-    size = np.repeat(sizes, sizes)[rows]
-    assert ((indices >= 0) & (indices < size)).all()
-    assert (np.diff(indices)[np.diff(rows) == 0] >= 0).all()
-    for labels, count in ((batch.node_labels, len(degrees)), (batch.edge_labels, len(indices))):
-        if labels is not None:
-            assert len(labels.codes) == count
-            assert len(labels.hashes) == len(labels.values)
-            assert np.isin(labels.codes, np.arange(len(labels.hashes))).all()
-            assert len({hash(value) for value in labels.values}) <= len(labels.values)
-    weights = np.ones(len(indices)) if batch.edge_weights is None else batch.edge_weights
-    assert weights.shape == indices.shape
-    assert np.isfinite(weights).all()
-    if batch.node_attributes is not None:
-        assert len(batch.node_attributes) == len(degrees)
-        assert np.isfinite(batch.node_attributes).all()
-    if mirrored:
-        columns = indices + np.repeat(offsets[:-1], sizes)[rows]
-        codes = np.zeros(len(rows), int) if batch.edge_labels is None else batch.edge_labels.codes
-        ways = [np.lexsort((weights, codes, *ends)) for ends in ((rows, columns), (columns, rows))]
-        for forward, backward in ((rows, columns), (columns, rows), (codes, codes)):
-            np.testing.assert_array_equal(forward[ways[0]], backward[ways[1]])
-        np.testing.assert_allclose(weights[ways[0]], weights[ways[1]], rtol=2e-12)
+# -- what came of them
 
 
 def check_profiles(batch):

@@ -180,6 +180,36 @@ def test_absurd_sizes_are_refused(tmp_path, monkeypatch):
         gv.datasets.load_tu("TINY", tmp_path)
 
 
+@pytest.mark.parametrize("name", ["TINY/TINY_A.txt", "TINY_A.txt", "other/TINY_A.txt"])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_file_that_the_zip_holds_twice_is_refused(tmp_path, name):
+    write_zip(tmp_path, TINY)
+    with zipfile.ZipFile(tmp_path / "TINY.zip", "a") as out:
+        out.writestr(name, "1, 2\n2, 1\n")
+        out.writestr("other/unrelated.txt", "")
+        out.writestr("unrelated.txt", "")
+    with pytest.raises(DatasetError, match=r"TINY.zip holds TINY_A.txt 2 times, .*; remove all but one"):
+        gv.datasets.load_tu("TINY", tmp_path)
+
+
+def test_text_out_of_proportion_to_its_zip_is_refused(tmp_path):
+    """40 MB of zip can hold 40 GB of text."""
+    write_zip(tmp_path, TINY | {"node_attributes": "0\n" * 2**25})
+    with pytest.raises(DatasetError, match=r"64 MiB of text .* 25 times its size .*; unpack it and pass the folder"):
+        gv.datasets.load_tu("TINY", tmp_path)
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_lines_end_alike_whatever_wrote_them(tmp_path, end, mark):
+    expected, classes = load(tmp_path, TINY)
+    (tmp_path / "TINY.zip").unlink()
+    batch, y = load(tmp_path, {part: mark + text.replace("\n", end) for part, text in TINY.items()})
+    np.testing.assert_array_equal(y, classes)
+    np.testing.assert_array_equal(batch.indices, expected.indices)
+    np.testing.assert_array_equal(batch.node_offsets, expected.node_offsets)
+
+
 def test_nothing_is_written_next_to_the_zip(tmp_path):
     load(tmp_path, TINY)
     assert [path.name for path in tmp_path.iterdir()] == ["TINY.zip"]

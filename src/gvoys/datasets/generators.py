@@ -82,8 +82,13 @@ def stochastic_block(n_graphs: int, sizes: Sequence[int], p: ArrayLike, *, rando
     GraphBatch
         The graphs.
     """
+    if not isinstance(sizes, (list, tuple, range, np.ndarray)) or (isinstance(sizes, np.ndarray) and sizes.ndim != 1):
+        raise ParameterError(f"sizes must be a list of numbers of nodes, not {sizes!r}")
     _check_counts(n_graphs=n_graphs, **{f"sizes[{i}]": size for i, size in enumerate(sizes)})
-    matrix = np.asarray(p, dtype=np.float64)
+    try:
+        matrix = np.asarray(p, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
     if matrix.shape != (len(sizes), len(sizes)) or not np.array_equal(matrix, matrix.T):
         raise ParameterError(f"p must be a symmetric matrix of {len(sizes)} x {len(sizes)} probabilities")
     for value in matrix.ravel():

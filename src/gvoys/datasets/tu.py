@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.fetch import find_dataset
 from gvoys.io.tu import read_tu
@@ -42,4 +43,7 @@ def load_tu(
     DatasetError
         If the dataset cannot be found, or a file does not fit the format; the message names the file and the line.
     """
-    return read_tu(find_dataset(name, root), weight_column)
+    try:
+        return read_tu(find_dataset(name, root), weight_column)
+    except OSError as error:
+        raise DatasetError(f"{name} cannot be read: {error.strerror or error}") from None

@@ -135,11 +135,16 @@ class WalkEstimator(TakesSeries):
         """Whether the fitted length is enough for graphs whose walks multiply like this."""
         return self.series_.relative_tail(self.max_length_, growth) <= SLACK * TRUNCATION
 
+    def _shows_progress(self) -> bool:
+        if not isinstance(self.verbose, (bool, np.bool_, int, np.integer)):
+            raise ParameterError(f"verbose must be True or False, not {self.verbose!r}")
+        return bool(self.verbose)
+
     def _blocks(self, batch: GraphBatch, bytes_per_graph: int) -> Iterator[tuple[slice, GraphBatch, Walk]]:
         """Consecutive graphs of bounded size, with a progress bar where verbose."""
         step = max(_BLOCK // max(bytes_per_graph, 1), 1)
         starts: Iterable[int] = range(0, len(batch), step)
-        if self.verbose:
+        if self._shows_progress():
             from rich.progress import track
 
             starts = track(starts, description=type(self).__name__)

@@ -21,6 +21,7 @@ from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachi
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, subsample
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
 from gvoys.walks import Walk
@@ -163,7 +164,7 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
         return self
 
     def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.int64]:
-        targets = np.asarray(y)
+        targets = as_array(y)
         if targets.shape != (len(batch),):
             raise ParameterError(
                 f"y must hold one class for each of the {len(batch)} graphs, not shape {targets.shape}"
@@ -176,6 +177,7 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
 
     def _fit_profiler(self, batch: GraphBatch) -> None:
         grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
+        _check_class_weight(self.class_weight)
         self.seed_ = as_seed(self.random_state)
         options = Walk.options_of(self) | {"refine": max(grids["refine"])}
         self.profiler_ = Profiler.fitted(
@@ -372,6 +374,11 @@ def _check_kernel(value: Any) -> None:
 def _check_C(value: Any) -> None:
     if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < np.inf:
         raise ParameterError(f'C must be "auto" or a positive number, not {value!r}')
+
+
+def _check_class_weight(value: Any) -> None:
+    if value is not None and not isinstance(value, dict) and not (isinstance(value, str) and value == "balanced"):
+        raise ParameterError(f'class_weight must be a dictionary, "balanced" or None, not {value!r}')
 
 
 _CHECKS = {"refine": _check_refine, "kernel": _check_kernel, "C": _check_C}

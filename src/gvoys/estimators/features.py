@@ -155,13 +155,13 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         return self
 
     def _choose_method(self, batch: GraphBatch) -> tuple[WalkMethod, str]:
-        if self.method == "auto":
+        if isinstance(self.method, str) and self.method == "auto":
             order = [self._named(name) for name in ("moments", "sketch")]
             method, reason = choose_method(order, self.walk_, batch)
             if isinstance(method, Sketch):
                 reason = "labels are used, and a sketch's width does not depend on the graphs"
             return method, reason
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             names = ", ".join(map(repr, METHODS))
             raise ParameterError(f"method must be 'auto' or one of {names}, not {self.method!r}")
         return self._named(self.method), "as asked"

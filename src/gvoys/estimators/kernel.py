@@ -210,15 +210,15 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         return (K, error) if return_std else K
 
     def _named(self, name: str) -> Method:
-        if name == PairSolver.name:
+        if isinstance(name, str) and name == PairSolver.name:
             return PairSolver(infinite=self.max_length is None)
-        if name not in METHODS:
+        if not isinstance(name, str) or name not in METHODS:
             names = ", ".join(map(repr, (*METHODS, PairSolver.name)))
             raise ParameterError(f"method must be 'auto' or one of {names}, not {name!r}")
         return method_named(name, self.n_components, self.seed_, self.device, replicates=(0, 1))
 
     def _choose_method(self, batch: GraphBatch) -> tuple[Method, str]:
-        if self.method == "auto":
+        if isinstance(self.method, str) and self.method == "auto":
             order = [self._named(name) for name in ("moments", "sequences", "sketch")]
             method, reason = choose_method(order, self.walk_, batch)
         else:
@@ -235,7 +235,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
 
     def _profile(self, method: Method, batch: GraphBatch) -> Comparable:
         """All graphs at once, or in blocks if there is a progress bar to show."""
-        if not self.verbose or not len(batch):
+        if not self._shows_progress() or not len(batch):
             return method.profile(batch, self.walk_)
         per_graph = int(min(method.cost(self.walk_, batch[:1]).bytes, 1e9))  # not inf, where sequences explode
         parts = [method.profile(some, walk) for _, some, walk in self._blocks(batch, per_graph)]

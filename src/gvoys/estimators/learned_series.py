@@ -14,6 +14,7 @@ from gvoys.defaults import LEARNED_SERIES
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, maximise_likelihood
+from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
 from gvoys.walks.checks import check_count
@@ -113,10 +114,10 @@ def learn_series(
     >>> len(series.mu), round(sum(series.shares), 6)
     (4, 1.0)
     """
-    if objective not in OBJECTIVES:
+    if not isinstance(objective, str) or objective not in OBJECTIVES:
         raise ParameterError(f"there is no objective {objective!r}; choose among {', '.join(map(repr, OBJECTIVES))}")
     batch = as_batch(X)
-    targets = np.asarray(y)
+    targets = as_array(y)
     if targets.shape != (len(batch),):
         raise ParameterError(f"y must hold one target for each of the {len(batch)} graphs, not shape {targets.shape}")
     options = {"refine": refine, "backtrack": backtrack, "start": start, "stop": stop}

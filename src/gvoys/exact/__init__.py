@@ -147,7 +147,7 @@ def _endpoints(one: GraphBatch, other: GraphBatch, what: Any, name: str) -> Any:
 
 def _choose_labels(one: GraphBatch, other: GraphBatch, labels: Any) -> tuple[bool, bool]:
     """Whether node labels and edge labels are used."""
-    if labels == "auto":
+    if isinstance(labels, str) and labels == "auto":
         given = [graph.node_labels is not None for graph in (one, other) if graph.n_nodes]
         labels = "node" if any(given) else None
     if labels is not None and (not isinstance(labels, str) or labels not in LABEL_CHOICES):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.check import as_labels
+from gvoys.graphs.check import as_labels, check_directed
 from gvoys.graphs.entries import Entries, check_entries, index_type, merge_equal, row_pointers
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.numbers import as_floats
+from gvoys.graphs.numbers import as_array, as_floats
 
 # -- arrays in
 
@@ -40,7 +40,23 @@ def batch_from_arrays(
     GraphBatch
         The graphs.
     """
+    check_directed(directed)
     sizes = check_sizes(graph_sizes)
+    try:
+        return _build(sizes, edges, node_labels, edge_labels, edge_weights, node_attributes, bool(directed))
+    except MemoryError:
+        raise GraphError(f"{int(sizes.sum()):,} nodes need more memory than there is; a store takes more") from None
+
+
+def _build(
+    sizes: NDArray[np.int64],
+    edges: Any,
+    node_labels: Any,
+    edge_labels: Any,
+    edge_weights: Any,
+    node_attributes: Any,
+    directed: bool,
+) -> GraphBatch:
     pairs = _check_edges(edges)
     labels = _labels(edge_labels, "edge_labels", len(pairs), "edges")
     weights = None if edge_weights is None else as_floats(edge_weights, "edge_weights", flat=True)
@@ -73,7 +89,7 @@ def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
     GraphError
         If they are not a flat array of integers from 0 to 2^31 - 1.
     """
-    sizes = _as_array(graph_sizes)
+    sizes = as_array(graph_sizes)
     if sizes.ndim != 1 or (sizes.size and sizes.dtype.kind not in "iu"):
         raise GraphError(f"graph_sizes must be a flat array of integers, not {sizes.dtype} of shape {sizes.shape}")
     if sizes.size and sizes.min() < 0:
@@ -85,15 +101,8 @@ def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
     return sizes.astype(np.int64)
 
 
-def _as_array(values: ArrayLike) -> NDArray[Any]:
-    try:
-        return np.asarray(values)
-    except ValueError:  # lists of different lengths
-        return np.empty((1, 1, 1), object)
-
-
 def _check_edges(edges: ArrayLike) -> NDArray[np.int64]:
-    pairs = _as_array(edges)
+    pairs = as_array(edges)
     if pairs.size == 0:
         return np.empty((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -102,7 +111,7 @@ def _check_edges(edges: ArrayLike) -> NDArray[np.int64]:
 
 
 def _check_length(name: str, values: Any, expected: int, of_what: str) -> Any:
-    if isinstance(values, (Mapping, Set)) or not hasattr(values, "__len__"):
+    if isinstance(values, (Mapping, Set)) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
         raise GraphError(
             f"{name} must be a list or an array of one value for each of the {of_what}, not {type(values).__name__!r}"
         )
@@ -191,6 +200,8 @@ def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
     GraphBatch
         The graphs of all batches, in order.
     """
+    if not isinstance(batches, Iterable):
+        raise GraphError(f"concatenate takes a list of GraphBatches, not {type(batches).__name__!r}")
     batches = list(batches)
     for index, batch in enumerate(batches):
         if not isinstance(batch, GraphBatch):

@@ -14,7 +14,7 @@ from gvoys.graphs.ranges import NONE, first_above, first_bad_entry, first_fall, 
 if TYPE_CHECKING:
     from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["as_fields", "as_labels", "check_structure"]
+__all__ = ["as_fields", "as_labels", "check_directed", "check_structure"]
 
 _INT32 = np.iinfo(np.int32)
 _LAYOUT: Any = ("C", "A", "E")  # contiguous, aligned, a plain array: what kernels are compiled for
@@ -41,8 +41,7 @@ def as_fields(batch: GraphBatch) -> dict[str, Any]:
     GraphError
         If a field has another type or shape.
     """
-    if not isinstance(batch.directed, (bool, np.bool_)):
-        raise GraphError(f"directed must be True or False, not {batch.directed!r}")
+    check_directed(batch.directed)
     fields: dict[str, Any] = {name: _as_pointers(getattr(batch, name), name) for name in ("node_offsets", "indptr")}
     fields |= {"indices": _as_int32(batch.indices, "indices"), "directed": bool(batch.directed)}
     n_nodes, n_entries = len(fields["indptr"]) - 1, len(fields["indices"])
@@ -54,6 +53,23 @@ def as_fields(batch: GraphBatch) -> dict[str, Any]:
         if getattr(batch, name) is not None:
             fields[name] = as_labels(getattr(batch, name), name, count)
     return fields
+
+
+def check_directed(directed: Any) -> None:
+    """Check a direction: an array or a word would be taken for True.
+
+    Parameters
+    ----------
+    directed : bool
+        Whether graphs are directed.
+
+    Raises
+    ------
+    GraphError
+        If it is neither True nor False.
+    """
+    if not isinstance(directed, (bool, np.bool_)):
+        raise GraphError(f"directed must be True or False, not {directed!r}")
 
 
 def as_labels(labels: Any, name: str, count: int) -> Labels:

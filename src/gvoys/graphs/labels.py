@@ -262,7 +262,10 @@ class Labels:
         Labels
             The encoded labels.
         """
-        hashes = np.fromiter(map(hash_label, values), np.uint64, len(values))
+        try:
+            hashes = np.fromiter(map(hash_label, values), np.uint64, len(values))
+        except RecursionError:
+            raise LabelError("a label is nested too deeply; use a number, a string or a tuple of these") from None
         return cls(codes.astype(np.int32), hashes, tuple(values))
 
     @classmethod

@@ -9,7 +9,26 @@ from numpy.typing import NDArray
 
 from gvoys.errors import GraphError
 
-__all__ = ["as_floats"]
+__all__ = ["as_array", "as_floats"]
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """What NumPy makes of some values, for a check of its shape.
+
+    Parameters
+    ----------
+    values : array-like
+        The values.
+
+    Returns
+    -------
+    array
+        The array; of lists of different lengths, one of a shape that fits nothing.
+    """
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.empty((1,) * 5, object)
 
 
 def as_floats(values: Any, what: str, *, flat: bool = False) -> NDArray[np.float64]:

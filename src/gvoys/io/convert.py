@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gvoys.errors import GraphError, GvoysError, LabelError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import assemble, join_attributes, join_values
+from gvoys.graphs.check import check_directed
 from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_type, merge_parallel
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
@@ -78,6 +79,7 @@ def as_batch(
     items = as_list(graphs, "as_batch")
     if items and all(isinstance(item, GraphBatch) for item in items):
         return GraphBatch.concatenate(items)
+    check_directed(directed)
     attributes = _attribute_names(node_attributes)
     names = Names(node_label, edge_label, weight, attributes, directed)
     parts = [read_graph(item, names, index) for index, item in enumerate(items)]
@@ -146,7 +148,7 @@ def as_list(graphs: Any, function: str) -> list[Any]:
         )
     if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__") and not isinstance(graphs, Iterable):
         return [graphs[index] for index in range(len(graphs))]  # PyG's datasets are such
-    if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
+    if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable) or getattr(graphs, "ndim", 1) == 0:
         raise GraphError(f"{function} takes a list of {_KINDS}, not {type(graphs).__name__!r}")
     return list(graphs)
 
@@ -180,7 +182,7 @@ def read_graph(graph: Any, names: Names = _NAMES, index: int | None = None) -> G
         _check_range(part)
     except GvoysError as error:
         raise type(error)(f"{place}{error}") from None
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise GraphError(
             f"{subject} looks like a graph but cannot be read ({error}); as_batch takes a list of {_KINDS}"
         ) from error

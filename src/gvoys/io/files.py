@@ -12,10 +12,37 @@ from typing import IO, Any
 
 from gvoys.errors import ParameterError
 
-__all__ = ["appearing", "check_output", "lock_beside", "locked", "remove_left_over", "remove_partial"]
+__all__ = ["appearing", "as_path", "check_output", "lock_beside", "locked", "remove_left_over", "remove_partial"]
 
 _PARTIAL = ".partial"
 _TRIES = 1000  # to take a lock that others keep removing
+
+
+def as_path(path: Any) -> Path:
+    """A path.
+
+    Parameters
+    ----------
+    path : str or path-like
+        What was given.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    ParameterError
+        If it is nothing of that kind, or no system could have such a file.
+    """
+    try:
+        found = Path(path)
+    except TypeError:
+        raise ParameterError(f"a path is text or path-like, and {path!r} is not") from None
+    if "\0" in str(found):
+        raise ParameterError(f"a path holds no null byte, and {str(found)!r} does")
+    return found
 
 
 @contextmanager

@@ -11,10 +11,13 @@ from gvoys._jit import kernel
 from gvoys.errors import GraphError
 from gvoys.io.readers.parts import GraphParts
 
-__all__ = ["read_graph6"]
+__all__ = ["claimed_nodes", "read_graph6"]
 
 _HEADERS = (">>graph6<<", ">>sparse6<<")
-_LARGEST = 10_000_000  # nodes of a graph in one line; a store takes larger ones
+_FREE = 1_000_000  # nodes that a line of any length may claim: those without edges cost no character
+_MOST_EDGES = 2_000_000  # of a graph in one line
+_LONGEST_SIZE = 8  # characters that tell the number of nodes
+_ONES = np.array([bin(digit).count("1") for digit in range(64)], np.uint8)
 
 
 def read_graph6(line: str) -> GraphParts:
@@ -40,15 +43,44 @@ def read_graph6(line: str) -> GraphParts:
     sparse = line.startswith(":")
     if line.startswith(("&", ";")):
         raise GraphError("digraph6 and incremental sparse6 are not read; use graph6 or sparse6")
+    n, digits = _size(_digits(line[1:] if sparse else line))
+    if n > _FREE + len(line):
+        raise GraphError(f"a graph of {n:,} nodes in a line of {len(line):,} characters; a store takes so many nodes")
+    rows, columns = _sparse(n, digits) if sparse else _dense(n, digits)
+    return GraphParts(n, rows, columns, directed=False, both_ways=False)
+
+
+def claimed_nodes(line: str) -> int:
+    """How many nodes a line says that its graph has.
+
+    Parameters
+    ----------
+    line : str
+        The line.
+
+    Returns
+    -------
+    int
+        The number; 0 where the line is malformed or claims more than `read_graph6` allows.
+    """
+    for header in _HEADERS:
+        line = line.removeprefix(header)
+    head = line.removeprefix(":")[:_LONGEST_SIZE]
+    begin = 2 if head.startswith("~~") else 1 if head.startswith("~") else 0
+    n = 0
+    for digit in head[begin : begin + (1, 3, 6)[begin]]:
+        n = n << 6 | (ord(digit) - 63 & 63)
+    return n if n <= _FREE + len(line) else 0
+
+
+def _digits(line: str) -> NDArray[np.uint8]:
     try:
-        digits = np.frombuffer(line.encode("ascii"), np.uint8)[1 if sparse else 0 :]
+        digits = np.frombuffer(line.encode("ascii"), np.uint8)
     except UnicodeEncodeError:
         digits = np.zeros(1, np.uint8)
     if not digits.size or digits.min() < 63 or digits.max() > 126:
         raise GraphError("not graph6 or sparse6: characters from ? to ~ are expected")
-    n, rest = _size(digits - 63)
-    rows, columns = _sparse(n, rest) if sparse else _dense(n, rest)
-    return GraphParts(n, rows, columns, directed=False, both_ways=False)
+    return digits - 63
 
 
 def _size(digits: NDArray[np.uint8]) -> tuple[int, NDArray[np.uint8]]:
@@ -57,14 +89,10 @@ def _size(digits: NDArray[np.uint8]) -> tuple[int, NDArray[np.uint8]]:
     end = begin + (1, 3, 6)[begin]
     if len(digits) < end:
         raise GraphError("the line ends before the number of nodes does")
-    n = int.from_bytes(np.packbits(_bits(digits[begin:end])).tobytes(), "big") >> (-6 * (end - begin)) % 8
-    if n > _LARGEST:
-        raise GraphError(f"a graph of {n:,} nodes; in a line there may be {_LARGEST:,}, a store takes more")
+    n = 0
+    for digit in digits[begin:end].tolist():
+        n = n << 6 | digit
     return n, digits[end:]
-
-
-def _bits(digits: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return np.unpackbits(digits[:, None], axis=1)[:, 2:].ravel()
 
 
 def _dense(n: int, digits: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -72,34 +100,60 @@ def _dense(n: int, digits: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArra
     expected = -(-n * (n - 1) // 12)
     if len(digits) != expected:
         raise GraphError(f"{n} nodes take {expected} characters in graph6 and the line has {len(digits)}")
-    place = np.flatnonzero(_bits(digits)[: n * (n - 1) // 2])
-    column = ((1.0 + np.sqrt(1.0 + 8.0 * place)) / 2.0).astype(np.int64)
-    column -= column * (column - 1) // 2 > place  # where the root was rounded up
-    return place - column * (column - 1) // 2, column
-
-
-def _sparse(n: int, digits: NDArray[np.uint8]) -> tuple[Any, Any]:
-    """Steps of one bit and one node's number each."""
-    width = max((n - 1).bit_length(), 1)
-    steps = _bits(digits)
-    steps = steps[: len(steps) - len(steps) % (width + 1)].reshape(-1, width + 1)
-    numbers = steps[:, 1:].astype(np.int64) @ (1 << np.arange(width - 1, -1, -1, dtype=np.int64))
-    pairs = _follow(n, steps[:, 0].copy(), numbers, np.empty((len(steps), 2), np.int64))
+    n_edges = int(_ONES[digits].sum(dtype=np.int64))
+    _check_edges(n_edges)
+    pairs = _triangle(n, digits, np.empty((n_edges, 2), np.int64))
     return pairs[:, 0], pairs[:, 1]
 
 
+def _sparse(n: int, digits: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Steps of one bit and one node's number each; first counted, as most of them may be no edges."""
+    width = max((n - 1).bit_length(), 1)
+    n_edges = _follow(n, width, digits, np.empty((0, 2), np.int64))
+    _check_edges(n_edges)
+    pairs = np.empty((n_edges, 2), np.int64)
+    _follow(n, width, digits, pairs)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _check_edges(count: int) -> None:
+    if count > _MOST_EDGES:
+        raise GraphError(f"a graph of {count:,} edges; in a line there may be {_MOST_EDGES:,}, a store takes more")
+
+
 @kernel()
-def _follow(n: int, onward: Any, numbers: Any, pairs: Any) -> Any:  # pragma: no cover
+def _triangle(n: int, digits: Any, pairs: Any) -> Any:  # pragma: no cover
+    """The places of the bits that are set; bits after the last column are padding."""
+    row, column, count = 0, 1, 0
+    for digit in digits:
+        for bit in range(5, -1, -1):
+            if column < n and digit >> bit & 1:
+                pairs[count, 0], pairs[count, 1] = row, column
+                count += 1
+            row += 1
+            if row == column:
+                row, column = 0, column + 1
+    return pairs[:count]
+
+
+@kernel()
+def _follow(n: int, width: int, digits: Any, pairs: Any) -> int:  # pragma: no cover
     """A step onward takes the next node; a number above the node is the node to go to, any other is its neighbour."""
     node, count = 0, 0
-    for step in range(len(numbers)):
-        if onward[step]:
-            node += 1
-        if numbers[step] >= n or node >= n:
+    for step in range(6 * len(digits) // (width + 1)):
+        number, first = 0, step * (width + 1)
+        for place in range(first, first + width + 1):
+            bit = digits[place // 6] >> (5 - place % 6) & 1
+            if place == first:
+                node += bit
+            else:
+                number = number << 1 | bit
+        if number >= n or node >= n:
             break
-        if numbers[step] > node:
-            node = numbers[step]
+        if number > node:
+            node = number
         else:
-            pairs[count, 0], pairs[count, 1] = numbers[step], node
+            if count < len(pairs):
+                pairs[count, 0], pairs[count, 1] = number, node
             count += 1
-    return pairs[:count]
+    return count

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import DatasetError
+from gvoys.errors import DatasetError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_list
 from gvoys.io.fetch import find_dataset
@@ -77,12 +77,25 @@ def open_graphs(
     >>> graphs.skipped
     [Skipped(row=2, text='C1CC', reason="RDKit cannot read the SMILES 'C1CC'")]
     """
-    opened = _open(source, smiles, id, target, root)
+    _check_names(smiles, id, target)
+    try:
+        opened = _open(source, smiles, id, target, root)
+    except OSError as error:
+        raise DatasetError(f"{source} cannot be read: {error.strerror or error}") from None
     if target is not None and not opened.target_names:
         raise no_columns(opened)
     if id is not None and not opened.has_ids:
         raise DatasetError(f"{opened} has no column of ids; leave out id=… or --id")
     return opened
+
+
+def _check_names(smiles: Any, id: Any, target: Any) -> None:
+    for option, name in (("smiles", smiles), ("id", id)):
+        if not isinstance(name, str) and (name is not None or option == "smiles"):
+            raise ParameterError(f"{option} must be the name of a column, not {name!r}")
+    names = [target] if isinstance(target, str) else [] if target is None else target
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"target must be the name or names of columns, not {target!r}")
 
 
 def no_columns(source: GraphSource) -> DatasetError:
@@ -141,6 +154,7 @@ def _open_path(path: Path, smiles: str, id: str | None, target: Target) -> Graph
     suffix = path.suffix.lower()
     if path.is_dir():
         return StoreSource(path) if (path / "manifest.json").exists() else TuSource(path, target)
+    path.open("rb").close()  # an error of the system is told here, and not in the middle of a run
     if suffix == ".zip":
         return TuSource(path, target)
     if suffix in DELIMITERS:

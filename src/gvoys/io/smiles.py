@@ -22,6 +22,7 @@ __all__ = ["check_rdkit", "from_smiles", "read_smiles"]
 _HYDROGEN = re.compile(r"\[\d*(H|#0*1(?!\d))")
 _AROMATIC = 1.5  # the order of an aromatic bond
 _LONGEST = 100  # characters of a SMILES in a reason
+_MOST = 10_000  # characters of a SMILES; RDKit's time grows with their square, and is below a second so far
 _SMALL = 150  # atoms up to which bonds are read as a matrix, which is quicker
 _HELD = 1 << 16  # numbers in the matrices that are searched at once, while they are in the cache
 
@@ -55,6 +56,8 @@ def from_smiles(smiles: Iterable[str]) -> GraphBatch:
     """
     if isinstance(smiles, str):
         raise GraphError("from_smiles takes a list of SMILES strings and was given a single one; wrap it in a list")
+    if not isinstance(smiles, Iterable) or getattr(smiles, "ndim", 1) == 0:
+        raise GraphError(f"from_smiles takes a list of SMILES strings, not {type(smiles).__name__!r}")
     batch, skipped = read_smiles(list(smiles))
     for index, reason in skipped:
         raise GraphError(f"molecule {index}: {reason}; correct it or remove it")
@@ -87,9 +90,10 @@ def read_smiles(smiles: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]
     skipped = []
     with _no_garbage_collection():
         for index, text in enumerate(smiles):
-            molecule = parse(text) if isinstance(text, str) else None
+            readable = isinstance(text, str) and len(text) <= _MOST
+            molecule = parse(text) if readable else None
             if molecule is None:
-                skipped.append((index, f"RDKit cannot read the SMILES {_shown(text)}"))
+                skipped.append((index, _unread(text)))
                 continue
             size = molecule.GetNumAtoms()
             sizes.append(size)
@@ -129,14 +133,23 @@ def _parser(chem: Any) -> Callable[[str], Any]:
     )
 
     def parse(text: str) -> Any:
-        if _HYDROGEN.search(text):
-            return chem.MolFromSmiles(text)
-        molecule = chem.MolFromSmiles(text, sanitize=False)
+        try:
+            if _HYDROGEN.search(text):
+                return chem.MolFromSmiles(text)
+            molecule = chem.MolFromSmiles(text, sanitize=False)
+        except UnicodeEncodeError:  # half a character, which cannot be passed on
+            return None
         if molecule is None or chem.SanitizeMol(molecule, needed, catchErrors=True) != flags.SANITIZE_NONE:
             return None
         return molecule
 
     return parse
+
+
+def _unread(text: Any) -> str:
+    if isinstance(text, str) and len(text) > _MOST:
+        return f"the SMILES has {len(text):,} characters, and at most {_MOST:,} are read"
+    return f"RDKit cannot read the SMILES {_shown(text)}"
 
 
 def _shown(text: Any) -> str:

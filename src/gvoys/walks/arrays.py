@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
 from gvoys.threads import threads
@@ -150,8 +151,8 @@ def compute_gram(
     >>> compute_gram(profiles([nx.path_graph(2)], max_length=3, start="ones", stop="ones"), Geometric(0.5))
     array([[7.5]])
     """
-    left = np.asarray(left)
-    right = None if right is None else np.asarray(right)
+    left = as_array(left)
+    right = None if right is None else as_array(right)
     check_series(series)
     if left.ndim != 3 or (right is not None and right.shape[1:] != left.shape[1:]):
         shapes = left.shape if right is None else f"{left.shape} and {right.shape}"

@@ -48,10 +48,10 @@ def backend(device: str) -> Backend:
     UnsupportedError
         If the device has another name, or no GPU is available.
     """
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
+        raise UnsupportedError(f"device must be 'cpu' or 'cuda', not {device!r}")
     if device == "cpu":
         return _CPU
-    if device != "cuda":
-        raise UnsupportedError(f"device must be 'cpu' or 'cuda', not {device!r}")
     from gvoys._kernels import cuda
 
     cuda.check_cuda()

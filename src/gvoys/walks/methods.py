@@ -65,4 +65,5 @@ def method_named(
 
 def labels_for(name: Any, labels: Any) -> Any:
     """Moments ignore labels that nobody asked for; every other method uses them."""
-    return None if isinstance(labels, str) and (name, labels) == (Moments.name, "auto") else labels
+    both = isinstance(name, str) and isinstance(labels, str)
+    return None if both and (name, labels) == (Moments.name, "auto") else labels

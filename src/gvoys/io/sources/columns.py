@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError, GraphError
 
-__all__ = ["as_values", "cell_text", "check_present", "find_columns"]
+__all__ = ["as_values", "cell_text", "check_present", "find_columns", "line_text"]
 
 _SHOWN = 20  # names of columns in a message
 
@@ -85,7 +85,10 @@ def is_missing(value: Any) -> bool:
     bool
         True if it is.
     """
-    return value is None or _decoded(value).strip().lower() in ("", "nan", "<na>", "nat")
+    if value is None:
+        return True
+    text = _decoded(value).strip()
+    return len(text) < 5 and text.lower() in ("", "nan", "<na>", "nat")
 
 
 def check_present(value: Any, name: str) -> None:
@@ -125,16 +128,42 @@ def cell_text(value: Any, name: str) -> str:
     Raises
     ------
     GraphError
-        If the cell is empty, is not UTF-8 or has several lines.
+        If the cell is empty, is not UTF-8 or is not text on one line.
     """
     check_present(value, name)
     try:
         text = value.decode() if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError:
         raise GraphError(f"the column {name!r} is not UTF-8") from None
+    return line_text(text, f"the column {name!r}")
+
+
+def line_text(text: str, what: str) -> str:
+    """Text that a list of one line each can hold, however its lines are told apart.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    what : str
+        What it is, for the message.
+
+    Returns
+    -------
+    str
+        The text, without spaces or line ends around it.
+
+    Raises
+    ------
+    GraphError
+        If it holds what Python's `str.splitlines` takes for a line end, or what UTF-8 cannot write.
+    """
+    text = text.strip()
     if len(text.splitlines()) > 1:
-        raise GraphError(f"the column {name!r} runs over several lines")
-    return text.strip()
+        raise GraphError(f"{what} holds a line break; it must be text on one line")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise GraphError(f"{what} holds half a character, which UTF-8 cannot write")
+    return text
 
 
 def _decoded(value: Any) -> str:

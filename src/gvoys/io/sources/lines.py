@@ -6,7 +6,6 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,21 @@ import numpy as np
 from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import build_batch, read_graph
-from gvoys.io.graph6 import read_graph6
+from gvoys.io.graph6 import claimed_nodes, read_graph6
 from gvoys.io.smiles import check_rdkit, read_smiles
 from gvoys.io.sources.base import FileSource
+from gvoys.io.sources.columns import line_text
+from gvoys.io.sources.ends import BOM, blocks_of_lines, line_ends, split_lines
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
-__all__ = ["BOM", "Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each", "decode_line"]
+__all__ = ["Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each", "decode_line"]
 
 _READ = 1 << 20  # bytes at a time, when lines are counted
 _HEAVY = 1 << 24  # bytes after which a chunk ends with the line
-_LONGEST = 1 << 28  # bytes of a line
+_LONGEST = 1 << 26  # bytes of a line
+_MOST_VALUES = 3_000_000  # in a line of JSON, each of which takes some hundred bytes of memory
+_MOST_NODES = 8_000_000  # that lines of graph6 may have together besides one per character
 _FIRST = 1000  # lines among which a graph must tell the names of columns
-BOM = b"\xef\xbb\xbf"
 
 
 class LinesSource(FileSource):
@@ -39,6 +41,7 @@ class LinesSource(FileSource):
     """
 
     _begin = 0  # the byte at which rows begin
+    _heavy = 1 << 62  # bytes after which a chunk of this format ends with the line, where that is less than for others
 
     @property
     def size(self) -> int:
@@ -46,7 +49,7 @@ class LinesSource(FileSource):
 
     def chunks(self, n_rows: int) -> Iterator[Chunk]:
         begin, row = self._begin, 1
-        for index, (end, n_lines) in enumerate(_cuts(self.path, begin, n_rows)):
+        for index, (end, n_lines) in enumerate(_cuts(self.path, begin, n_rows, min(_HEAVY, self._heavy))):
             yield Chunk(index, begin, end, row)
             begin, row = end, row + n_lines
 
@@ -66,7 +69,7 @@ class LinesSource(FileSource):
     def _lines(self, chunk: Chunk) -> list[bytes]:
         with self.path.open("rb") as file:
             file.seek(chunk.begin)
-            lines = file.read(chunk.end - chunk.begin).split(b"\n")
+            lines = split_lines(file.read(chunk.end - chunk.begin))
         if chunk.begin == 0:
             lines[0] = lines[0].removeprefix(BOM)
         return lines
@@ -89,9 +92,17 @@ class SmilesSource(LinesSource):
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         check_rdkit()  # where it is missing, no row is at fault
-        words = [text.split(None, 1) for text in texts]
-        ids = [each[1].strip() if len(each) > 1 else str(row) for row, each in zip(rows, words, strict=True)]
-        return Records(rows, ids, [each[0] for each in words], skipped)
+        kept, ids, items = [], [], []
+        for row, text in zip(rows, texts, strict=True):
+            smiles, *name = text.split(None, 1)
+            try:
+                ids.append(line_text(name[0], "the id") if name else str(row))
+            except GraphError as error:
+                skipped.append(Skipped.of(row, text, str(error)))
+                continue
+            kept.append(row)
+            items.append(smiles)
+        return Records(kept, ids, items, skipped)
 
     def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
         return read_smiles(items)
@@ -106,11 +117,29 @@ class Graph6Source(LinesSource):
         The file.
     """
 
+    _heavy = 1 << 19  # a character holds up to six edges, of some hundred bytes of memory each
+
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         return Records(rows, [str(row) for row in rows], [text.strip() for text in texts], skipped)
 
+    def graphs_of(self, records: Records) -> tuple[GraphBatch, list[int], list[Skipped]]:
+        try:
+            _check_nodes(records.items)
+        except GraphError as error:
+            what = f"rows {records.rows[0]} to {records.rows[-1]}"
+            raise DatasetError(f"{self}, {what}: {error}; read fewer rows at a time") from None
+        return super().graphs_of(records)
+
     def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
+        _check_nodes(items)
         return build_each(items, read_graph6)
+
+
+def _check_nodes(lines: Sequence[str]) -> None:
+    """Lines each of which is read for itself may still be too many: nodes without edges cost no character."""
+    total = sum(map(claimed_nodes, lines))
+    if len(lines) > 1 and total > _MOST_NODES + sum(map(len, lines)):
+        raise GraphError(f"{len(lines):,} graphs of {total:,} nodes together, most of which have no edges")
 
 
 class JsonSource(LinesSource):
@@ -134,10 +163,10 @@ class JsonSource(LinesSource):
 
     def _names_of_first(self) -> list[str]:
         """What the first graph that can be read says of itself."""
-        with self.path.open("rb") as file:
-            for line in islice(file, _FIRST):
-                with suppress(GraphError):
-                    return list(_attributes(_parse_json(decode_line(line.removeprefix(BOM)))))
+        first = next(self.chunks(_FIRST), None)
+        for line in [] if first is None else self._lines(first):
+            with suppress(GraphError):
+                return list(_attributes(_parse_json(decode_line(line))))
         return []
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
@@ -152,12 +181,12 @@ class JsonSource(LinesSource):
 
 
 def decode_line(line: bytes) -> str:
-    """A line as text, without its end.
+    """A line as text.
 
     Parameters
     ----------
     line : bytes
-        The line.
+        The line, without its end.
 
     Returns
     -------
@@ -170,22 +199,22 @@ def decode_line(line: bytes) -> str:
         If it is not UTF-8.
     """
     try:
-        return line.decode().rstrip("\r\n")
+        return line.decode()
     except UnicodeDecodeError:
         raise GraphError("the line is not UTF-8") from None
 
 
-def _cuts(path: Any, begin: int, n_rows: int) -> Iterator[tuple[int, int]]:
+def _cuts(path: Any, begin: int, n_rows: int, n_bytes: int) -> Iterator[tuple[int, int]]:
     """Where chunks end, and how many lines they have, in memory that does not depend on the file."""
     first, place, held = begin, begin, 0  # where this chunk begins, how far was read, lines so far
     latest = begin  # where the line begins that is being read
     with path.open("rb") as file:
         file.seek(begin)
-        while block := file.read(_READ):
-            ends = place + 1 + np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        for block in blocks_of_lines(file, _READ):
+            ends = place + line_ends(block)
             used = 0
             while used < len(ends):
-                heavy = int(np.searchsorted(ends, first + _HEAVY))  # the line that passes the limit is the last
+                heavy = int(np.searchsorted(ends, first + n_bytes))  # the line that passes the limit is the last
                 last = min(used + n_rows - held, heavy + 1)
                 if last > len(ends):
                     held += len(ends) - used
@@ -226,6 +255,8 @@ def build_each(items: Sequence[Any], read: Callable[[Any], Any]) -> tuple[GraphB
 
 
 def _parse_json(text: str) -> Any:
+    if len(text) > _MOST_VALUES and sum(map(text.count, ",[{")) > _MOST_VALUES:
+        raise GraphError(f"the line has over {_MOST_VALUES:,} values; a store takes larger graphs")
     try:
         graph = json.loads(text)
     except (ValueError, RecursionError) as error:

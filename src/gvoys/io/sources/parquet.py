@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gvoys.errors import DatasetError
 from gvoys.io.arrow import ARROW_ERRORS, pyarrow
 from gvoys.io.sources.base import FileSource
@@ -14,6 +16,8 @@ from gvoys.io.sources.records import Chunk, Records
 from gvoys.io.sources.table import TableSource
 
 __all__ = ["ParquetSource"]
+
+_FREE = 4_000_000  # rows of a group in a file of any size: equal values cost no bytes
 
 
 class ParquetSource(TableSource, FileSource):
@@ -40,7 +44,15 @@ class ParquetSource(TableSource, FileSource):
                 self._groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
         except ARROW_ERRORS as error:
             raise DatasetError(f"{self} is not a readable Parquet file ({_first_line(error)})") from None
+        self._check_groups()
         self._open(names, smiles, id, target)
+
+    def _check_groups(self) -> None:
+        largest, held = max(self._groups, default=0), self.path.stat().st_size
+        if min(self._groups, default=0) < 0 or largest > _FREE + held:
+            raise DatasetError(
+                f"{self} has a row group of {largest:,} rows in a file of {held:,} bytes; write it with smaller ones"
+            )
 
     @property
     def size(self) -> int:
@@ -69,11 +81,11 @@ class ParquetSource(TableSource, FileSource):
     def _column(self, group: int, name: str, rows: slice) -> list[Any]:
         stamp = self.path.stat().st_mtime_ns
         column = _group(self.path, stamp, group, name)[rows.start : rows.stop]
+        if len(column) != rows.stop - rows.start:
+            raise ValueError("there are fewer rows than the file says")
         arrow = pyarrow()
         if arrow.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
-            column = column.cast(arrow.large_binary())  # decoded one by one, so that a bad one stands alone
+            return _shared(column)
         if arrow.types.is_temporal(column.type):
             column = column.cast(arrow.string())
         return list(column.to_pylist())
@@ -82,8 +94,27 @@ class ParquetSource(TableSource, FileSource):
 @lru_cache(maxsize=2)
 def _group(path: Path, stamp: int, group: int, name: str) -> Any:
     """One column of a row group, kept for the chunks that follow."""
-    with pyarrow("parquet").ParquetFile(path) as file:
+    with pyarrow("parquet").ParquetFile(path, read_dictionary=[name]) as file:  # texts that repeat, once
         return file.read_row_group(group, columns=[name]).column(name).combine_chunks()
+
+
+def _shared(column: Any) -> list[Any]:
+    """Cells of a column that refers to a table of values; those that are equal are one object."""
+    arrow = pyarrow()
+    used, places = np.unique(column.indices.fill_null(0).to_numpy(zero_copy_only=False), return_inverse=True)
+    table = column.dictionary.take(arrow.array(used)) if len(column.dictionary) else column.dictionary
+    if arrow.types.is_string(table.type) or arrow.types.is_large_string(table.type):
+        table = table.cast(arrow.large_binary())  # decoded one by one, so that a bad one stands alone
+    values = [_decoded(value) for value in table.to_pylist()] or [None]
+    missing = column.is_null().to_numpy(zero_copy_only=False).tolist()
+    return [None if gone else values[place] for place, gone in zip(places.tolist(), missing, strict=True)]
+
+
+def _decoded(value: Any) -> Any:
+    try:
+        return value.decode() if isinstance(value, bytes) else value
+    except UnicodeDecodeError:
+        return value
 
 
 def _first_line(error: BaseException) -> str:

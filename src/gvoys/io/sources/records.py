@@ -51,7 +51,8 @@ class Skipped(NamedTuple):
             The row.
         """
         text = item.decode(errors="replace") if isinstance(item, bytes) else item if isinstance(item, str) else ""
-        return cls(row, text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…", reason)
+        text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        return cls(row, text if text.isascii() else text.encode(errors="replace").decode(), reason)
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,17 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.smiles import check_rdkit, read_smiles
 from gvoys.io.sources.base import GraphSource, row_chunks
 from gvoys.io.sources.columns import cell_text, find_columns
-from gvoys.io.sources.lines import BOM, LinesSource, decode_line
+from gvoys.io.sources.ends import BOM, read_line
+from gvoys.io.sources.lines import LinesSource, decode_line
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
 __all__ = ["DELIMITERS", "ColumnsSource", "TableSource", "TextTableSource"]
 
+_HEADER = 1 << 20  # bytes of the first line
+_ROW = 1 << 24  # characters of a row
+_SEVERAL_LINES = (
+    "a quoted field spans several lines, and a row is one line; remove the line breaks, or write it as Parquet"
+)
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 
@@ -76,23 +82,25 @@ class TextTableSource(TableSource, LinesSource):
     def __init__(self, path: Path, smiles: str, id: str | None, target: str | Sequence[str] | None) -> None:
         super().__init__(path)
         with path.open("rb") as file:
-            header = file.readline(1 << 20)
+            header = read_line(file, _HEADER)
             self._begin = file.tell()
         if not header.strip():
             raise DatasetError(f"{self} begins with an empty line; a table begins with the names of its columns")
         try:
-            names = self._split(decode_line(header.removeprefix(BOM)))
+            names = self._split(_header_text(header))
         except GraphError as error:
             raise DatasetError(f"{self}, header: {error}") from None
         self._open(names, smiles, id, target)
 
     def _split(self, text: str) -> list[str]:
+        if len(text) > _ROW:
+            raise GraphError(f"the line has over {_ROW >> 20} MiB")
         try:
             fields = next(csv.reader([f"{text}\n"], delimiter=DELIMITERS[self.path.suffix.lower()]), [])
         except csv.Error as error:
             raise GraphError(f"the line is no row of a table ({error})") from None
         if fields and fields[-1].endswith("\n"):  # which only an open quote takes in
-            raise GraphError("a quoted field does not end on its line")
+            raise GraphError(_SEVERAL_LINES)
         return fields
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
@@ -110,6 +118,12 @@ class TextTableSource(TableSource, LinesSource):
         places = {name: self.column_names.index(name) for name in wanted}
         cells = {name: [each[k] if k < len(each) else None for each in fields] for name, k in places.items()}
         return self._molecules(kept, cells, skipped, columns)
+
+
+def _header_text(line: bytes) -> str:
+    if len(line) == _HEADER:
+        raise GraphError("the first line has over 1 MiB; a table begins with the names of its columns")
+    return decode_line(line.removeprefix(BOM).rstrip(b"\r\n"))
 
 
 class ColumnsSource(TableSource):

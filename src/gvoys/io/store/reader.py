@@ -13,6 +13,7 @@ from gvoys.errors import GraphError, StoreError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.symmetry import check_mirrored
+from gvoys.io.files import as_path
 from gvoys.io.store.arrays import HEADER, npy_header
 from gvoys.io.store.manifest import checksum_file, decode_label, read_json, read_manifest
 
@@ -43,7 +44,7 @@ def open_store(path: str | PathLike[str], verify: bool = True) -> GraphBatch:
     StoreError
         If the folder is not a store, or one that is unfinished, truncated or damaged; the message names the file.
     """
-    folder = Path(path)
+    folder = as_path(path)
     try:
         return _open(folder, verify)
     except GraphError as error:

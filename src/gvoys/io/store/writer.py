@@ -21,7 +21,7 @@ from gvoys.graphs.entries import index_type
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
 from gvoys.io.convert import as_batch
-from gvoys.io.files import lock_beside, locked, remove_left_over
+from gvoys.io.files import as_path, lock_beside, locked, remove_left_over
 from gvoys.io.store.arrays import ArrayFile
 from gvoys.io.store.manifest import checksum_file, encode_label, write_manifest
 
@@ -81,7 +81,7 @@ class StoreWriter:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = as_path(path)
         self._check_new()
         self._folder = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self.directed: bool | None = None
@@ -91,17 +91,30 @@ class StoreWriter:
         self._largest = -1  # node that its entries lead to
 
     def _check_new(self) -> None:
-        if self.path.exists():
+        try:
+            exists = self.path.exists()
+        except OSError as error:
+            raise self._cannot(error) from None
+        if exists or not self.path.name:
             raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
 
+    def _make(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._cannot(error) from None
+
+    def _cannot(self, error: OSError) -> StoreError:
+        return StoreError(f"the store {self.path} cannot be written: {error.strerror or error}")
+
     def __enter__(self) -> StoreWriter:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._make(self.path.parent)
         with ExitStack() as held:  # what is to be undone, also where this fails half-way
             held.enter_context(locked(lock_beside(self.path), self.path))
             self._check_new()
             remove_left_over(self.path)
             held.callback(self._discard)
-            self._folder.mkdir()
+            self._make(self._folder)
             for name in ("node_offsets", "indptr"):
                 self._array(name, np.int64).append(np.zeros(1))
             self._array("indices", np.int32)

@@ -15,6 +15,8 @@ from gvoys.errors import DatasetError
 
 __all__ = ["Archive", "open_archive"]
 
+_FREE = 32 * 2**20  # bytes of text that a zip of any size may hold
+_TIMES = 25  # and how many times its own size besides; the zips of the collection hold 5 to 10 times theirs
 LARGEST = 8 * 2**30  # bytes of text in one dataset; the largest of the collection has about 2 GiB
 
 # what a damaged zip makes the standard library raise
@@ -96,13 +98,19 @@ class _Zip(Archive):
     def __init__(self, path: Path, name: str, content: zipfile.ZipFile) -> None:
         super().__init__(path, name)
         self.content = content
-        self.entries = {PurePosixPath(entry.filename).name: entry for entry in content.infolist()}
+        self.entries: dict[str, list[zipfile.ZipInfo]] = {}
+        for entry in content.infolist():
+            self.entries.setdefault(PurePosixPath(entry.filename).name, []).append(entry)
         _check_entries(content, path)
 
     def _read(self, name: str) -> bytes | None:
-        entry = self.entries.get(name)
-        if entry is None:
+        entries = self.entries.get(name)
+        if entries is None:
             return None
+        if len(entries) > 1:
+            where = " and ".join(repr(entry.filename) for entry in entries[:2])
+            raise DatasetError(f"{self.path} holds {name} {len(entries)} times, as {where}; remove all but one")
+        entry = entries[0]
         try:
             return self.content.read(entry)
         except _DAMAGE as error:
@@ -116,7 +124,13 @@ def _check_entries(content: zipfile.ZipFile, path: Path) -> None:
         parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
         if ".." in parts or entry.filename.startswith(("/", "\\")) or ":" in entry.filename:
             raise DatasetError(f"{path}: the entry {entry.filename!r} points outside the archive; do not use this file")
-    _check_size(sum(entry.file_size for entry in content.infolist()), path)
+    size, held = sum(entry.file_size for entry in content.infolist()), path.stat().st_size
+    _check_size(size, path)
+    if size > _FREE + _TIMES * held:
+        raise DatasetError(
+            f"{path}: {size / 2**20:,.0f} MiB of text in a zip of {held / 2**20:,.1f} MiB, over {_TIMES} times its "
+            f"size and {_FREE / 2**20:g} MiB; unpack it and pass the folder"
+        )
 
 
 def _check_size(size: int, path: Path) -> None:
@@ -143,7 +157,7 @@ def open_archive(path: Path, name: str) -> Iterator[Archive]:
     Raises
     ------
     DatasetError
-        If the zip is damaged, too large, or names files outside itself.
+        If the zip is damaged, too large, or names files outside itself; a file that it holds twice is told when read.
     """
     if path.is_dir():
         yield _Folder(path, name)

@@ -17,6 +17,9 @@ from gvoys.io.tu.numbers import parse_table
 __all__ = ["dataset_name", "read_tu"]
 
 
+_EMPTY_GRAPHS = 1_000_000  # that may lie between others in a dataset without classes
+
+
 def dataset_name(path: Path) -> str:
     """The name of the dataset in a zip or folder.
 
@@ -142,6 +145,8 @@ def _graph_sizes(archive: Archive, indicator: NDArray[np.int64], y: NDArray[Any]
             f"{indicator[backwards[0]]}; the nodes of a graph must follow each other"
         )
     n_graphs = int(indicator.max(initial=0)) if y is None else len(y)
+    if n_graphs > _EMPTY_GRAPHS + len(indicator) and y is None:
+        raise DatasetError(f"{where}: {n_graphs:,} graphs with {len(indicator):,} nodes, and no classes to count them")
     beyond = np.flatnonzero(indicator > n_graphs)
     if beyond.size:
         beyond_graph = f"graph {indicator[beyond[0]]}, but only {n_graphs} graphs have a class"

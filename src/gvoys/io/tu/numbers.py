@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import warnings
 from typing import Any
 
@@ -37,7 +38,7 @@ def parse_table(text: bytes, name: str, *, integers: bool = False, columns: int 
     DatasetError
         If the text is not such a table; the message names the file and the line.
     """
-    text = text.replace(b"\r", b"").strip(b"\n \t")
+    text = _with_plain_ends(text).strip(b"\n \t")
     if not text:
         return np.empty((0, columns or 1), np.int64 if integers else np.float64)
     n_lines = text.count(b"\n") + 1
@@ -48,6 +49,12 @@ def parse_table(text: bytes, name: str, *, integers: bool = False, columns: int 
         _point_out(text, name, integers, columns or width)
     assert values is not None
     return values.reshape(n_lines, width)
+
+
+def _with_plain_ends(text: bytes) -> bytes:
+    """Without a byte order mark, and with LF where CR LF or CR ends a line."""
+    text = text.removeprefix(codecs.BOM_UTF8)
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
 def _parse_numbers(text: bytes, kind: type) -> NDArray[Any] | None:

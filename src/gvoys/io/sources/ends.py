@@ -1,0 +1,106 @@
+"""Where lines end: at LF, CR LF or CR, and at no other character that some call a line end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BOM", "blocks_of_lines", "line_ends", "read_line", "split_lines"]
+
+BOM = b"\xef\xbb\xbf"
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    """Lines without their ends; after the last end comes one more, which is empty.
+
+    Parameters
+    ----------
+    data : bytes
+        Some lines.
+
+    Returns
+    -------
+    list of bytes
+        The lines.
+
+    Examples
+    --------
+    >>> split_lines(b"a\\rb\\r\\nc")
+    [b'a', b'b', b'c']
+    """
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data.split(b"\n")
+
+
+def line_ends(block: bytes) -> NDArray[np.int64]:
+    """Places after the line ends of a block, of which a CR at the end is one.
+
+    Parameters
+    ----------
+    block : bytes
+        Some text.
+
+    Returns
+    -------
+    array of int
+        Places within the block, rising.
+    """
+    raw = np.frombuffer(block, np.uint8)
+    ends = raw == ord("\n")
+    if b"\r" in block:
+        alone = raw == ord("\r")
+        alone[:-1] &= raw[1:] != ord("\n")
+        ends |= alone
+    return np.flatnonzero(ends) + 1
+
+
+def blocks_of_lines(file: Any, n_bytes: int) -> Iterator[bytes]:
+    """The rest of a file in blocks, none of which ends between a CR and its LF.
+
+    Parameters
+    ----------
+    file : binary file
+        The file.
+    n_bytes : int
+        Number of bytes of a block.
+
+    Yields
+    ------
+    bytes
+        The blocks.
+    """
+    held = b""
+    while block := file.read(n_bytes):
+        block, held = held + block, b""
+        if block.endswith(b"\r"):  # an LF may follow
+            block, held = block[:-1], b"\r"
+        yield block
+    if held:
+        yield held
+
+
+def read_line(file: Any, n_bytes: int) -> bytes:
+    """One line with its end, after which the file stands.
+
+    Parameters
+    ----------
+    file : binary file
+        The file.
+    n_bytes : int
+        Most bytes to read.
+
+    Returns
+    -------
+    bytes
+        The line, or as much of it.
+    """
+    begin = file.tell()
+    block = file.read(n_bytes)
+    ends = line_ends(block)
+    line = block[: int(ends[0])] if len(ends) else block
+    file.seek(begin + len(line))
+    return bytes(line)
