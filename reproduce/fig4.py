@@ -74,7 +74,7 @@ def _ways() -> list[_Way]:
 
 def run(plan: Plan) -> Result:
     """Solvers are timed on one pair; what would pass the limit is out of time, and is not tried."""
-    limit = 0.5 if plan.quick else 60.0
+    limit = 0.2 if plan.quick else 60.0
     dense, sizes = _ways(), [2**k for k in range(1, 8 if plan.quick else 15)]
     sparse, larger = _ways(), [2**k for k in range(4, 9 if plan.quick else 18)]
     for way in dense:  # compiled before the clock runs

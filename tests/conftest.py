@@ -13,16 +13,20 @@ settings.register_profile(
 settings.load_profile("gvoys")
 
 
-# Files that take longest begin, so that no core waits for the last of them.
+# Files that take longest begin, so that no core waits for the last of them. The first two compile other kernels than each
+# other; what would compile theirs again at the same time comes later.
 LONG = (
-    "test_gpu.py",
     "test_contract.py",
+    "test_voyagers.py",
     "test_reproduce.py",
     "test_sketch.py",
-    "test_interruptions.py",
-    "test_embed.py",
+    "test_cli_ends.py",
     "test_threads.py",
-    "test_voyagers.py",
+    "test_gpu.py",
+    "test_cli.py",
+    "test_memory.py",
+    "test_classifier.py",
+    "test_cluster.py",
 )
 
 

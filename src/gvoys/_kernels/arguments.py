@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 __all__ = [
     "Adjacency",
     "Attributes",
@@ -20,6 +23,7 @@ __all__ = [
     "Tasks",
     "WalkedGraphs",
     "Walkers",
+    "frozen",
 ]
 
 
@@ -107,3 +111,10 @@ class Walkers(NamedTuple):
     share_halting: Any
     distribution: Any  # of the signs of lengths; -1 for none
     factors: Any  # (n_lengths,), of deposits
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous read-only view: Numba compiles anew for writable arrays, and batches are read-only."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

@@ -8,11 +8,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Attributes, Ends, Labels
+from gvoys._kernels.arguments import Attributes, Ends, Labels, frozen
 from gvoys._kernels.cpu.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import Labels as LabelsOfGraphs
 from gvoys.graphs.labels import local_codes
 
 __all__ = ["SketchBlock", "WalkOptions", "is_plain"]
@@ -64,8 +65,8 @@ class SketchBlock(ABC):
 
     def __init__(self, batch: GraphBatch, walk: WalkOptions, ends: Ends, seed: int, first_group: int = 0) -> None:
         self.batch, self.walk, self.ends, self.seed, self.first_group = batch, walk, ends, seed, first_group
-        self.codes, self.labels = local_codes(batch.node_labels if walk.node_labels else None, batch.n_nodes)
-        self.edges = local_codes(batch.edge_labels, batch.n_entries) if walk.edge_labels else None
+        self.codes, self.labels = _codes(batch.node_labels if walk.node_labels else None, batch.n_nodes)
+        self.edges = _codes(batch.edge_labels, batch.n_entries) if walk.edge_labels else None
         self.weights = None if batch.edge_weights is None else batch.edge_weights.astype(np.float32)
 
     def fill(self, out: NDArray[np.float32]) -> None:
@@ -145,3 +146,8 @@ class SketchBlock(ABC):
 
     def _number(self, group: int) -> NDArray[np.int64]:
         return np.array([self.first_group + group])
+
+
+def _codes(labels: LabelsOfGraphs | None, count: int) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+    codes, hashes = local_codes(labels, count)
+    return frozen(codes), hashes

@@ -22,8 +22,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Adjacency, Ends, SignedLabels, WalkedGraphs, Walkers
-from gvoys._kernels.cpu.voyagers.graphs import backward, forward, frozen, graph_keys, node_offsets, signed_labels
+from gvoys._kernels.arguments import Adjacency, Ends, SignedLabels, WalkedGraphs, Walkers, frozen
+from gvoys._kernels.cpu.voyagers.graphs import backward, forward, graph_keys, node_offsets, signed_labels
 from gvoys._kernels.cpu.voyagers.signs import DISTRIBUTIONS
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch

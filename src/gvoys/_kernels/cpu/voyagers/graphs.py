@@ -9,25 +9,18 @@ from numba import prange
 from numpy.typing import NDArray
 
 from gvoys._jit import kernel
-from gvoys._kernels.arguments import Adjacency, SignedLabels
+from gvoys._kernels.arguments import Adjacency, SignedLabels, frozen
 from gvoys._kernels.cpu.randomness import WALK, random_bits
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import index_type, stable_order
 from gvoys.graphs.labels import local_codes
 
-__all__ = ["backward", "forward", "frozen", "graph_keys", "node_offsets", "signed_labels"]
+__all__ = ["backward", "forward", "graph_keys", "node_offsets", "signed_labels"]
 
 _NOTHING = np.empty(0)
 _NO_CODES = np.empty(0, np.int32)
 _ONE = np.float64(1.0).view(np.uint64)
 _HALF = np.uint64(32)
-
-
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous read-only view: Numba compiles anew for writable arrays, and batches are read-only."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
 
 
 def node_offsets(batch: GraphBatch) -> NDArray[np.int64]:
