@@ -13,8 +13,8 @@ settings.register_profile(
 settings.load_profile("gvoys")
 
 
-# Files that take longest begin, so that no core waits for the last of them. The first two compile other kernels than each
-# other; what would compile theirs again at the same time comes later.
+# Files that take longest begin, so that no core waits for the last of them. The first two compile different kernels;
+# what would compile theirs again at the same time comes later.
 LONG = (
     "test_contract.py",
     "test_voyagers.py",

@@ -1,4 +1,4 @@
-"""Small inputs that claim much: read or refused in less than a gigabyte and 25 seconds, the whole program included."""
+"""Small inputs that claim much: read or refused in less than a gigabyte and 25 seconds of CPU time, the whole program included."""
 
 import json
 import os
