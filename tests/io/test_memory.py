@@ -1,4 +1,4 @@
-"""Small inputs that claim much: read or refused in less than a gigabyte and 25 seconds of CPU time, the whole program included."""
+"""Small inputs that claim much: read or refused in less than a gigabyte, the program included, and 25 s of CPU time."""
 
 import json
 import os
