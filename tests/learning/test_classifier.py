@@ -275,6 +275,8 @@ def test_partial_fit_learns_in_pieces():
         model.partial_fit(MANY[:2], ["large", "other"])
     with pytest.raises(ParameterError, match="needs all classes"):
         quick().partial_fit(MANY[:2], SIZES[:2])
+    with pytest.raises(ParameterError, match="cannot balance classes that it has not seen"):
+        quick(class_weight="balanced").partial_fit(MANY[:2], SIZES[:2], classes=["large", "small"])
     assert isinstance(model.engine_, LinearMachine)
     assert isinstance(model.fit(MANY[:50], SIZES[:50]).engine_, KernelMachine)
     with pytest.raises(ParameterError, match="needs all classes"):  # it begins anew after a fit
@@ -298,9 +300,24 @@ def test_class_weights_count():
     assert (fair == "rare").sum() > (plain == "rare").sum()
 
 
+@pytest.mark.parametrize("engine", ["kernel", "linear"])
+def test_class_weights_go_by_the_names_of_classes(engine):
+    """The same whatever the classes are called, and classes that are not named weigh one."""
+    rare = np.arange(90) % 9 == 0
+    how = {"kernel": "linear", "C": 0.01, "max_exact": 1000 if engine == "kernel" else 10}
+    expected = quick(**how, class_weight={False: 1.0, True: 9.0}).fit(BATCH, rare).decision_function(BATCH)
+    for names in ((1, 2), (2, 1), ("common", "rare"), ("zz", "a")):
+        y = np.where(rare, names[1], names[0])
+        found = quick(**how, class_weight={names[1]: 9.0}).fit(BATCH, y).decision_function(BATCH)
+        np.testing.assert_allclose(found if names[0] < names[1] else -found, expected, rtol=1e-3, atol=1e-3)
+
+
 @pytest.mark.parametrize(
     ("how", "y", "message"),
     [
+        ({"class_weight": {"rare": 2.0}}, Y, "which is none of the classes \\['large', 'small'\\]"),
+        ({"class_weight": {"large": "much"}}, Y, "class_weight\\['large'\\] must be a positive number"),
+        ({"class_weight": 3}, Y, "class_weight must be a dictionary"),
         ({}, Y[:10], "one class for each of the 90 graphs"),
         ({}, np.full(90, "a"), "all 90 graphs are of one class"),
         ({"refine": -1}, Y, 'refine must be "auto" or an integer of at least 0, not -1'),

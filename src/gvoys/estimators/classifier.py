@@ -69,7 +69,8 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
         None ignores node attributes. A number (in standard deviations) or "auto" lets nodes match by them as well, in
         walks of length 0 and 1 that weigh as much as the labels.
     class_weight : dict, "balanced" or None, default=None
-        As in scikit-learn's SVC.
+        Weight of each class by its name, one where it is not named; "balanced" weighs classes by the inverse of their
+        numbers of graphs.
     cv : int, default=5
         Folds of the inner cross-validation.
     max_exact : int, default=20000
@@ -177,7 +178,7 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
 
     def _fit_profiler(self, batch: GraphBatch) -> None:
         grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
-        _check_class_weight(self.class_weight)
+        self._weights()
         self.seed_ = as_seed(self.random_state)
         options = Walk.options_of(self) | {"refine": max(grids["refine"])}
         self.profiler_ = Profiler.fitted(
@@ -187,6 +188,21 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
             n_components=self.n_components,
             seed=self.seed_,
         )
+
+    def _weights(self) -> Any:
+        """The weights of the classes by their codes, as scikit-learn takes them."""
+        given = self.class_weight
+        if given is None or (isinstance(given, str) and given == "balanced"):
+            return given
+        if not isinstance(given, dict):
+            raise ParameterError(f'class_weight must be a dictionary, "balanced" or None, not {given!r}')
+        names = self.classes_.tolist()
+        for name, weight in given.items():
+            if name not in names:
+                raise ParameterError(f"class_weight has {name!r}, which is none of the classes {names}")
+            if not _is_positive(weight):
+                raise ParameterError(f"class_weight[{name!r}] must be a positive number, not {weight!r}")
+        return {code: given.get(name, 1.0) for code, name in enumerate(names)}
 
     def _grid(self, name: str) -> tuple[Any, ...]:
         """What to choose a parameter from: its one value, or several for "auto"."""
@@ -212,7 +228,7 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
             pairs = Pairs.between(features, features)
             grams |= {(refine, name): BaseKernel.fitted(name, pairs).gram(pairs) for name in self._grid("kernel")}
         folds = check_count(self.cv, "cv")
-        return choose(grams, codes[some], self._grid("C"), folds, self.class_weight, self.seed_, self.n_jobs)
+        return choose(grams, codes[some], self._grid("C"), folds, self._weights(), self.seed_, self.n_jobs)
 
     def _fit_kernel(self, profiles: LabelsAndAttributes) -> tuple[NDArray[np.float32], Pairs, BaseKernel]:
         """Features of some graphs, their pairs, and the chosen base kernel with its unit."""
@@ -224,7 +240,7 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
         return features, pairs, self.kernel_
 
     def _training(self) -> Training:
-        return Training(self.chosen_.C, self.class_weight, check_count(self.cv, "cv"), self.seed_)
+        return Training(self.chosen_.C, self._weights(), check_count(self.cv, "cv"), self.seed_)
 
     # -- without a Gram matrix of all graphs
 
@@ -262,12 +278,15 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
         if classes is None:
             raise ParameterError("the first partial_fit needs all classes: partial_fit(X, y, classes=[…])")
         self.classes_ = np.unique(np.asarray(classes))
+        weights = self._weights()
+        if weights == "balanced":
+            raise ParameterError("partial_fit cannot balance classes that it has not seen; give class_weight={…}")
         self._fit_profiler(batch)
         kernels = self._grid("kernel")
         kernel = DEFAULT if DEFAULT in kernels else kernels[0]
         self.chosen_ = Choice(max(self._grid("refine")), kernel, float("nan"), float("nan"), {})
         profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs)
-        return LinearMachine.streaming(self._fit_landmarks(profiles), self.class_weight)
+        return LinearMachine.streaming(self._fit_landmarks(profiles), weights)
 
     def _train_linear(self, batch: GraphBatch, codes: NDArray[np.int64]) -> LinearMachine:
         """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
@@ -371,14 +390,13 @@ def _check_kernel(value: Any) -> None:
         raise ParameterError(f'kernel must be "auto" or one of {", ".join(map(repr, KERNELS))}, not {value!r}')
 
 
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(0 < value < np.inf)
+
+
 def _check_C(value: Any) -> None:
-    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < np.inf:
+    if not _is_positive(value):
         raise ParameterError(f'C must be "auto" or a positive number, not {value!r}')
-
-
-def _check_class_weight(value: Any) -> None:
-    if value is not None and not isinstance(value, dict) and not (isinstance(value, str) and value == "balanced"):
-        raise ParameterError(f'class_weight must be a dictionary, "balanced" or None, not {value!r}')
 
 
 _CHECKS = {"refine": _check_refine, "kernel": _check_kernel, "C": _check_C}
