@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gvoys import datasets, errors, io
     from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
     from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor, learn_series
+    from gvoys.estimators.saving import load_model
     from gvoys.exact import ExactKernel, exact_kernel
     from gvoys.graphs import GraphBatch
     from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
@@ -44,6 +45,7 @@ __all__ = [
     "from_smiles",
     "io",
     "learn_series",
+    "load_model",
     "open_store",
     "profiles",
     "theory",
@@ -52,6 +54,7 @@ __all__ = [
 
 _HOMES = {
     "estimators": ("RandomWalkFeatures", "RandomWalkKernel", "estimate"),
+    "estimators.saving": ("load_model",),
     "estimators.learners": ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series"),
     "exact": ("ExactKernel", "exact_kernel"),
     "graphs": ("GraphBatch",),

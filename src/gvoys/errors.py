@@ -11,6 +11,7 @@ __all__ = [
     "GvoysError",
     "LabelError",
     "MissingDependencyError",
+    "ModelError",
     "ModulationError",
     "ParameterError",
     "StoreError",
@@ -52,6 +53,10 @@ class DatasetError(GvoysError):
 
 class StoreError(DatasetError):
     """A folder that is not a store, or one that is damaged or unfinished."""
+
+
+class ModelError(DatasetError):
+    """A file that is no model, or one that is damaged or was written by a newer version."""
 
 
 class ParameterError(GvoysError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from gvoys.walks.growth import choose_truncation, walk_rate
 from gvoys.walks.methods import labels_for
 from gvoys.walks.walk import Walk
 
-__all__ = ["SLACK", "TRUNCATION", "TakesGraphs", "TakesSeries", "WalkEstimator", "as_seed"]
+__all__ = ["SLACK", "TRUNCATION", "SavedModel", "TakesGraphs", "TakesSeries", "WalkEstimator", "as_seed"]
 
 TRUNCATION = 1e-9  # truncation error of an infinite series, relative
 SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
@@ -39,6 +40,27 @@ class TakesGraphs(BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.no_validation = True
         return tags
+
+
+class SavedModel(TakesGraphs):
+    """A learner that can be kept in a file."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a file; `gvoys.load_model` reads it, without running any code from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, such as model.gvoys. It holds the features of the fitted graphs, and no graphs.
+
+        Raises
+        ------
+        ParameterError
+            If the model holds something that a file cannot, or the file cannot be written.
+        """
+        from gvoys.estimators.saving import write_model  # which knows all learners
+
+        write_model(self, path)
 
 
 class TakesSeries(TakesGraphs):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.defaults import CLASSIFIER
 from gvoys.errors import ParameterError
-from gvoys.estimators.base import TakesGraphs, as_seed
+from gvoys.estimators.base import SavedModel, as_seed
 from gvoys.estimators.learning.alignment import block_alignments
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
@@ -39,7 +39,7 @@ _BLOCK = 4096  # graphs whose profiles are in memory at once
 _SAMPLE = 3000  # graphs by which the kernel is chosen where there are too many for a Gram matrix
 
 
-class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
+class RandomWalkClassifier(ClassifierMixin, SavedModel):
     """Classify graphs by the walks they share, with refined labels and a support vector machine.
 
     `fit` profiles the graphs (walks of length 0 … max_length, labels after 0 … refine Weisfeiler–Lehman iterations),
@@ -263,15 +263,15 @@ class RandomWalkClassifier(ClassifierMixin, TakesGraphs):
         """
         batch = as_batch(X)
         engine = getattr(self, "engine_", None)
-        if not isinstance(engine, LinearMachine) or not engine.is_streaming:
-            engine = self.engine_ = self._begin_streaming(batch, classes)
+        if not isinstance(engine, LinearMachine) or engine.learner is None:
+            engine = self._begin_streaming(batch, classes)
         codes = np.searchsorted(self.classes_, np.asarray(y))
         if (
             len(codes) != len(batch)
             or (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != np.asarray(y)).any()
         ):
             raise ParameterError("y must hold one of `classes` for each graph")
-        engine.learn(self._features(batch), codes, len(self.classes_))
+        self.engine_ = engine.learned(self._features(batch), codes, len(self.classes_))
         return self
 
     def _begin_streaming(self, batch: GraphBatch, classes: Any) -> LinearMachine:

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs
+from gvoys.estimators.learning.decisions import Logistic, SupportVectors
 
 __all__ = ["Engine", "KernelMachine", "LinearMachine", "Training"]
 
@@ -45,8 +46,8 @@ class KernelMachine:
 
     kernel: BaseKernel
     fitted: Features
-    svc: SVC
-    calibration: LogisticRegression | None  # None: a class has a single graph
+    vectors: SupportVectors
+    calibration: Logistic | None  # None: a class has a single graph
 
     @classmethod
     def trained(
@@ -55,27 +56,27 @@ class KernelMachine:
         """On the Gram matrix of the fitted graphs, `pairs` with themselves."""
         K = kernel.gram(pairs)
         svc = SVC(kernel="precomputed", C=how.C, class_weight=how.class_weight)
-        return cls(kernel, features, svc.fit(K, codes), _calibrate(svc, K, codes, how))
+        return cls(kernel, features, SupportVectors.of(svc.fit(K, codes)), _calibrate(svc, K, codes, how))
 
     def decide(self, features: Features) -> NDArray[np.float64]:
         """By kernel values with the fitted graphs."""
-        return np.asarray(self.svc.decision_function(self.kernel.gram(Pairs.between(features, self.fitted))))
+        return self.vectors.decide(self.kernel.gram(Pairs.between(features, self.fitted)))
 
     def probabilities(self, features: Features) -> NDArray[np.float64]:
         """Calibrated on graphs that a machine had not seen."""
         if self.calibration is None:
             raise ParameterError("a class has only one graph, so that probabilities cannot be calibrated; use predict")
-        return np.asarray(self.calibration.predict_proba(self.decide(features).reshape(len(features), -1)))
+        return self.calibration.probabilities(self.decide(features).reshape(len(features), -1))
 
 
-def _calibrate(svc: SVC, K: NDArray[np.float64], codes: NDArray[np.int64], how: Training) -> LogisticRegression | None:
+def _calibrate(svc: SVC, K: NDArray[np.float64], codes: NDArray[np.int64], how: Training) -> Logistic | None:
     """Probabilities from decision values of graphs that the machine had not seen."""
     smallest = int(np.bincount(codes).min())
     if smallest < 2:
         return None
     folds = StratifiedKFold(max(min(how.n_folds, smallest), 2), shuffle=True, random_state=how.seed)
     decisions = cross_val_predict(svc, K, codes, cv=folds, method="decision_function")
-    return LogisticRegression(max_iter=1000).fit(decisions.reshape(len(codes), -1), codes)
+    return Logistic.of(LogisticRegression(max_iter=1000).fit(decisions.reshape(len(codes), -1), codes))
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,14 @@ class LinearMachine:
     """Logistic regression on Nyström features: no Gram matrix of all graphs, and graphs may come in pieces."""
 
     nystroem: Nystroem
-    model: LogisticRegression | SGDClassifier
+    model: Logistic | None  # None: it has learned from no graph yet
+    learner: SGDClassifier | None = None  # what learns from more graphs; it is not kept in files
 
     @classmethod
     def streaming(cls, nystroem: Nystroem, class_weight: Any) -> LinearMachine:
-        """One that `learn` teaches, piece by piece."""
-        return cls(nystroem, SGDClassifier(loss="log_loss", alpha=1e-5, class_weight=class_weight, random_state=0))
+        """One that `learned` teaches, piece by piece."""
+        learner = SGDClassifier(loss="log_loss", alpha=1e-5, class_weight=class_weight, random_state=0)
+        return cls(nystroem, None, learner)
 
     @classmethod
     def trained(
@@ -96,21 +99,22 @@ class LinearMachine:
     ) -> LinearMachine:
         """On the Nyström features of all graphs at once."""
         model = LogisticRegression(C=10.0 * how.C, max_iter=1000, class_weight=how.class_weight)
-        return cls(nystroem, model.fit(embedded, codes))
+        return cls(nystroem, Logistic.of(model.fit(embedded, codes)))
 
-    @property
-    def is_streaming(self) -> bool:
-        """Whether it can learn from more graphs."""
-        return isinstance(self.model, SGDClassifier)
-
-    def learn(self, features: Features, codes: NDArray[np.int64], n_classes: int) -> None:
-        """Take in some more graphs."""
-        self.model.partial_fit(self.nystroem.embed(features), codes, np.arange(n_classes))
+    def learned(self, features: Features, codes: NDArray[np.int64], n_classes: int) -> LinearMachine:
+        """The same after some more graphs."""
+        assert self.learner is not None
+        self.learner.partial_fit(self.nystroem.embed(features), codes, np.arange(n_classes))
+        return LinearMachine(self.nystroem, Logistic.of(self.learner, one_by_one=True), self.learner)
 
     def decide(self, features: Features) -> NDArray[np.float64]:
         """Linear in the Nyström features."""
-        return np.asarray(self.model.decision_function(self.nystroem.embed(features)))
+        return self._model().decide(self.nystroem.embed(features))
 
     def probabilities(self, features: Features) -> NDArray[np.float64]:
         """The model's own."""
-        return np.asarray(self.model.predict_proba(self.nystroem.embed(features)))
+        return self._model().probabilities(self.nystroem.embed(features))
+
+    def _model(self) -> Logistic:
+        assert self.model is not None
+        return self.model
