@@ -187,6 +187,10 @@ def test_newer_compressed_or_pickled(saved, tmp_path):
     remade(saved, tmp_path / "m", how=zipfile.ZIP_DEFLATED)
     with pytest.raises(ModelError, match="damaged or no model file"):
         gv.load_model(tmp_path / "m")
+    for name in ("arrays/0", "model"):  # with the zip's own checksums made to fit
+        remade(saved, tmp_path / "m", **{name: lambda data: data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]})
+        with pytest.raises(ModelError, match="damaged or no model file"):
+            gv.load_model(tmp_path / "m")
     held = io.BytesIO()
     np.lib.format.write_array(held, np.array([print], object), allow_pickle=True)
     rewrite(saved, tmp_path / "n", lambda content: None)
