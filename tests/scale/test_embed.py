@@ -255,7 +255,7 @@ def test_the_folder_is_locked_before_it_is_claimed(inputs, tmp_path, monkeypatch
                 embed_file(inputs / "a.smi", tmp_path / "out", other)
         claim_folder(folder, job)
 
-    monkeypatch.setattr("gvoys.scale.embed.claim_folder", claim)
+    monkeypatch.setattr("gvoys.scale.run.claim_folder", claim)
     embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
     embed_file(inputs / "a.smi", tmp_path / "whole", SMALL)
     assert content(tmp_path / "out") == content(tmp_path / "whole")

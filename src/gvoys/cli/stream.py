@@ -15,8 +15,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from gvoys.cli.read import say_skipped
 from gvoys.errors import GvoysError
 from gvoys.scale import embed_file, write_gram
-from gvoys.scale.embed import Summary
 from gvoys.scale.job import Parameters
+from gvoys.scale.run import Summary
 
 __all__ = ["Data", "Where", "run_embed", "run_kernel"]
 

@@ -30,8 +30,8 @@ from gvoys.estimators.learning.gaussian import FeatureMoments
 from gvoys.estimators.regressor import RandomWalkRegressor, begin, check_targets, finish, moments_of
 from gvoys.io.files import appearing, lock_beside, locked, remove_left_over
 from gvoys.io.sources import Chunk
-from gvoys.scale.embed import Done, Task
 from gvoys.scale.matrix import create_matrix
+from gvoys.scale.run import Done, Task
 from gvoys.threads import threads
 
 __all__ = [

@@ -1,194 +1,32 @@
-"""gvoys embed: a file of graphs becomes a folder of features, part by part.
-
-A part is a function of its chunk of the input and of the job alone. So a run that was killed goes on where it stopped
-and ends with the same bytes, and parts may be made by anyone, in any order.
-"""
+"""gvoys embed: a file of graphs becomes a folder of features, part by part."""
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gvoys.errors import DatasetError, GvoysError, ParameterError
-from gvoys.estimators import RandomWalkFeatures
+from gvoys.errors import ParameterError
+from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.files import appearing, locked, remove_partial
 from gvoys.io.open import open_graphs
-from gvoys.io.sources import Chunk, FileSource, Records, Skipped
-from gvoys.scale.job import JOB, Parameters, claim_folder, describe, fit_model
-from gvoys.scale.parts import (
-    CHECKSUMS,
-    find_intact,
-    note_part,
-    part_path,
-    read_summary,
-    write_checksums,
-    write_part,
-)
-from gvoys.threads import n_threads, threads
+from gvoys.io.sources import FileSource
+from gvoys.scale.job import Parameters, describe, fit_model
+from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 
-__all__ = ["Done", "Progress", "Summary", "Task", "Worker", "embed_file", "run_here"]
-
-SUMMARY, SKIPPED = "summary.json", "skipped.csv"
+__all__ = ["embed_file"]
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Result of a run.
+class _Embedding(Task):
+    """Makes parts of features."""
 
-    Parameters
-    ----------
-    n_graphs : int
-        Number of graphs that have features.
-    n_skipped : int
-        Number of rows that were skipped, listed in skipped.csv.
-    n_parts : int
-        Number of parts.
-    """
+    def compute(self, batch: GraphBatch) -> Columns:
+        return {"features": self.model.transform(batch)}
 
-    n_graphs: int
-    n_skipped: int
-    n_parts: int
-
-
-@dataclass(frozen=True)
-class Done:
-    """A part that was made.
-
-    Parameters
-    ----------
-    chunk : Chunk
-        The chunk of the input.
-    n_graphs : int
-        Number of graphs that have features.
-    n_skipped : int
-        Number of rows that were skipped.
-    checksum : int
-        CRC-32 of the part.
-    """
-
-    chunk: Chunk
-    n_graphs: int
-    n_skipped: int
-    checksum: int
-
-
-@dataclass(frozen=True)
-class Task:
-    """What it takes to make any part: calling it with a chunk makes the chunk's part.
-
-    Parameters
-    ----------
-    source : FileSource
-        The input.
-    model : RandomWalkFeatures
-        Fitted features.
-    folder : Path
-        Folder of the parts.
-    """
-
-    source: FileSource
-    model: RandomWalkFeatures
-    folder: Path
-
-    def __call__(self, chunk: Chunk) -> Done:
-        """Make one part from beginning to end."""
-        return self.write(*self.read(chunk))
-
-    def read(self, chunk: Chunk) -> tuple[Chunk, Records, Any]:
-        """Parse the graphs of a chunk.
-
-        Parameters
-        ----------
-        chunk : Chunk
-            The chunk.
-
-        Returns
-        -------
-        chunk : Chunk
-            The chunk.
-        records : Records
-            Its rows.
-        built : tuple or None
-            What `source.build` returns for all rows; None where the graphs do not go together.
-        """
-        records = self.source.records(chunk)
-        try:
-            return chunk, records, self.source.build(records.items)
-        except GvoysError:
-            return chunk, records, None
-
-    def write(self, chunk: Chunk, records: Records, built: Any) -> Done:
-        """Compute the features of a chunk and write its part.
-
-        Parameters
-        ----------
-        chunk, records, built : object
-            What `read` returned.
-
-        Returns
-        -------
-        Done
-            The part.
-
-        Raises
-        ------
-        DatasetError
-            If the input was changed meanwhile: the part may be of two files.
-        """
-        self._check_unchanged()  # mapped memory that was truncated must not be read
-        kept, features, skipped = self._features(records, built)
-        ids = [records.ids[place] for place in kept]
-        skipped = sorted([*records.skipped, *skipped])
-        self._check_unchanged()
-        checksum = write_part(part_path(self.folder, chunk.index), ids, features, skipped)
-        return Done(chunk, len(ids), len(skipped), checksum)
-
-    def _check_unchanged(self) -> None:
-        if self.source.has_changed():
-            raise _changed(self.source)
-
-    def _features(self, records: Records, built: Any) -> tuple[list[int], NDArray[Any], list[Skipped]]:
-        """Places of the rows that have features, the features, and the other rows."""
-        if built is None:
-            return self._one_by_one(records)
-        batch, unread = built
-        try:
-            features = self.model.transform(batch)
-        except GvoysError:
-            return self._one_by_one(records)
-        bad = dict(unread)
-        kept = [place for place in range(len(records.rows)) if place not in bad]
-        return kept, features, [records.skip(place, reason) for place, reason in unread]
-
-    def _one_by_one(self, records: Records) -> tuple[list[int], NDArray[Any], list[Skipped]]:
-        """The slow way, for a chunk that holds a graph that does not go with the others."""
-        kept, rows, skipped = [], [], []
-        for place, item in enumerate(records.items):
-            try:
-                batch, unread = self.source.build([item])
-                if unread:
-                    skipped.append(records.skip(place, unread[0][1]))
-                    continue
-                rows.append(self.model.transform(batch))
-                kept.append(place)
-            except GvoysError as error:
-                skipped.append(records.skip(place, str(error).removeprefix("graph 0: ")))
+    def empty(self) -> Columns:
         kind = np.float64 if self.model.method_ == "moments" else np.float32
-        return kept, np.concatenate([np.empty((0, self.model.n_features_out_), kind), *rows]), skipped
-
-
-Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]
-Progress = Callable[[int, int, int], None]  # bytes or rows that are done, of how many, and graphs made by this run
+        return {"features": np.empty((0, self.model.n_features_out_), kind)}
 
 
 def embed_file(
@@ -246,111 +84,4 @@ def embed_file(
             "embed_file takes a file; for graphs in memory use RandomWalkFeatures, or write_store first"
         )
     model = fit_model(source, parameters)
-    job = describe(source, parameters, model)
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / ".lock", folder):
-        claim_folder(folder, job)
-        return _complete(Task(source, model, folder), job, worker or run_here, on_progress)
-
-
-def _complete(task: Task, job: dict[str, Any], worker: Worker, on_progress: Progress | None) -> Summary:
-    """Make the parts that are missing or damaged, of the input as it was, and sum up."""
-    source, folder = task.source, task.folder
-    remove_partial(folder)
-    chunks = list(source.chunks(job["parameters"]["rows_per_part"]))
-    intact = find_intact(folder, len(chunks))
-    missing = [chunk for chunk in chunks if chunk.index not in intact]
-    if missing:
-        (folder / SUMMARY).unlink(missing_ok=True)
-    write_checksums(folder, intact)
-    try:
-        made = _make_parts(task, missing, worker, on_progress)
-        changed = source.has_changed() or bool(missing and source.identity() != job["input"])
-    except (GvoysError, OSError):
-        if not source.has_changed():
-            raise
-        changed = True
-    if changed:
-        _take_back(folder, missing, intact)
-        raise _changed(source, not intact)
-    return _sum_up(folder, intact | made)
-
-
-def _make_parts(task: Task, missing: list[Chunk], worker: Worker, on_progress: Progress | None) -> dict[int, int]:
-    """Make parts; gives the checksum of each by its number."""
-    size, made = task.source.size, 0
-    left, checksums = sum(chunk.end - chunk.begin for chunk in missing), {}
-    report = on_progress or (lambda done, total, graphs: None)
-    report(size - left, size, made)
-    try:
-        for done in worker(task, missing):
-            note_part(task.folder, done.chunk.index, done.checksum)
-            checksums[done.chunk.index] = done.checksum
-            left, made = left - (done.chunk.end - done.chunk.begin), made + done.n_graphs
-            report(size - left, size, made)
-    finally:
-        remove_partial(task.folder)
-    return checksums
-
-
-def _changed(source: FileSource, alone: bool = True) -> DatasetError:
-    then = "give the command again" if alone else "choose another folder, this one holds parts of the file as it was"
-    return DatasetError(f"{source} was changed while it was read, so that nothing was kept of this run; {then}")
-
-
-def _take_back(folder: Path, missing: list[Chunk], intact: dict[int, int]) -> None:
-    """Remove the parts that may be of two files, and the claim to the folder where there are no others."""
-    for chunk in missing:
-        part_path(folder, chunk.index).unlink(missing_ok=True)
-    write_checksums(folder, intact)
-    for name in (SKIPPED, *(() if intact else (CHECKSUMS, JOB))):
-        (folder / name).unlink(missing_ok=True)
-
-
-def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
-    """Make parts in this process: while one chunk's walks are counted and written, the next is parsed on another core.
-
-    Parameters
-    ----------
-    task : Task
-        What makes a part.
-    chunks : iterable of Chunk
-        The chunks whose parts are missing.
-
-    Yields
-    ------
-    Done
-        Each part, in order.
-    """
-    with ThreadPoolExecutor(1) as writer:
-        free = max(n_threads() - 1, 1)
-        before = None
-        for chunk in chunks:
-            parsed = task.read(chunk)
-            if before is not None:
-                yield before.result()
-            before = writer.submit(_with_threads, free, task.write, parsed)
-        if before is not None:
-            yield before.result()
-
-
-def _with_threads(count: int, work: Callable[..., Done], arguments: tuple[Any, ...]) -> Done:
-    with threads(count):
-        return work(*arguments)
-
-
-def _sum_up(folder: Path, checksums: dict[int, int]) -> Summary:
-    """Write the skipped rows of all parts, and the summary, which is there only when everything else is."""
-    n_graphs = n_skipped = 0
-    n_parts = len(checksums)
-    write_checksums(folder, checksums)
-    with appearing(folder / SKIPPED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(Skipped._fields)
-        for index in range(n_parts):
-            count, skipped = read_summary(part_path(folder, index))
-            table.writerows(skipped)
-            n_graphs, n_skipped = n_graphs + count, n_skipped + len(skipped)
-    with appearing(folder / SUMMARY) as partial:
-        partial.write_text(json.dumps({"graphs": n_graphs, "skipped": n_skipped, "parts": n_parts}))
-    return Summary(n_graphs, n_skipped, n_parts)
+    return run_job(_Embedding(source, folder, model), describe(source, parameters, model), worker, on_progress)

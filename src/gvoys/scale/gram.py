@@ -25,10 +25,11 @@ from gvoys.errors import ParameterError
 from gvoys.io.files import appearing, lock_beside, locked, remove_partial
 from gvoys.io.open import open_graphs
 from gvoys.io.sources import FileSource
-from gvoys.scale.embed import SKIPPED, Progress, Summary, Worker, embed_file
+from gvoys.scale.embed import embed_file
 from gvoys.scale.job import Parameters, read_job
 from gvoys.scale.matrix import create_matrix, open_matrix
 from gvoys.scale.parts import part_path, read_features, read_ids, read_summary
+from gvoys.scale.run import SKIPPED, Progress, Summary, Worker
 
 __all__ = ["write_gram"]
 

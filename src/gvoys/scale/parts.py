@@ -1,4 +1,4 @@
-"""Parts: numbered Parquet files of ids and features, each with the list of rows that were skipped in its chunk.
+"""Parts: numbered Parquet files of ids and columns, each with the list of rows that were skipped in its chunk.
 
 A file beside them has the checksum of every finished part, so that a run that goes on knows which are intact. An entry
 that is missing or wrong costs no more than making its part again.
@@ -58,7 +58,7 @@ def part_path(folder: Path, index: int) -> Path:
     return folder / f"part-{index:07d}.parquet"
 
 
-def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list[Skipped]) -> int:
+def write_part(path: Path, ids: list[str], columns: Mapping[str, NDArray[Any]], skipped: list[Skipped]) -> int:
     """Write a part: the same bytes for the same content; the file appears when it is complete.
 
     Parameters
@@ -67,8 +67,8 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list
         The file.
     ids : list of str
         Id of each graph.
-    features : array of shape (n_graphs, width)
-        Features of each graph.
+    columns : mapping of str to array
+        What was computed of each graph, by name: (n_graphs,) or (n_graphs, width).
     skipped : list of Skipped
         Rows that were skipped.
 
@@ -78,19 +78,26 @@ def write_part(path: Path, ids: list[str], features: NDArray[Any], skipped: list
         CRC-32 of the file.
     """
     arrow, parquet = pyarrow(), pyarrow("parquet")
-    flat = arrow.array(np.ascontiguousarray(features).ravel())
-    width = features.shape[1]
-    kind = arrow.list_(arrow.field("item", flat.type, nullable=False), width)
+    made = {"id": arrow.array(ids, arrow.string())} | {name: _as_arrow(array) for name, array in columns.items()}
     schema = arrow.schema(
-        [arrow.field("id", arrow.string(), nullable=False), arrow.field("features", kind, nullable=False)],
+        [arrow.field(name, array.type, nullable=False) for name, array in made.items()],
         metadata={_SKIPPED: json.dumps(skipped).encode()},
     )
-    columns = [arrow.array(ids, arrow.string()), arrow.FixedSizeListArray.from_arrays(flat, type=kind)]
-    table = arrow.Table.from_arrays(columns, schema=schema)
+    table = arrow.Table.from_arrays(list(made.values()), schema=schema)
     with appearing(path) as partial, _Summed(io.FileIO(partial, "w")) as file:
         # random numbers do not shrink, and looking for repeats would take longer than writing
         parquet.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
     return file.checksum
+
+
+def _as_arrow(array: NDArray[Any]) -> Any:
+    """A column, of lists of one size where the array has two dimensions."""
+    arrow = pyarrow()
+    if array.ndim == 1:
+        return arrow.array(array.tolist() if array.dtype.kind in "OU" else array)
+    flat = arrow.array(np.ascontiguousarray(array).ravel())
+    kind = arrow.list_(arrow.field("item", flat.type, nullable=False), array.shape[1])
+    return arrow.FixedSizeListArray.from_arrays(flat, type=kind)
 
 
 class _Summed(io.BufferedWriter):
