@@ -43,6 +43,20 @@ def kernel(molecules, out, *more, log=os.devnull):
     return gvoys("kernel", molecules, "--rows-per-part", 100, "--components", 128, "-o", out, *more, log=log)
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    graphs, file = (
+        gv.from_smiles(["C" * n + "O" * (n % 3) for n in range(1, 40)]),
+        tmp_path_factory.mktemp("model") / "m",
+    )
+    gv.RandomWalkRegressor(2, labels="both").fit(graphs, graphs.graph_sizes).save(file)
+    return file
+
+
+def predict(model, molecules, out, *more, log=os.devnull):
+    return gvoys("predict", model, molecules, "--rows-per-part", 20, "-o", out, *more, log=log)
+
+
 # -- kill -9
 
 
@@ -78,6 +92,26 @@ def test_kills_of_kernel_lose_nothing(molecules, tmp_path):
 
     kill_often(lambda: kernel(molecules, killed / "K.npy"), is_done, undo, seconds, random.Random(1))
     assert finish(kernel(molecules, killed / "K.npy")) == 0
+    assert content(killed) == content(tmp_path / "whole") == content(tmp_path / "timed")
+
+
+def test_kills_of_predict_lose_nothing(molecules, model, tmp_path):
+    for name in ("whole", "timed"):
+        (tmp_path / name).mkdir()
+        seconds = timed(lambda name=name: predict(model, molecules, tmp_path / name / "p.csv"))
+    killed = tmp_path / "killed"
+    killed.mkdir()
+
+    def is_done():
+        return (killed / "p.csv").exists() and not content(killed / "p.csv.work")
+
+    def undo():
+        shutil.rmtree(killed)
+        killed.mkdir()
+
+    kill_often(lambda: predict(model, molecules, killed / "p.csv"), is_done, undo, seconds, random.Random(3))
+    if not is_done():
+        assert finish(predict(model, molecules, killed / "p.csv")) == 0
     assert content(killed) == content(tmp_path / "whole") == content(tmp_path / "timed")
 
 

@@ -60,6 +60,13 @@ _SEED = Annotated[list[int] | None, typer.Option(help="Seed of the split; give i
 _OUT = Annotated[Path | None, typer.Option(help="A folder for the results and plots.")]
 
 
+_PART = Annotated[int, typer.Option(help="Rows of the input in a part.")]
+_WORKERS = Annotated[int | None, typer.Option(help="Processes on this machine (a local Dask cluster).")]
+_SCHEDULER = Annotated[str | None, typer.Option(help="The address of a Dask scheduler, as in tcp://host:8786.")]
+_JOBS = Annotated[int | None, typer.Option(help="Threads; all by default.")]
+_ATTRIBUTES = Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")]
+
+
 @app.command()
 @app.command("classify", hidden=True)  # its name in 0.1
 def evaluate(
@@ -72,9 +79,9 @@ def evaluate(
         list[int] | None,
         typer.Option(help="Seed of the split; give it again for more. Default: 0, and 0 1 2 for under 1000 graphs."),
     ] = None,
-    attributes: Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")] = False,
+    attributes: _ATTRIBUTES = False,
     out: _OUT = None,
-    n_jobs: Annotated[int | None, typer.Option(help="Threads; all by default.")] = None,
+    n_jobs: _JOBS = None,
 ) -> None:
     """See how well a learner classifies your graphs, or predicts a number, in nested cross-validation.
 
@@ -84,6 +91,56 @@ def evaluate(
 
     seeds = tuple(seed) if seed else None
     run_evaluate(begin(), data, Options(root, target, smiles, folds, seeds, attributes, out, n_jobs))
+
+
+@app.command()
+def train(
+    data: _DATA,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model, such as model.gvoys.")],
+    target: _TARGET = None,
+    smiles: _SMILES = "smiles",
+    id: _ID = None,
+    root: _ROOT = None,
+    cv: Annotated[bool, typer.Option(help="Cross-validate first, for a figure of what new graphs would get.")] = True,
+    folds: Annotated[int, typer.Option(help="Folds of that cross-validation.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of its split.")] = 0,
+    attributes: _ATTRIBUTES = False,
+    n_jobs: _JOBS = None,
+) -> None:
+    """Train a model that predicts a column, and keep it in a file for `gvoys predict`.
+
+    A column of numbers gets a Gaussian process, classes a support vector machine; settings are chosen by the training
+    graphs alone.
+    """
+    from gvoys.cli.train import Options, run_train
+
+    options = Options(out, root, target, smiles, id, folds if cv else None, seed, attributes, n_jobs)
+    run_train(begin(), data, options)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="The file that `gvoys train` wrote.")],
+    data: _DATA,
+    out: Annotated[Path, typer.Option("--out", "-o", help="NAME.csv for the predictions.")],
+    smiles: Annotated[
+        str | None, typer.Option(help="The column that holds the SMILES; that of the training table by default.")
+    ] = None,
+    id: _ID = None,
+    root: _ROOT = None,
+    rows_per_part: _PART = 4096,
+    workers: _WORKERS = None,
+    scheduler: _SCHEDULER = None,
+) -> None:
+    """Predict with a trained model: a table of ids, predictions and how sure they are.
+
+    Classes come with their probabilities, numbers with a deviation and a 95 % interval. Where the model keeps its
+    training graphs, the nearest of them is named; *unseen* is the share of nodes whose label no training graph has. A
+    run that was stopped or killed goes on where it was when the command is given again.
+    """
+    from gvoys.cli.stream import Data, Where, run_predict
+
+    run_predict(begin(), model, Data(data, smiles, id, root), out, rows_per_part, Where(workers, scheduler))
 
 
 @app.command()
@@ -127,10 +184,7 @@ _LABELS = Annotated[str, typer.Option(help="auto (of nodes, where there are any)
 _REFINE = Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations.")]
 _BACKTRACK = Annotated[bool, typer.Option(help="Whether walks may backtrack.")]
 _RANDOM = Annotated[int, typer.Option(help="Seed of the sketch.")]
-_PART = Annotated[int, typer.Option(help="Rows of the input in a part.")]
 _DEVICE = Annotated[str, typer.Option(help="cpu or cuda.")]
-_WORKERS = Annotated[int | None, typer.Option(help="Processes on this machine (a local Dask cluster).")]
-_SCHEDULER = Annotated[str | None, typer.Option(help="The address of a Dask scheduler, as in tcp://host:8786.")]
 
 
 @app.command()

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from gvoys.cli.read import is_real, read_with_target
-from gvoys.errors import ParameterError
-from gvoys.estimators.classifier import RandomWalkClassifier
+from gvoys.cli.learner import learner_for, shown_score
+from gvoys.cli.read import read_with_target
 from gvoys.estimators.learning.evaluation import Evaluation, evaluate_folds
-from gvoys.estimators.regressor import RandomWalkRegressor
 from gvoys.io.files import appearing
 
 __all__ = ["Options", "run_evaluate"]
@@ -64,10 +60,8 @@ def run_evaluate(console: Console, data: list[str], options: Options) -> None:
 def _one(console: Console, data: str, options: Options) -> list[str]:
     name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles)
     batch = graphs.batch
-    if options.attributes and batch.node_attributes is None:
-        raise ParameterError(f"{name} has no node attributes; leave out --attributes")
     seeds = options.seeds or ((0, 1, 2) if len(batch) < _FEW else (0,))
-    model = _model(y, graphs.smiles is not None, options)
+    model = learner_for(y, graphs, options.attributes, options.n_jobs)
     found = evaluate_folds(
         model,
         batch,
@@ -78,16 +72,9 @@ def _one(console: Console, data: str, options: Options) -> list[str]:
     )
     if options.out is not None:
         _write(options.out / name, name, found, seeds)
-    score = f"{100 * found.mean:.1f} %" if found.classify else f"RMSE {found.mean:.3g}"
-    deviation = f"{100 * found.deviation:.1f}" if found.classify else f"{found.deviation:.2g}"
+    score, deviation = shown_score(found)
     seconds = [f"{value:.1f} s" for value in (found.fit_seconds, found.predict_seconds)]
     return [name, f"{len(batch):,}", score, deviation, ", ".join(map(str, seeds)), *seconds]
-
-
-def _model(y: NDArray[Any], molecules: bool, options: Options) -> Any:
-    if is_real(y):
-        return RandomWalkRegressor(labels="both" if molecules else "auto", n_jobs=options.n_jobs)
-    return RandomWalkClassifier(attribute_bandwidth="auto" if options.attributes else None, n_jobs=options.n_jobs)
 
 
 def _write(folder: Path, name: str, found: Evaluation, seeds: tuple[int, ...]) -> None:

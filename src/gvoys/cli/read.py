@@ -21,10 +21,10 @@ _CLASSES = 20  # different whole numbers from which a target is taken as real
 
 
 def read_with_target(
-    console: Console, data: str, root: Path | None, target: str | None, smiles: str
+    console: Console, data: str, root: Path | None, target: str | None, smiles: str, id: str | None = None
 ) -> tuple[str, Graphs, NDArray[Any]]:
     """The name, the graphs and the target; says which rows were skipped."""
-    source = open_graphs(data, smiles=smiles, target=target, root=root)
+    source = open_graphs(data, smiles=smiles, id=id, target=target, root=root)
     if not source.column_names:
         raise no_columns(source)
     if len(source.target_names) != 1:

@@ -1,4 +1,4 @@
-"""gvoys embed and gvoys kernel: files of graphs in, features or a Gram matrix out."""
+"""gvoys embed, kernel and predict: files of graphs in, features, a Gram matrix or predictions out."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from gvoys.cli.read import say_skipped
 from gvoys.errors import GvoysError
-from gvoys.scale import embed_file, write_gram
+from gvoys.scale import embed_file, predict_file, write_gram
 from gvoys.scale.job import Parameters
 from gvoys.scale.run import Summary
 
-__all__ = ["Data", "Where", "run_embed", "run_kernel"]
+__all__ = ["Data", "Where", "run_embed", "run_kernel", "run_predict"]
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Data:
     ----------
     path : str
         File, folder, or name of a dataset.
-    smiles : str
-        Column that holds the SMILES.
+    smiles : str or None
+        Column that holds the SMILES; None is for predictions: that of the training table.
     id : str or None
         Column that holds the ids; None numbers the rows.
     root : Path or None
@@ -38,7 +38,7 @@ class Data:
     """
 
     path: str
-    smiles: str
+    smiles: Any
     id: str | None
     root: Path | None
 
@@ -116,6 +116,31 @@ def run_kernel(console: Console, data: Data, out: Path, parameters: Parameters, 
             on_progress=on_progress,
             on_rows=on_rows,
         )
+    _conclude(console, summary, out, out.with_suffix(".skipped.csv"), time.perf_counter() - begin)
+
+
+def run_predict(console: Console, model: Path, data: Data, out: Path, rows_per_part: int, where: Where) -> None:
+    """Run `gvoys predict` with a progress bar, and print the result.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    model : Path
+        File of the model.
+    data : Data
+        What to read.
+    out : Path
+        The table, NAME.csv.
+    rows_per_part : int
+        Rows of the input that are predicted at once.
+    where : Where
+        What makes the parts.
+    """
+    begin = time.perf_counter()
+    with _worker(where) as worker, _bar(console, "predict") as (_, on_progress), _resumable(console, out):
+        how: dict[str, Any] = {**vars(data), "rows_per_part": rows_per_part}
+        summary = predict_file(model, out=out, **how, worker=worker, on_progress=on_progress)
     _conclude(console, summary, out, out.with_suffix(".skipped.csv"), time.perf_counter() - begin)
 
 

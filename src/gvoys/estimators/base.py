@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -61,6 +62,30 @@ class SavedModel(TakesGraphs):
         from gvoys.estimators.saving import write_model  # which knows all learners
 
         write_model(self, path)
+
+    def _remember_labels(self, batch: GraphBatch) -> None:
+        self.seen_labels_ = None if batch.node_labels is None else np.unique(batch.node_labels.hashed)
+
+    def unseen_labels(self, X: Any) -> NDArray[np.float64]:
+        """Share of the nodes of each graph whose label no fitted graph has.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            From 0 to 1; 0 where the fitted graphs had no node labels.
+        """
+        check_is_fitted(self, "seen_labels_")
+        batch = as_batch(X)
+        if self.seen_labels_ is None or batch.node_labels is None:
+            return np.zeros(len(batch))
+        unseen = ~np.isin(batch.node_labels.hashed, self.seen_labels_)
+        counts = np.bincount(batch.node_graphs()[unseen], minlength=len(batch))
+        return np.asarray(counts / np.maximum(batch.graph_sizes, 1))
 
 
 class TakesSeries(TakesGraphs):

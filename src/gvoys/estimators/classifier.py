@@ -180,6 +180,7 @@ class RandomWalkClassifier(ClassifierMixin, SavedModel):
         grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
         self._weights()
         self.seed_ = as_seed(self.random_state)
+        self._remember_labels(batch)
         options = Walk.options_of(self) | {"refine": max(grids["refine"])}
         self.profiler_ = Profiler.fitted(
             batch,
@@ -354,9 +355,7 @@ class RandomWalkClassifier(ClassifierMixin, SavedModel):
         ndarray of shape (n_graphs,)
             The classes.
         """
-        decisions = self.decision_function(X)
-        codes = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(int)
-        return np.asarray(self.classes_[codes])
+        return self._named(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes, calibrated by cross-validation inside `fit`.
@@ -373,6 +372,38 @@ class RandomWalkClassifier(ClassifierMixin, SavedModel):
         """
         check_is_fitted(self, "engine_")
         return self._by_blocks(X, self.engine_.probabilities, (0, len(self.classes_)))
+
+    def predict_table(self, X: Any) -> dict[str, NDArray[Any]]:
+        """All that is known of each graph, as columns of a table.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_graphs,)
+            "prediction"; "probability CLASS" of each class, where there are probabilities; "nearest", the number of the
+            fitted graph that is most like it, and "similarity", the cosine with it, where fitted graphs are kept;
+            "unseen", the share of nodes whose label no fitted graph has.
+        """
+        check_is_fitted(self, "engine_")
+        batch = as_batch(X)
+        found = [self.engine_.judge(self._features(batch[block])) for block in _blocks(max(len(batch), 1))]
+        decisions = np.concatenate([each.decisions for each in found])
+        table = {"prediction": self._named(decisions)}
+        if found[0].probabilities is not None:
+            known = np.concatenate([each.probabilities for each in found])
+            table |= {f"probability {name}": known[:, code] for code, name in enumerate(self.classes_.tolist())}
+        for name in ("nearest", "similarity"):
+            if getattr(found[0], name) is not None:
+                table[name] = np.concatenate([getattr(each, name) for each in found])
+        return table | {"unseen": self.unseen_labels(batch)}
+
+    def _named(self, decisions: NDArray[np.float64]) -> NDArray[Any]:
+        codes = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(int)
+        return np.asarray(self.classes_[codes])
 
     def _by_blocks(self, X: Any, decide: Any, empty: tuple[int, ...]) -> NDArray[np.float64]:
         batch = as_batch(X)

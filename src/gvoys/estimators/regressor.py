@@ -24,6 +24,7 @@ from gvoys.walks.checks import check_count, check_flag
 __all__ = ["RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
 
 _BLOCK = 4096  # graphs whose features are in the making at once
+_TWO_SIDED = 1.959963984540054  # deviations within which 95 % of a normal distribution lie
 _AT_ONCE = 512  # graphs that are compared with all fitted ones at once
 
 
@@ -156,6 +157,7 @@ class RandomWalkRegressor(RegressorMixin, SavedModel):
 
     def _take_blocks(self, batch: GraphBatch, n_components: int | None) -> list[Any]:
         """What the blocks are, from some graphs, and the profiles of those: exact without `n_components`."""
+        self._remember_labels(batch)
         self.walks_, made = WalkBlocks.fitted(
             batch,
             walks_of(batch, self.max_length, self.labels, **Walk.options_of(self)),
@@ -230,6 +232,32 @@ class RandomWalkRegressor(RegressorMixin, SavedModel):
                 mean[rows] = self.posterior_.mean(batch[rows])
         mean = self.mean_ + self.deviation_ * mean
         return (mean, self.deviation_ * np.sqrt(np.maximum(variance + self.noise_, 0.0))) if return_std else mean
+
+    def predict_table(self, X: Any) -> dict[str, NDArray[Any]]:
+        """All that is known of each graph, as columns of a table.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_graphs,)
+            "prediction"; "deviation", its standard deviation; "lower" and "upper", the ends of its 95 % interval;
+            "nearest", the number of the fitted graph that is most like it, and "similarity", the cosine with it, where
+            fitted graphs are kept; "unseen", the share of nodes whose label no fitted graph has.
+        """
+        batch = as_batch(X)
+        mean, deviation = self.predict(batch, return_std=True)
+        half = _TWO_SIDED * deviation
+        table = {"prediction": mean, "deviation": deviation, "lower": mean - half, "upper": mean + half}
+        starts = range(0, max(len(batch), 1), _AT_ONCE)
+        found = [self.posterior_.nearest(batch[first : first + _AT_ONCE]) for first in starts]
+        known = [each for each in found if each is not None]
+        if known:
+            table["nearest"], table["similarity"] = map(np.concatenate, zip(*known, strict=True))
+        return table | {"unseen": self.unseen_labels(batch)}
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
         """Draw new measurements from the posterior.

@@ -2,5 +2,6 @@
 
 from gvoys.scale.embed import embed_file
 from gvoys.scale.gram import write_gram
+from gvoys.scale.predict import predict_file
 
-__all__ = ["embed_file", "write_gram"]
+__all__ = ["embed_file", "predict_file", "write_gram"]

@@ -94,7 +94,7 @@ def _as_arrow(array: NDArray[Any]) -> Any:
     """A column, of lists of one size where the array has two dimensions."""
     arrow = pyarrow()
     if array.ndim == 1:
-        return arrow.array(array.tolist() if array.dtype.kind in "OU" else array)
+        return arrow.array([*map(str, array)], arrow.string()) if array.dtype.kind in "OU" else arrow.array(array)
     flat = arrow.array(np.ascontiguousarray(array).ravel())
     kind = arrow.list_(arrow.field("item", flat.type, nullable=False), array.shape[1])
     return arrow.FixedSizeListArray.from_arrays(flat, type=kind)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KERNELS", "BaseKernel", "Nystroem", "Pairs", "squared_norms"]
+__all__ = ["KERNELS", "BaseKernel", "Nystroem", "Pairs", "nearest_by", "squared_norms"]
 
 _SAMPLE = 2000  # graphs whose distances tell the median
 _COLUMNS = 2048  # features that are multiplied at once
@@ -52,6 +52,11 @@ class Pairs:
         """At most this many graphs of those that were paired with themselves, spread evenly."""
         some = slice(None, None, max(-(-len(self.left) // most), 1))
         return Pairs(self.inner[some, some], self.left[some], self.right[some])
+
+    def cosines(self) -> NDArray[np.float64]:
+        """Inner products of unit vectors; 0 where a graph has no features."""
+        sizes = np.sqrt(self.left[:, None] * self.right[None, :])
+        return np.where(sizes > 0, self.inner / np.where(sizes > 0, sizes, 1.0), 0.0)
 
     def squared_distances(self) -> NDArray[np.float64]:
         """|x - y|^2; below a millionth of |x|^2 + |y|^2 it is rounding of float32 features, and 0."""
@@ -108,3 +113,9 @@ class Nystroem:
 def squared_norms(features: NDArray[np.float32]) -> NDArray[np.float64]:
     """|x|^2 of each row, (n,)."""
     return np.einsum("nw,nw->n", features, features, dtype=np.float64)
+
+
+def nearest_by(cosines: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The column of the largest value of each row, and the value."""
+    nearest = cosines.argmax(axis=1)
+    return nearest, cosines[np.arange(len(cosines)), nearest]

@@ -127,7 +127,9 @@ def walks_of(batch: GraphBatch, max_length: int, labels: Any, **options: Any) ->
 
 def _diagonals(profiles: Sequence[Profiles]) -> NDArray[np.float64]:
     """K(G, G) of every plain block, (n_plain_blocks, n_graphs)."""
-    return np.concatenate([made.diagonals().reshape(-1, len(made)) for made in profiles])
+    return np.concatenate(
+        [made.diagonals().reshape(made.n_iterations * made.n_lengths, len(made)) for made in profiles]
+    )
 
 
 def _positive(values: NDArray[np.float64]) -> NDArray[np.float64]:

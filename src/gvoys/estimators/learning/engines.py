@@ -12,12 +12,22 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs
+from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs, nearest_by
 from gvoys.estimators.learning.decisions import Logistic, SupportVectors
 
-__all__ = ["Engine", "KernelMachine", "LinearMachine", "Training"]
+__all__ = ["Engine", "Judgement", "KernelMachine", "LinearMachine", "Training"]
 
 Features = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All that an engine says of some graphs."""
+
+    decisions: NDArray[np.float64]  # as of `decide`
+    probabilities: NDArray[np.float64] | None  # (n_graphs, n_classes)
+    nearest: NDArray[np.int64] | None = None  # (n_graphs,), the fitted graph that each is most like
+    similarity: NDArray[np.float64] | None = None  # (n_graphs,), the cosine with it
 
 
 class Engine(Protocol):
@@ -28,6 +38,9 @@ class Engine(Protocol):
 
     def probabilities(self, features: Features) -> NDArray[np.float64]:
         """(n_graphs, n_classes)."""
+
+    def judge(self, features: Features) -> Judgement:
+        """Both, and the nearest fitted graphs where they are known."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +79,20 @@ class KernelMachine:
         """Calibrated on graphs that a machine had not seen."""
         if self.calibration is None:
             raise ParameterError("a class has only one graph, so that probabilities cannot be calibrated; use predict")
-        return self.calibration.probabilities(self.decide(features).reshape(len(features), -1))
+        return self.calibration.probabilities(_as_rows(self.decide(features)))
+
+    def judge(self, features: Features) -> Judgement:
+        """By one product with the fitted graphs."""
+        pairs = Pairs.between(features, self.fitted)
+        decisions = self.vectors.decide(self.kernel.gram(pairs))
+        calibration = self.calibration
+        known = None if calibration is None else calibration.probabilities(_as_rows(decisions))
+        return Judgement(decisions, known, *nearest_by(pairs.cosines()))
+
+
+def _as_rows(decisions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n_graphs, 1) for two classes, (n_graphs, n_classes) for more."""
+    return decisions[:, None] if decisions.ndim == 1 else decisions
 
 
 def _calibrate(svc: SVC, K: NDArray[np.float64], codes: NDArray[np.int64], how: Training) -> Logistic | None:
@@ -76,7 +102,7 @@ def _calibrate(svc: SVC, K: NDArray[np.float64], codes: NDArray[np.int64], how: 
         return None
     folds = StratifiedKFold(max(min(how.n_folds, smallest), 2), shuffle=True, random_state=how.seed)
     decisions = cross_val_predict(svc, K, codes, cv=folds, method="decision_function")
-    return Logistic.of(LogisticRegression(max_iter=1000).fit(decisions.reshape(len(codes), -1), codes))
+    return Logistic.of(LogisticRegression(max_iter=1000).fit(_as_rows(decisions), codes))
 
 
 @dataclass(frozen=True)
@@ -114,6 +140,11 @@ class LinearMachine:
     def probabilities(self, features: Features) -> NDArray[np.float64]:
         """The model's own."""
         return self._model().probabilities(self.nystroem.embed(features))
+
+    def judge(self, features: Features) -> Judgement:
+        """The fitted graphs are not kept."""
+        embedded, model = self.nystroem.embed(features), self._model()
+        return Judgement(model.decide(embedded), model.probabilities(embedded))
 
     def _model(self) -> Logistic:
         assert self.model is not None

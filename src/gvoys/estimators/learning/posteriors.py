@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from gvoys.estimators.learning.base_kernels import Pairs, nearest_by
 from gvoys.estimators.learning.blocks import WalkBlocks
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
 from gvoys.graphs.batch import GraphBatch
@@ -33,6 +34,9 @@ class Posterior(Protocol):
 
     def mean_and_covariance(self, batch: GraphBatch) -> tuple[Array, Array]:
         """(n_graphs,) and (n_graphs, n_graphs)."""
+
+    def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
+        """The fitted graph that each is most like and the cosine with it, where fitted graphs are kept."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,13 @@ class GramPosterior:
         prior = np.tensordot(self.mu, self.walks.grams(new), axes=1)
         return cross @ self.weights, prior - half.T @ half
 
+    def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
+        """By the cosine of the learned kernel, without its constant, in which all graphs are alike."""
+        new, mu = self.walks.profile(batch), np.append(self.mu[:-1], 0.0)
+        inner = np.tensordot(mu, self.walks.grams(new, self.fitted), axes=1)
+        ours, theirs = (mu @ self.walks.diagonals(side) for side in (new, self.fitted))
+        return nearest_by(Pairs(inner, ours, theirs).cosines())
+
 
 @dataclass(frozen=True)
 class FeaturePosterior:
@@ -109,6 +120,10 @@ class FeaturePosterior:
         features = self._features(batch)
         half = _solved(self.factor, features)
         return features @ self.weights, self.noise * (half.T @ half)
+
+    def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
+        """They are not."""
+        return None
 
 
 def _solved(factor: Array, rows: Array) -> Array:

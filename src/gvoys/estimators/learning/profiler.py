@@ -87,7 +87,7 @@ class Profiler:
     def _attributes(self, batch: GraphBatch) -> DenseProfiles | None:
         if self.centre is None or self.deviation is None:
             return None
-        held = batch.node_attributes
+        held = batch.node_attributes if batch.n_nodes else np.empty((0, len(self.centre)))
         if held is None or held.shape[1] != len(self.centre):
             raise UnsupportedError(
                 f"the fitted graphs had {len(self.centre)} node attributes; these must have them too"
