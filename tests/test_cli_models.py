@@ -126,7 +126,7 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(tables):
     data = ("train", tables / "train.csv", "--smiles", "structure", "-o", model)
     assert "has no column 'sise'" in refused(*data, "--target", "sise")
     assert "name the column to predict with --target" in refused(*data)
-    assert "no node attributes" in refused(*data, "--target", "kind", "--attributes")
+    assert "has no node attributes" in refused(*data, "--target", "kind", "--attributes")
     assert "folds must lie between" in refused(*data, "--target", "kind", "--folds", 1)
     assert "there is no folder" in refused(*data[:-1], tables / "none" / "m", "--target", "kind")
     assert "there is no model file" in refused("predict", model, new, "-o", out)

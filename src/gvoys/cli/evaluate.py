@@ -61,7 +61,7 @@ def _one(console: Console, data: str, options: Options) -> list[str]:
     name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles)
     batch = graphs.batch
     seeds = options.seeds or ((0, 1, 2) if len(batch) < _FEW else (0,))
-    model = learner_for(y, graphs, options.attributes, options.n_jobs)
+    model = learner_for(name, graphs, y, options.attributes, options.n_jobs)
     found = evaluate_folds(
         model,
         batch,

@@ -15,10 +15,10 @@ from gvoys.io import Graphs
 __all__ = ["learner_for", "shown_score"]
 
 
-def learner_for(y: NDArray[Any], graphs: Graphs, attributes: bool, n_jobs: int | None) -> Any:
+def learner_for(name: str, graphs: Graphs, y: NDArray[Any], attributes: bool, n_jobs: int | None) -> Any:
     """A regressor for real targets, a classifier for classes."""
     if attributes and graphs.batch.node_attributes is None:
-        raise ParameterError("the graphs have no node attributes; leave out --attributes")
+        raise ParameterError(f"{name} has no node attributes; leave out --attributes")
     if is_real(y):
         return RandomWalkRegressor(labels="both" if graphs.smiles is not None else "auto", n_jobs=n_jobs)
     return RandomWalkClassifier(attribute_bandwidth="auto" if attributes else None, n_jobs=n_jobs)

@@ -39,7 +39,7 @@ def run_train(console: Console, data: str, options: Options) -> None:
     if options.out.exists():
         raise ParameterError(f"{options.out} exists already; choose another name, or remove it")
     name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles, options.id)
-    model = learner_for(y, graphs, options.attributes, options.n_jobs)
+    model = learner_for(name, graphs, y, options.attributes, options.n_jobs)
     training: dict[str, Any] = {"data": name, "target": options.target, "smiles": options.smiles, "ids": graphs.ids}
     if options.folds is not None:
         found = evaluate_folds(
