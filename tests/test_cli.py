@@ -36,6 +36,11 @@ def test_version():
     assert CliRunner().invoke(app, ["--version"]).output.strip() == f"gvoys {__version__}"
 
 
+def test_python_m_gvoys():
+    done = subprocess.run([sys.executable, "-m", "gvoys", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("gvoys ")
+
+
 def test_the_demo_puts_grakel_beside_ours():
     pytest.importorskip("grakel")
     result = gvoys("demo")

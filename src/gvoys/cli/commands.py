@@ -18,7 +18,6 @@ app = typer.Typer(
     name="gvoys",
     help="Compare graphs by the walks they share: random walk kernels in linear time.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     context_settings={"token_normalize_func": lambda name: _NAMES_OF_0_1.get(name, name)},
 )
