@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gvoys.graphs import GraphBatch
     from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
     from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
+    from gvoys.scale.features import read_features
     from gvoys.series import Coefficients, Exponential, Geometric
     from gvoys.walks.arrays import compute_gram, profiles
 
@@ -48,6 +49,7 @@ __all__ = [
     "load_model",
     "open_store",
     "profiles",
+    "read_features",
     "theory",
     "write_store",
 ]
@@ -60,6 +62,7 @@ _HOMES = {
     "graphs": ("GraphBatch",),
     "io": ("StoreWriter", "as_batch", "from_smiles", "open_store", "write_store"),
     "paper": ("GraphRandomFeatures", "GraphVoyagers", "OneSidedVoyagers", "estimate_on_product", "theory"),
+    "scale.features": ("read_features",),
     "series": ("Coefficients", "Exponential", "Geometric"),
     "walks.arrays": ("compute_gram", "profiles"),
 }

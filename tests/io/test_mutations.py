@@ -25,7 +25,7 @@ from gvoys.io import open_graphs
 from gvoys.io.tu import read_names, read_tu
 from gvoys.scale import embed_file
 from gvoys.scale.job import Parameters
-from gvoys.scale.parts import part_path, read_features, read_ids
+from gvoys.scale.parts import part_features, part_ids, part_path
 
 PARAMETERS = Parameters(max_length=2, n_components=16, rows_per_part=11)
 LIMIT = 25  # seconds of one input
@@ -80,9 +80,9 @@ def check_embedding(path, out, how):
         raise
     assert json.loads((out / "summary.json").read_text())["graphs"] == summary.n_graphs
     for index in range(summary.n_parts):
-        features = read_features(part_path(out, index))
+        features = part_features(part_path(out, index))
         assert np.isfinite(features).all()
-        assert len(read_ids(part_path(out, index))) == len(features)
+        assert len(part_ids(part_path(out, index))) == len(features)
 
 
 def tu_case(inputs, folder, rng):

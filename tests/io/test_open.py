@@ -21,7 +21,7 @@ from gvoys.cli import app
 from gvoys.errors import DatasetError, GraphError
 from gvoys.io import Graphs, Skipped, open_graphs
 from gvoys.io.sources import GraphSource
-from gvoys.scale.parts import read_ids
+from gvoys.scale.parts import part_ids
 
 # five molecules, and rows without a SMILES, an id, a target, or a molecule
 HEADER = ["Name", "SMILES", "y", "group"]
@@ -409,7 +409,7 @@ def run(*arguments):
 
 
 def ids_of(folder):
-    return [name for part in sorted(folder.glob("part-*")) for name in read_ids(part)]
+    return [name for part in sorted(folder.glob("part-*")) for name in part_ids(part)]
 
 
 @pytest.mark.parametrize("form", [form for form in TABLES if "DataFrame" not in form])

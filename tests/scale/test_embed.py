@@ -26,7 +26,7 @@ from gvoys.io.files import appearing
 from gvoys.io.sources import lines as lines_module
 from gvoys.scale import embed_file
 from gvoys.scale.job import Parameters, claim_folder
-from gvoys.scale.parts import part_path, read_features, read_ids
+from gvoys.scale.parts import part_features, part_ids, part_path
 
 SMALL = Parameters(max_length=2, n_components=128, rows_per_part=4)
 READABLE = [i for i, s in enumerate(SMILES) if s not in ("C1CC", "not a molecule")]
@@ -41,7 +41,7 @@ def inputs(tmp_path_factory):
 
 def embedded(folder):
     parts = sorted(folder.glob("part-*.parquet"))
-    return [name for part in parts for name in read_ids(part)], np.concatenate([read_features(part) for part in parts])
+    return [name for part in parts for name in part_ids(part)], np.concatenate([part_features(part) for part in parts])
 
 
 # -- what comes out
@@ -452,3 +452,30 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(GvoysError, match=r"gvoys\[parquet\]"):
         embed_file(Path("a.smi"), tmp_path / "out")
+
+
+# -- reading features
+
+
+def test_features_of_two_files_compare(tmp_path):
+    """The same bits for the same molecule, whatever else the files hold."""
+    alone, company = ["CCO", "c1ccccc1N"], ["C" * 40, "c1ccccc1N", "[Na+].[Cl-]", "FC(F)(F)C(F)(F)F", "CCO"]
+    found = {}
+    for name, smiles in (("one", alone), ("other", company)):
+        (tmp_path / f"{name}.smi").write_text("".join(f"{text} {text}\n" for text in smiles))
+        embed_file(tmp_path / f"{name}.smi", tmp_path / name, Parameters(n_components=64, rows_per_part=2))
+        ids, features = gv.read_features(tmp_path / name)
+        assert ids == smiles
+        found[name] = dict(zip(ids, features, strict=True))
+    for text in alone:
+        np.testing.assert_array_equal(found["one"][text], found["other"][text])
+
+
+def test_what_is_no_finished_run(tmp_path):
+    (tmp_path / "a.smi").write_text("CCO\nCCC\n")
+    with pytest.raises(DatasetError, match="holds no finished run"):
+        gv.read_features(tmp_path)
+    embed_file(tmp_path / "a.smi", tmp_path / "out", Parameters(n_components=16, rows_per_part=1))
+    part_path(tmp_path / "out", 1).unlink()
+    with pytest.raises(DatasetError, match=r"a part of .* is damaged or missing"):
+        gv.read_features(tmp_path / "out")

@@ -28,7 +28,7 @@ from gvoys.io.sources import FileSource
 from gvoys.scale.embed import embed_file
 from gvoys.scale.job import Parameters, read_job
 from gvoys.scale.matrix import create_matrix, open_matrix
-from gvoys.scale.parts import part_path, read_features, read_ids, read_summary
+from gvoys.scale.parts import part_features, part_ids, part_path, read_summary
 from gvoys.scale.run import SKIPPED, Progress, Summary, Worker
 
 __all__ = ["write_gram"]
@@ -126,7 +126,7 @@ def _run(source: Any, parameters: Parameters, normalize: bool) -> Any:
 
 
 def _write_ids(work: Path, n_parts: int) -> None:
-    ids = (name for index in range(n_parts) for name in read_ids(part_path(work / "features", index)))
+    ids = (name for index in range(n_parts) for name in part_ids(part_path(work / "features", index)))
     with appearing(work / _IDS) as partial:
         partial.write_text("".join(f"{name}\n" for name in ids), encoding="utf-8")
     with appearing(work / SKIPPED) as partial:
@@ -207,7 +207,7 @@ def _open(
 
 
 def _vectors(part: Path, normalize: bool) -> NDArray[np.float64]:
-    features = read_features(part).astype(np.float64)
+    features = part_features(part).astype(np.float64)
     if normalize:
         norms = np.linalg.norm(features, axis=1, keepdims=True)
         features /= np.where(norms > 0, norms, 1.0)

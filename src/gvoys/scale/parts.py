@@ -27,9 +27,9 @@ __all__ = [
     "CHECKSUMS",
     "find_intact",
     "note_part",
+    "part_features",
+    "part_ids",
     "part_path",
-    "read_features",
-    "read_ids",
     "read_summary",
     "write_checksums",
     "write_part",
@@ -207,7 +207,7 @@ def read_summary(path: Path) -> tuple[int, list[Skipped]]:
         raise DatasetError(f"{path} is damaged or no part of a run; remove it and give the command again") from None
 
 
-def read_features(path: Path) -> NDArray[Any]:
+def part_features(path: Path) -> NDArray[Any]:
     """The features of a part.
 
     Parameters
@@ -225,7 +225,7 @@ def read_features(path: Path) -> NDArray[Any]:
     return flat.reshape(len(column), -1) if len(column) else flat.reshape(0, column.type.list_size)
 
 
-def read_ids(path: Path) -> list[str]:
+def part_ids(path: Path) -> list[str]:
     """The ids of a part.
 
     Parameters

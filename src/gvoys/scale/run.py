@@ -34,7 +34,7 @@ from gvoys.scale.parts import (
 )
 from gvoys.threads import n_threads, threads
 
-__all__ = ["SKIPPED", "Columns", "Done", "Progress", "Summary", "Task", "Worker", "run_here", "run_job"]
+__all__ = ["SKIPPED", "SUMMARY", "Columns", "Done", "Progress", "Summary", "Task", "Worker", "run_here", "run_job"]
 
 SUMMARY, SKIPPED = "summary.json", "skipped.csv"
 

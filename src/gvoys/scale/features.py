@@ -1,0 +1,51 @@
+"""The features that gvoys embed wrote, all at once."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import DatasetError
+from gvoys.io.arrow import ARROW_ERRORS
+from gvoys.io.files import as_path
+from gvoys.scale.parts import part_features, part_ids, part_path
+from gvoys.scale.run import SUMMARY
+
+__all__ = ["read_features"]
+
+
+def read_features(folder: str | PathLike[str]) -> tuple[list[str], NDArray[Any]]:
+    """Read a folder that `gvoys embed` wrote.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        The folder.
+
+    Returns
+    -------
+    ids : list of str
+        Id of each graph.
+    features : array of shape (n_graphs, n_features)
+        Features of each graph, whose dot products are the kernel. Those of two runs with the same parameters compare.
+
+    Raises
+    ------
+    DatasetError
+        If the folder holds no run, or one that is not finished, or a part is damaged.
+    """
+    folder = as_path(folder)
+    try:
+        n_parts = int(json.loads((folder / SUMMARY).read_bytes())["parts"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DatasetError(f"{folder} holds no finished run of gvoys embed; give that command again") from None
+    parts = [part_path(folder, index) for index in range(n_parts)]
+    try:
+        ids = [name for part in parts for name in part_ids(part)]
+        return ids, np.concatenate([part_features(part) for part in parts]) if parts else np.empty((0, 0))
+    except ARROW_ERRORS:
+        raise DatasetError(f"a part of {folder} is damaged or missing; give the command that made it again") from None
