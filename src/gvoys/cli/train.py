@@ -11,9 +11,8 @@ from rich.progress import track
 
 from gvoys.cli.learner import learner_for, shown_score
 from gvoys.cli.read import read_with_target
-from gvoys.errors import ParameterError
 from gvoys.estimators.learning.evaluation import evaluate_folds
-from gvoys.io.files import check_output
+from gvoys.io.files import check_new, check_output
 
 __all__ = ["Options", "run_train"]
 
@@ -36,8 +35,7 @@ class Options:
 def run_train(console: Console, data: str, options: Options) -> None:
     """Read, cross-validate, fit on all graphs, save."""
     check_output(options.out)
-    if options.out.exists():
-        raise ParameterError(f"{options.out} exists already; choose another name, or remove it")
+    check_new(options.out)
     name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles, options.id)
     model = learner_for(name, graphs, y, options.attributes, options.n_jobs)
     training: dict[str, Any] = {"data": name, "target": options.target, "smiles": options.smiles, "ids": graphs.ids}

@@ -25,7 +25,7 @@ from gvoys.walks.growth import choose_truncation, walk_rate
 from gvoys.walks.methods import labels_for
 from gvoys.walks.walk import Walk
 
-__all__ = ["SLACK", "TRUNCATION", "SavedModel", "TakesGraphs", "TakesSeries", "WalkEstimator", "as_seed"]
+__all__ = ["SLACK", "TRUNCATION", "Learner", "TakesGraphs", "TakesSeries", "WalkEstimator", "as_seed"]
 
 TRUNCATION = 1e-9  # truncation error of an infinite series, relative
 SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
@@ -43,8 +43,8 @@ class TakesGraphs(BaseEstimator):
         return tags
 
 
-class SavedModel(TakesGraphs):
-    """A learner that can be kept in a file."""
+class Learner(TakesGraphs):
+    """An estimator that learns from targets: it can be kept in a file, and knows which labels it has seen."""
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a file; `gvoys.load_model` reads it, without running any code from it.

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.defaults import CLASSIFIER
 from gvoys.errors import ParameterError
-from gvoys.estimators.base import SavedModel, as_seed
+from gvoys.estimators.base import Learner, as_seed
 from gvoys.estimators.learning.alignment import block_alignments
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
@@ -25,7 +25,7 @@ from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
 from gvoys.walks import Walk
-from gvoys.walks.checks import check_count
+from gvoys.walks.checks import check_count, is_auto
 
 __all__ = ["RandomWalkClassifier"]
 
@@ -39,7 +39,7 @@ _BLOCK = 4096  # graphs whose profiles are in memory at once
 _SAMPLE = 3000  # graphs by which the kernel is chosen where there are too many for a Gram matrix
 
 
-class RandomWalkClassifier(ClassifierMixin, SavedModel):
+class RandomWalkClassifier(ClassifierMixin, Learner):
     """Classify graphs by the walks they share, with refined labels and a support vector machine.
 
     `fit` profiles the graphs (walks of length 0 … max_length, labels after 0 … refine Weisfeiler–Lehman iterations),
@@ -208,7 +208,7 @@ class RandomWalkClassifier(ClassifierMixin, SavedModel):
     def _grid(self, name: str) -> tuple[Any, ...]:
         """What to choose a parameter from: its one value, or several for "auto"."""
         value = getattr(self, name)
-        if isinstance(value, str) and value == "auto":
+        if is_auto(value):
             return _GRID[name]
         _CHECKS[name](value)
         return (value,)

@@ -16,6 +16,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
 from gvoys.walks.backends import empty_for
+from gvoys.walks.checks import is_auto
 from gvoys.walks.method import Choice, WalkMethod, check, check_supports, choose_method
 from gvoys.walks.methods import METHODS, method_named
 from gvoys.walks.profiles import check_finite
@@ -155,7 +156,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         return self
 
     def _choose_method(self, batch: GraphBatch) -> tuple[WalkMethod, str]:
-        if isinstance(self.method, str) and self.method == "auto":
+        if is_auto(self.method):
             order = [self._named(name) for name in ("moments", "sketch")]
             method, reason = choose_method(order, self.walk_, batch)
             if isinstance(method, Sketch):

@@ -15,7 +15,7 @@ from gvoys.estimators.pairs import PairSolver
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
-from gvoys.walks.checks import check_flag
+from gvoys.walks.checks import check_flag, is_auto
 from gvoys.walks.method import Choice, Method, check_supports, choose_method
 from gvoys.walks.methods import METHODS, method_named
 from gvoys.walks.profiles import Comparable
@@ -218,7 +218,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         return method_named(name, self.n_components, self.seed_, self.device, replicates=(0, 1))
 
     def _choose_method(self, batch: GraphBatch) -> tuple[Method, str]:
-        if isinstance(self.method, str) and self.method == "auto":
+        if is_auto(self.method):
             order = [self._named(name) for name in ("moments", "sequences", "sketch")]
             method, reason = choose_method(order, self.walk_, batch)
         else:

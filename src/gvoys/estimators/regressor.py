@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.defaults import REGRESSOR
 from gvoys.errors import ParameterError
-from gvoys.estimators.base import SavedModel, as_seed
+from gvoys.estimators.base import Learner, as_seed
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, Posterior
@@ -39,7 +39,7 @@ def check_targets(y: Any, count: int) -> NDArray[np.float64]:
     return targets
 
 
-class RandomWalkRegressor(RegressorMixin, SavedModel):
+class RandomWalkRegressor(RegressorMixin, Learner):
     """Gaussian process regression on graphs; every walk length (and kind of label) has an amplitude of its own.
 
     K = sum over blocks b of mu_b K_b + noise, a block being one walk length under one choice of labels, scaled to

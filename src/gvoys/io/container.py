@@ -49,13 +49,13 @@ def write_container(path: str | PathLike[str], content: dict[str, Any]) -> None:
     check_output(path)
     arrays: list[bytes] = []
     placed = _take_out(content, arrays)
-    digests = [hashlib.sha256(array).hexdigest() for array in arrays]
+    digests = list(map(_digest, arrays))
     text = json.dumps({"format": FORMAT, "version": VERSION, "arrays": digests, "content": placed}, indent=1).encode()
     with appearing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as file:
         for index, array in enumerate(arrays):
             file.writestr(zipfile.ZipInfo(_name(index), _DATE), array)
         file.writestr(zipfile.ZipInfo(_TEXT, _DATE), text)
-        file.writestr(zipfile.ZipInfo(_DIGEST, _DATE), hashlib.sha256(text).hexdigest())
+        file.writestr(zipfile.ZipInfo(_DIGEST, _DATE), _digest(text))
 
 
 def read_container(path: str | PathLike[str]) -> dict[str, Any]:
@@ -88,6 +88,10 @@ def read_container(path: str | PathLike[str]) -> dict[str, Any]:
         raise ModelError(f"{path} is damaged or no model file; save the model again") from None
 
 
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
 def _name(index: int) -> str:
     return f"arrays/{index}.npy"
 
@@ -114,7 +118,7 @@ def _put_back(value: Any, arrays: list[NDArray[Any]]) -> Any:
 
 def _read(path: Path, file: zipfile.ZipFile) -> dict[str, Any]:
     text = _member(file, _TEXT)
-    if hashlib.sha256(text).hexdigest().encode() != _member(file, _DIGEST):
+    if _digest(text).encode() != _member(file, _DIGEST):
         raise ValueError
     found = json.loads(text)
     if found["format"] != FORMAT:
@@ -135,7 +139,7 @@ def _member(file: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _array(data: bytes, digest: str) -> NDArray[Any]:
-    if hashlib.sha256(data).hexdigest() != digest:
+    if _digest(data) != digest:
         raise ValueError
     held = io.BytesIO(data)
     if np.lib.format.read_magic(held) != (1, 0):

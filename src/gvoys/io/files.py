@@ -12,7 +12,16 @@ from typing import IO, Any
 
 from gvoys.errors import ParameterError
 
-__all__ = ["appearing", "as_path", "check_output", "lock_beside", "locked", "remove_left_over", "remove_partial"]
+__all__ = [
+    "appearing",
+    "as_path",
+    "check_new",
+    "check_output",
+    "lock_beside",
+    "locked",
+    "remove_left_over",
+    "remove_partial",
+]
 
 _PARTIAL = ".partial"
 _TRIES = 1000  # to take a lock that others keep removing
@@ -84,6 +93,23 @@ def check_output(path: Path) -> None:
         raise ParameterError(f"{path} is a folder; name the file to write")
     if not path.parent.is_dir():
         raise ParameterError(f"there is no folder {path.parent} for {path.name}")
+
+
+def check_new(path: Path) -> None:
+    """Check that a file would not be overwritten.
+
+    Parameters
+    ----------
+    path : Path
+        File to write.
+
+    Raises
+    ------
+    ParameterError
+        If it exists.
+    """
+    if path.exists():
+        raise ParameterError(f"{path} exists already; choose another name, or remove it")
 
 
 @contextmanager

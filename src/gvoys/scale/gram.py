@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
-from gvoys.io.files import appearing, lock_beside, locked, remove_partial
+from gvoys.io.files import appearing, check_new, lock_beside, locked, remove_partial
 from gvoys.io.open import open_graphs
 from gvoys.io.sources import FileSource
 from gvoys.scale.embed import embed_file
@@ -111,8 +111,7 @@ def write_gram(
 def _check_names(out: Path, ending: bool) -> None:
     """Check that no file would be overwritten but those of a run that was killed at its end."""
     for name in (out, *(() if ending else _beside(out))):
-        if name.exists():
-            raise ParameterError(f"{name} exists already; choose another name, or remove it")
+        check_new(name)
 
 
 def _beside(out: Path) -> tuple[Path, Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import shutil
 from collections.abc import Iterator
 from os import PathLike
@@ -14,9 +13,10 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.saving import load_model
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.files import appearing, check_output, lock_beside, locked
+from gvoys.io.files import appearing, as_path, check_new, check_output, lock_beside, locked
 from gvoys.io.open import open_graphs
 from gvoys.io.sources import FileSource
+from gvoys.io.sources.base import digest_file
 from gvoys.scale.job import VERSION
 from gvoys.scale.parts import part_path
 from gvoys.scale.run import SKIPPED, Columns, Progress, Summary, Task, Worker, run_job
@@ -93,20 +93,15 @@ def predict_file(
     if not isinstance(source, FileSource):
         raise ParameterError("predict_file takes a file; for graphs in memory use load_model and predict_table")
     work = out.with_name(f"{out.name}.work").absolute()
-    job = {"version": VERSION, "input": source.identity(), "model": _digest(Path(model))}
+    job = {"version": VERSION, "input": source.identity(), "model": digest_file(as_path(model))}
     job["parameters"] = {"rows_per_part": check_count(rows_per_part, "rows_per_part"), "id": id, "smiles": smiles}
     with locked(lock_beside(out), out):
-        if out.exists() and not work.exists():
-            raise ParameterError(f"{out} exists already; choose another name, or remove it")
+        if not work.exists():
+            check_new(out)
         summary = run_job(_Prediction(source, work, loaded), job, worker, on_progress)
         _write_table(work, out, summary.n_parts, training.get("ids"))
         shutil.rmtree(work)
     return summary
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write_table(work: Path, out: Path, n_parts: int, ids: list[str] | None) -> None:

@@ -17,7 +17,13 @@ __all__ = [
     "check_replicate",
     "check_scale",
     "check_seed",
+    "is_auto",
 ]
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a choice is left to us; an array that is compared with a word has no truth value."""
+    return isinstance(value, str) and value == "auto"
 
 
 def check_length(max_length: Any) -> int:

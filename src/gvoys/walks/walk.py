@@ -12,7 +12,7 @@ from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import ENDS, compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
-from gvoys.walks.checks import check_count, check_flag, check_length
+from gvoys.walks.checks import check_count, check_flag, check_length, is_auto
 
 __all__ = ["Walk", "choose_labels"]
 
@@ -200,7 +200,7 @@ def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
     tuple of (bool, bool)
         Whether node labels, and whether edge labels are used.
     """
-    if isinstance(labels, str) and labels == "auto":
+    if is_auto(labels):
         return batch.node_labels is not None, False
     if labels is not None and (not isinstance(labels, str) or labels not in LABEL_CHOICES):
         raise ParameterError(f'labels must be "auto", "node", "edge", "both" or None, not {labels!r}')

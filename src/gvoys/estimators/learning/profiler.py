@@ -13,7 +13,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES, Labels
 from gvoys.threads import threads
 from gvoys.walks import DenseProfiles, Sketch, Walk
-from gvoys.walks.checks import check_count
+from gvoys.walks.checks import check_count, is_auto
 
 __all__ = ["LabelsAndAttributes", "Profiler"]
 
@@ -98,7 +98,7 @@ class Profiler:
 
 
 def _choose_labels(batch: GraphBatch, labels: Any) -> str:
-    if isinstance(labels, str) and labels == "auto":
+    if is_auto(labels):
         return "degree" if batch.node_labels is None else "node"
     if not isinstance(labels, str) or labels not in _CHOICES:
         raise ParameterError(f'labels must be "auto" or one of {", ".join(map(repr, _CHOICES))}, not {labels!r}')
@@ -107,7 +107,7 @@ def _choose_labels(batch: GraphBatch, labels: Any) -> str:
 
 def _choose_backtrack(batch: GraphBatch, backtrack: Any) -> bool:
     """In graphs like molecules most walks go to and fro; in denser ones few do, and leaving them out costs more."""
-    if isinstance(backtrack, str) and backtrack == "auto":
+    if is_auto(backtrack):
         return batch.n_entries > _DENSE * batch.n_nodes
     if not isinstance(backtrack, (bool, np.bool_)):
         raise ParameterError(f'backtrack must be "auto", True or False, not {backtrack!r}')
@@ -115,7 +115,7 @@ def _choose_backtrack(batch: GraphBatch, backtrack: Any) -> bool:
 
 
 def _choose_width(batch: GraphBatch, n_components: Any) -> int:
-    if isinstance(n_components, str) and n_components == "auto":
+    if is_auto(n_components):
         return _WIDTHS[batch.n_nodes > _LARGE * len(batch)]
     if isinstance(n_components, str):
         raise ParameterError(f'n_components must be "auto" or an integer of at least 1, not {n_components!r}')
@@ -130,6 +130,6 @@ def _scales(batch: GraphBatch, bandwidth: Any) -> tuple[Any, Any, float | None]:
         raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes")
     held = batch.node_attributes
     deviation = held.std(axis=0)
-    if isinstance(bandwidth, str) and bandwidth == "auto":
+    if is_auto(bandwidth):
         bandwidth = _BANDWIDTH * float(np.sqrt(held.shape[1]))
     return held.mean(axis=0), np.where(deviation > 0, deviation, 1.0), bandwidth
