@@ -79,6 +79,29 @@ def test_the_same_predictions(name, tmp_path):
     assert again.read_bytes() == file.read_bytes()
 
 
+@pytest.mark.parametrize("name", ["landmarks", "in pieces", "numbers", "numbers by features"])
+def test_labels_of_all_fitted_graphs_are_known(name):
+    """Also those that only the last of many graphs has."""
+    found = MODELS[name]().unseen_labels(BATCH)
+    np.testing.assert_array_equal(found, 0.0)
+
+
+def test_labels_that_only_a_late_graph_has(monkeypatch):
+    odd = gv.GraphBatch.from_arrays([[0, 1]], [2], node_labels=["odd", "odd"])
+    plain = gv.GraphBatch.from_arrays([[0, 1]] * 1, [2], node_labels=["C", "O"])
+    graphs, y = gv.GraphBatch.concatenate([plain] * 20 + [odd]), np.arange(21.0)
+    monkeypatch.setattr("gvoys.estimators.regressor._BLOCK", 10)
+    many = gv.RandomWalkRegressor(1, max_exact=5, n_components=16).fit(graphs, y)
+    pieces = classifier(kernel="linear", n_landmarks=10)
+    for rows in (slice(0, 12), slice(12, 21)):
+        pieces.partial_fit(graphs[rows], y[rows] % 2, classes=[0, 1])
+    new = gv.GraphBatch.from_arrays([[0, 1]], [2], node_labels=["odd", "new"])
+    for model in (many, pieces):
+        assert model.unseen_labels(new).tolist() == [0.5]
+    fewer = pieces.fit(graphs[:20], np.arange(20) % 2)  # what an earlier fit had seen is forgotten
+    assert fewer.unseen_labels(new).tolist() == [1.0]
+
+
 def test_a_loaded_model_can_be_fitted_again_and_pickled(tmp_path):
     streamed().save(tmp_path / "m")
     loaded = gv.load_model(tmp_path / "m")

@@ -63,8 +63,13 @@ class Learner(TakesGraphs):
 
         write_model(self, path)
 
-    def _remember_labels(self, batch: GraphBatch) -> None:
-        self.seen_labels_ = None if batch.node_labels is None else np.unique(batch.node_labels.hashed)
+    def _remember_labels(self, batch: GraphBatch, before: NDArray[np.uint64] | None = None) -> None:
+        """Keep the hashes of the node labels of fitted graphs, beside those of graphs before them."""
+        labels = batch.node_labels
+        if labels is not None:
+            seen = labels.hashes[np.bincount(labels.codes, minlength=len(labels.hashes)) > 0]
+            before = np.unique(seen) if before is None else np.union1d(seen, before)
+        self.seen_labels_ = before
 
     def unseen_labels(self, X: Any) -> NDArray[np.float64]:
         """Share of the nodes of each graph whose label no fitted graph has.
@@ -77,13 +82,14 @@ class Learner(TakesGraphs):
         Returns
         -------
         ndarray of shape (n_graphs,)
-            From 0 to 1; 0 where the fitted graphs had no node labels.
+            From 0 to 1; 0 where the fitted graphs had no node labels, or were fitted on a cluster.
         """
         check_is_fitted(self, "seen_labels_")
         batch = as_batch(X)
-        if self.seen_labels_ is None or batch.node_labels is None:
+        labels = batch.node_labels
+        if self.seen_labels_ is None or labels is None:
             return np.zeros(len(batch))
-        unseen = ~np.isin(batch.node_labels.hashed, self.seen_labels_)
+        unseen = ~np.isin(labels.hashes, self.seen_labels_)[labels.codes]
         counts = np.bincount(batch.node_graphs()[unseen], minlength=len(batch))
         return np.asarray(counts / np.maximum(batch.graph_sizes, 1))
 

@@ -158,6 +158,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         codes = self._read_targets(batch, y)
         self.__dict__.pop("contributions_", None)  # of an earlier fit
         self._fit_profiler(batch)
+        self._remember_labels(batch)
         if len(batch) > check_count(self.max_exact, "max_exact"):
             self.engine_: Engine = self._train_linear(batch, codes)
         else:
@@ -180,7 +181,6 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
         self._weights()
         self.seed_ = as_seed(self.random_state)
-        self._remember_labels(batch)
         options = Walk.options_of(self) | {"refine": max(grids["refine"])}
         self.profiler_ = Profiler.fitted(
             batch,
@@ -263,9 +263,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             The classifier, which has learned from these graphs too.
         """
         batch = as_batch(X)
-        engine = getattr(self, "engine_", None)
+        engine, seen = getattr(self, "engine_", None), getattr(self, "seen_labels_", None)
         if not isinstance(engine, LinearMachine) or engine.learner is None:
-            engine = self._begin_streaming(batch, classes)
+            engine, seen = self._begin_streaming(batch, classes), None
         codes = np.searchsorted(self.classes_, np.asarray(y))
         if (
             len(codes) != len(batch)
@@ -273,6 +273,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         ):
             raise ParameterError("y must hold one of `classes` for each graph")
         self.engine_ = engine.learned(self._features(batch), codes, len(self.classes_))
+        self._remember_labels(batch, seen)
         return self
 
     def _begin_streaming(self, batch: GraphBatch, classes: Any) -> LinearMachine:

@@ -148,6 +148,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         """
         batch = as_batch(X)
         targets = self._read_targets(batch, y)
+        self._remember_labels(batch)
         if len(batch) <= check_count(self.max_exact, "max_exact"):
             self._fit_grams(batch, targets)
         else:
@@ -157,7 +158,6 @@ class RandomWalkRegressor(RegressorMixin, Learner):
 
     def _take_blocks(self, batch: GraphBatch, n_components: int | None) -> list[Any]:
         """What the blocks are, from some graphs, and the profiles of those: exact without `n_components`."""
-        self._remember_labels(batch)
         self.walks_, made = WalkBlocks.fitted(
             batch,
             walks_of(batch, self.max_length, self.labels, **Walk.options_of(self)),
@@ -305,6 +305,7 @@ def begin(regressor: RandomWalkRegressor, X: Any) -> RandomWalkRegressor:
     if not len(batch):
         raise ParameterError("the first partition holds no graph, and the traces are taken from it")
     begun._take_blocks(batch, check_count(begun.n_components, "n_components"))
+    begun.seen_labels_ = None  # nobody sees the labels of all pieces
     return begun
 
 
