@@ -17,7 +17,7 @@ from gvoys.threads import threads
 from gvoys.walks.checks import check_replicate, check_scale
 from gvoys.walks.method import check_supports
 from gvoys.walks.methods import labels_for, method_named
-from gvoys.walks.sequences import Listed
+from gvoys.walks.sparse import Counts
 from gvoys.walks.walk import Walk
 
 __all__ = ["compute_gram", "profiles"]
@@ -107,9 +107,8 @@ def profiles(
     return _dense(made, len(batch)) if isinstance(made, list) else np.asarray(made)
 
 
-def _dense(iterations: list[list[Listed]], n_graphs: int) -> NDArray[np.float64]:
-    columns = [[np.unique(counts.keys, return_inverse=True) for counts in lengths] for lengths in iterations]
-    widths = [max(len(keys) for keys, _ in lengths) for lengths in columns]
+def _dense(iterations: list[list[Counts]], n_graphs: int) -> NDArray[np.float64]:
+    widths = [max(len(counts.keys) for counts in lengths) for lengths in iterations]
     size = n_graphs * len(iterations[0]) * sum(widths)
     if size > _DENSE:
         raise UnsupportedError(
@@ -119,7 +118,8 @@ def _dense(iterations: list[list[Listed]], n_graphs: int) -> NDArray[np.float64]
     out = np.zeros((n_graphs, len(iterations[0]), sum(widths)))
     for iteration, lengths in enumerate(iterations):
         for i, counts in enumerate(lengths):
-            out[counts.graphs, i, sum(widths[:iteration]) + columns[iteration][i][1]] = counts.values
+            first = sum(widths[:iteration])
+            out[:, i, first : first + len(counts.keys)] = counts.matrix.toarray()
     return out
 
 

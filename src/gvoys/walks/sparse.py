@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gvoys._kernels.cpu.sequences import number_keys
+from gvoys._kernels.cpu.sparse import add_products, mirror
 from gvoys.walks.profiles import Profiles
 
 __all__ = ["Counts", "SparseProfiles"]
 
 _DENSE = 5_000_000  # numbers in two dense matrices
+_HEAVY = 0.1  # share of the graphs that have a column from which BLAS is faster
 
 
-class Counts(NamedTuple):
+class Counts:
     """Counts of one iteration and length.
 
     Parameters
@@ -26,33 +30,51 @@ class Counts(NamedTuple):
         Weight of each graph's walks that spell a sequence.
     """
 
-    keys: NDArray[np.uint64]
-    matrix: sp.csr_array
+    def __init__(self, keys: NDArray[np.uint64], matrix: sp.csr_array) -> None:
+        self._numbered = (keys, matrix)
 
     @classmethod
-    def of(cls, graphs: NDArray[Any], keys: NDArray[np.uint64], values: NDArray[Any], n_graphs: int) -> Counts:
-        """Collect counts that are sorted by graph, then by sequence.
+    def listed(cls, pointers: NDArray[np.int64], keys: NDArray[np.uint64], values: NDArray[np.float64]) -> Counts:
+        """Counts that are listed graph by graph; columns are numbered when they are first asked for.
 
         Parameters
         ----------
-        graphs : ndarray of int
-            Graph of each count.
+        pointers : ndarray of shape (n_graphs + 1,)
+            Where each graph's counts begin.
         keys : ndarray of uint64
-            Hash of its sequence.
-        values : ndarray
+            Hash of the sequence of each, sorted within a graph.
+        values : ndarray of float
             The counts.
-        n_graphs : int
-            Number of graphs.
 
         Returns
         -------
         Counts
-            The counts as a matrix.
+            The counts.
         """
-        columns = np.unique(keys)  # without the inverse, which would sort again
-        places = np.searchsorted(columns, keys)
-        pointers = np.concatenate([[0], np.cumsum(np.bincount(graphs, minlength=n_graphs))])
-        return cls(columns, sp.csr_array((values, places, pointers), shape=(n_graphs, len(columns))))
+        self = cls.__new__(cls)
+        self._listed = (pointers, keys, values)
+        return self
+
+    @cached_property
+    def _numbered(self) -> tuple[NDArray[np.uint64], sp.csr_array]:
+        pointers, listed, values = self._listed
+        keys, places = number_keys(listed)
+        return keys, sp.csr_array((values, places, pointers), shape=(len(pointers) - 1, len(keys)))
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """Hashes of the label sequences, sorted."""
+        return self._numbered[0]
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        """Weight of each graph's walks, (n_graphs, n_columns)."""
+        return self._numbered[1]
+
+    @property
+    def size(self) -> int:
+        """Number of counts."""
+        return len(self._listed[1]) if hasattr(self, "_listed") else self.matrix.nnz
 
     @classmethod
     def joined(cls, parts: list[Counts]) -> Counts:
@@ -208,8 +230,20 @@ def _squares(matrix: sp.csr_array) -> NDArray[np.float64]:
 
 
 def _gram(left: sp.csr_array, right: sp.csr_array) -> NDArray[np.float64]:
-    """The dense matrix left @ right.T, by BLAS if both are small enough to be dense, which is faster."""
-    if (left.shape[0] + right.shape[0]) * left.shape[1] > _DENSE:
-        return np.asarray((left @ right.T).toarray())
-    ours = left.toarray()
-    return np.asarray(ours @ (ours if left is right else right.toarray()).T)
+    """The dense matrix left @ right.T: columns that many graphs have by BLAS, the others entry by entry."""
+    if (left.shape[0] + right.shape[0]) * left.shape[1] <= _DENSE:
+        ours = left.toarray()
+        return np.asarray(ours @ (ours if left is right else right.toarray()).T)
+    by_column = right.tocsc()
+    heavy = np.flatnonzero(np.diff(by_column.indptr) > right.shape[0] * _HEAVY)
+    theirs = by_column[:, heavy].toarray()
+    out = theirs @ theirs.T if left is right else left[:, heavy].toarray() @ theirs.T
+    # the heavy columns are emptied: from their beginning there is nothing up to their end
+    begins, ends = by_column.indptr[:-1].copy(), by_column.indptr[1:].copy()
+    ends[heavy] = begins[heavy]
+    add_products(
+        left.indptr, left.indices, left.data, begins, ends, by_column.indices, by_column.data, left is right, out
+    )
+    if left is right:
+        mirror(out)
+    return out

@@ -1,0 +1,52 @@
+"""Products of sparse rows, of which one in a thousand or so columns is shared by any two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from gvoys._jit import kernel
+
+__all__ = ["add_products", "mirror"]
+
+_TILE = 64  # rows and columns that are mirrored at once, while they are in the cache
+
+
+@kernel(parallel=True)
+def add_products(
+    pointers: Any, columns: Any, values: Any, begins: Any, ends: Any, rows: Any, others: Any, lower: bool, out: Any
+) -> None:  # pragma: no cover
+    """Add to `out` the products of sparse rows (pointers, columns, values) with others, listed by column.
+
+    `lower` leaves out products with later rows: of a matrix with itself, they are the same. A row of `out` stays in the
+    cache while it is added to.
+    """
+    n_rows = len(pointers) - 1
+    for k in prange(n_rows):
+        turn = np.int64(k)
+        # long and short rows of a triangle in turns, so that consecutive shares are equal
+        i = turn // 2 if turn % 2 == 0 else n_rows - 1 - turn // 2
+        last = i if lower else len(out[i])
+        for entry in range(pointers[i], pointers[i + 1]):
+            value = values[entry]
+            column = columns[entry]
+            for place in range(begins[column], ends[column]):
+                j = rows[place]
+                if j > last:
+                    break
+                out[i, j] += value * others[place]
+
+
+@kernel(parallel=True)
+def mirror(out: Any) -> None:  # pragma: no cover
+    """Copy what is below the diagonal to above it."""
+    size = len(out)
+    n_tiles = (size + _TILE - 1) // _TILE
+    for t in prange(n_tiles):
+        first = np.int64(t) * _TILE
+        for other in range(0, first + 1, _TILE):
+            for i in range(first, min(first + _TILE, size)):
+                for j in range(other, min(other + _TILE, i)):
+                    out[j, i] = out[i, j]
