@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gvoys.errors import GvoysError
 
-__all__ = ["Terminal", "begin", "in_one_sentence", "printable"]
+__all__ = ["Terminal", "answer", "begin", "in_one_sentence", "printable"]
 
 _SMALLER = "take fewer graphs, or a smaller --max-length, --components or --rows-per-part where the command has them"
 
@@ -54,10 +54,15 @@ class Terminal(Console):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
 
-def begin() -> Terminal:
+def begin(json: bool = False) -> Terminal:
     """The console of a command, whose work begins now.
 
     From here on Ctrl-C raises KeyboardInterrupt, so that files are closed and workers stopped.
+
+    Parameters
+    ----------
+    json : bool, default=False
+        Whether standard output is kept for the answer.
 
     Returns
     -------
@@ -68,7 +73,20 @@ def begin() -> Terminal:
 
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return Terminal()
+    return Terminal(stderr=json)
+
+
+def answer(result: Any) -> None:
+    """Print what a command found, for machines.
+
+    Parameters
+    ----------
+    result : object
+        What JSON can hold; numbers that are not finite become null.
+    """
+    from gvoys.report.plain import as_json
+
+    sys.stdout.write(f"{as_json(result)}\n")
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from gvoys.walks.checks import check_count, check_flag
 __all__ = ["RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
 
 _BLOCK = 4096  # graphs whose features are in the making at once
-_TWO_SIDED = 1.959963984540054  # deviations within which 95 % of a normal distribution lie
+TWO_SIDED = 1.959963984540054  # deviations within which 95 % of a normal distribution lie
 _AT_ONCE = 512  # graphs that are compared with all fitted ones at once
 
 
@@ -250,7 +250,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         """
         batch = as_batch(X)
         mean, deviation = self.predict(batch, return_std=True)
-        half = _TWO_SIDED * deviation
+        half = TWO_SIDED * deviation
         table = {"prediction": mean, "deviation": deviation, "lower": mean - half, "upper": mean + half}
         starts = range(0, max(len(batch), 1), _AT_ONCE)
         found = [self.posterior_.nearest(batch[first : first + _AT_ONCE]) for first in starts]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 from sklearn.svm import SVC
 
-__all__ = ["DEFAULT", "Candidate", "Choice", "choose", "subsample"]
+__all__ = ["DEFAULT", "Candidate", "Choice", "choose", "corrected_error", "subsample"]
 
 DEFAULT = "matern12"  # the base kernel that is taken unless another is better
 _FEW = 500  # graphs below which folds are repeated, since one split says little
@@ -77,15 +77,21 @@ def choose(
     means = scores.mean(axis=1)
     best = int(means.argmax())
     ahead = scores[best] - scores[default]
-    # training sets overlap, so that folds are not independent: Nadeau and Bengio's correction
-    error = ahead.std(ddof=1) * np.sqrt(1.0 / len(ahead) + len(splits[0][1]) / len(splits[0][0]))
-    if ahead.mean() <= error:
+    if ahead.mean() <= corrected_error(ahead, len(splits[0][1]) / len(splits[0][0])):
         best = default
     return Choice(
         **vars(candidates[best]),
         score=float(means[best]),
         scores={candidate: float(mean) for candidate, mean in zip(candidates, means, strict=True)},
     )
+
+
+def corrected_error(differences: NDArray[np.float64], ratio: float) -> float:
+    """Standard error of a mean over folds whose training sets overlap: Nadeau and Bengio's correction.
+
+    `ratio` is the number of test graphs by that of training graphs.
+    """
+    return float(differences.std(ddof=1) * np.sqrt(1.0 / len(differences) + ratio))
 
 
 def _score(K: NDArray[np.float64], y: NDArray[Any], split: Any, C: float, class_weight: Any) -> float:
