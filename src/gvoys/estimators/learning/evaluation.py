@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from gvoys.errors import ParameterError
+from gvoys.errors import InputWarning, ParameterError
 from gvoys.graphs.batch import GraphBatch
 
 __all__ = ["Evaluation", "evaluate_folds", "fold_splits"]
@@ -71,9 +72,11 @@ def evaluate_folds(
 
 def _one_fold(model: Any, batch: GraphBatch, y: NDArray[Any], train: Any, test: Any, result: Evaluation) -> Any:
     begin = time.perf_counter()
-    model.fit(batch[train], y[train])
-    middle = time.perf_counter()
-    predicted = model.predict(batch[test])
+    with warnings.catch_warnings():  # that a fold lacks the rare labels of another is no mistake of the user
+        warnings.simplefilter("ignore", InputWarning)
+        model.fit(batch[train], y[train])
+        middle = time.perf_counter()
+        predicted = model.predict(batch[test])
     result.fit_seconds += middle - begin
     result.predict_seconds += time.perf_counter() - middle
     return model, predicted
