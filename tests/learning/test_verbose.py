@@ -1,5 +1,7 @@
 """Progress bars of the learners: every step, on stderr, only where they are asked for."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -62,4 +64,6 @@ def test_files_of_older_versions_lack_it(make, tmp_path):
     model = gv.load_model(tmp_path / "old")
     assert model.verbose is False
     np.testing.assert_array_equal(model.predict(BATCH), gv.load_model(tmp_path / "new").predict(BATCH))
-    model.predict(BATCH.normalized("row"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(BATCH.normalized("row"))

@@ -83,15 +83,31 @@ def test_a_process_with_weights_is_that_of_repeated_graphs(max_exact):
     assert np.abs(found - answers(model.fit(BATCH, NUMBERS))).max() > 1e-2
 
 
+def in_pieces(X, y, blocks, w):
+    """The moments of two pieces, merged."""
+    pieces = [FeatureMoments.empty(blocks) for _ in range(2)]
+    for piece, rows in zip(pieces, (slice(0, 11), slice(11, 30)), strict=True):
+        piece.add(X[rows], y[rows], w[rows])
+    return pieces[0].merged(pieces[1])
+
+
+def test_moments_are_standardised_by_weights():
+    X = np.column_stack([RNG.normal(size=(30, 2)), np.ones(30)])
+    y, w = 5 + RNG.normal(size=30), RNG.uniform(0.2, 5, size=30)
+    found, mean, deviation = in_pieces(X, y, np.zeros(3, int), w).standardised()
+    assert mean == pytest.approx(np.average(y, weights=w))
+    assert deviation**2 == pytest.approx(np.average((y - mean) ** 2, weights=w))
+    z = (y - mean) / deviation
+    np.testing.assert_allclose(found.products, X.T @ (w * z), atol=1e-9)
+    assert found.energy == pytest.approx(w @ z**2)
+
+
 def test_likelihoods_with_weights():
     """Of the density of y with covariance K + noise / w, by both ways, and with gradients that fit."""
     X, y, blocks = RNG.normal(size=(30, 5)), RNG.normal(size=30), np.array([0, 0, 1, 1, 1])
     w, log_mu, log_noise = RNG.uniform(0.2, 5, size=30), np.array([0.3, -0.5]), -0.7
     parts = np.array([X[:, blocks == b] @ X[:, blocks == b].T for b in (0, 1)])
-    moments = FeatureMoments.empty(blocks)
-    for rows in (slice(0, 11), slice(11, 30)):
-        moments = moments.merged(FeatureMoments.empty(blocks))
-        moments.add(X[rows], y[rows], w[rows])
+    moments = in_pieces(X, y, blocks, w)
     K = np.tensordot(np.exp(log_mu), parts, axes=1) + np.diag(np.exp(log_noise) / w)
     expected = multivariate_normal(np.zeros(30), K).logpdf(y)
     for way in (BlockGrams(parts, y, w), moments):
