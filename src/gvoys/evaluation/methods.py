@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from gvoys.errors import InputWarning
 from gvoys.graphs.batch import GraphBatch
 
 __all__ = ["LearnerMethod", "Method", "Predict", "Prediction"]
@@ -47,6 +50,14 @@ class Method(Protocol):
         """Learn from the graphs at some places; the result predicts those at others."""
 
 
+@contextmanager
+def _at_ease() -> Iterator[None]:
+    """That a fold lacks the rare labels or classes of another is no mistake of the user."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        yield
+
+
 @dataclass
 class LearnerMethod:
     """A learner of gvoys, such as `RandomWalkClassifier`.
@@ -73,12 +84,14 @@ class LearnerMethod:
 
     def fit(self, train: NDArray[np.int64]) -> Predict:
         """Fit a clone."""
-        fitted = clone(self.model).fit(self.batch[train], self.y[train])
+        with _at_ease():
+            fitted = clone(self.model).fit(self.batch[train], self.y[train])
         self.models.append(fitted)
         return lambda test: self._predict(fitted, test)
 
     def _predict(self, fitted: Any, test: NDArray[np.int64]) -> Prediction:
-        table = fitted.predict_table(self.batch[test])
+        with _at_ease():
+            table = fitted.predict_table(self.batch[test])
         similarity = table.get("similarity")
         if self.classes is None:
             return Prediction(table["prediction"], None, table["deviation"], similarity)
