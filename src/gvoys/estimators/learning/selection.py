@@ -107,4 +107,5 @@ def _score(K: NDArray[np.float64], targets: Targets, split: Any, how: Training) 
     train, test = split
     unseen = targets.take(test)
     model = how.machine(K[np.ix_(train, train)], targets.take(train))
-    return float(model.score(K[np.ix_(test, train)], unseen.codes, sample_weight=unseen.weights))
+    right = model.predict(K[np.ix_(test, train)]) == unseen.codes
+    return float(np.average(right, weights=unseen.weights))  # as model.score does, without its checks
