@@ -88,6 +88,10 @@ class MissingDependencyError(GvoysError, ImportError):
     """An optional package that is needed here and is not installed."""
 
 
+class InputWarning(UserWarning):
+    """Input that can be read, but perhaps not as it was meant."""
+
+
 class VarianceWarning(UserWarning):
     """Sampled walks whose estimate is unbiased but has no finite variance, so that no number of them is enough."""
 

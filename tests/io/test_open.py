@@ -327,7 +327,7 @@ def test_several_real_targets_of_a_tu_dataset(tmp_path):
     ("source", "how", "message"),
     [
         ("a.xls", {}, r"^a.xls is not one of .smi, .csv, .tsv, .txt or .parquet \(SMILES\), .g6, .s6, .jsonl, a TU"),
-        ("a.csv.gz", {}, "is compressed and cannot be read from the middle; unpack it first"),
+        ("a.csv.gz", {}, "a.csv cannot be unpacked: it is damaged, or was not written by gzip"),
         ("none.csv", {}, "there is no file or folder .*none.csv"),
         ("folder", {}, "folder is neither a store nor a dataset of the TU collection"),
         (
@@ -351,7 +351,7 @@ def test_one_sentence_and_a_remedy(tmp_path, source, how, message):
     (tmp_path / "folder").mkdir()
     for name, text in (
         ("a.xls", ""),
-        ("a.csv.gz", ""),
+        ("a.csv.gz", "smiles\nC\n"),
         ("a.csv", "smiles,y\nC,1\n"),
         ("a.smi", "C\n"),
         ("a.jsonl", "{}\n"),

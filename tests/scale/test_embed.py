@@ -403,7 +403,7 @@ def test_a_file_is_seen_only_when_it_is_whole(tmp_path):
     ("name", "text", "message"),
     [
         ("a.xyz", "", "is not one of .smi, .csv"),
-        ("a.smi.gz", "", "unpack it first"),
+        ("a.smi.gz", "C\n", "a.smi cannot be unpacked: it is damaged, or was not written by gzip"),
         ("a.smi", "", "holds no graph"),
         ("a.smi", "garbage\n(((\n", "holds no graph"),
         ("a.csv", "name,y\nx,1\n", "no column 'smiles'; it has 'name', 'y'; choose one with smiles=… or --smiles"),
