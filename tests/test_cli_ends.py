@@ -201,3 +201,10 @@ def test_ids_and_labels_cannot_either(tmp_path):
     assert command.returncode == 0, errors
     assert "1 of 62 rows was skipped" in output
     assert not set(output + errors) & set("\x1b\x07")
+
+
+def test_a_warning_is_one_sentence():
+    """Without the place in the code that Python prints."""
+    code = "import warnings; from gvoys.cli.messages import in_one_sentence\nwith in_one_sentence(): warnings.warn('odd')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "gvoys: odd\n"

@@ -94,7 +94,3 @@ class InputWarning(UserWarning):
 
 class VarianceWarning(UserWarning):
     """Sampled walks whose estimate is unbiased but has no finite variance, so that no number of them is enough."""
-
-
-class InputWarning(UserWarning):
-    """Input that can be read, but perhaps not as it was meant."""

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import unicodedata
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -76,6 +77,11 @@ def begin(json: bool = False) -> Terminal:
     return Terminal(stderr=json)
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """One line, without the place in the code."""
+    _say(f"{message}", "yellow")
+
+
 def answer(result: Any) -> None:
     """Print what a command found, for machines.
 
@@ -93,6 +99,8 @@ def answer(result: Any) -> None:
 def in_one_sentence() -> Iterator[None]:
     """End the process as a command ends: what the user can mend in one sentence, and nothing after Ctrl-C.
 
+    Warnings are sentences as well.
+
     Yields
     ------
     None
@@ -100,7 +108,9 @@ def in_one_sentence() -> Iterator[None]:
     """
     try:
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                yield
         finally:
             sys.stdout.flush()  # here, since a pipe that is closed at exit makes Python complain
     except BrokenPipeError:  # the reader has seen enough
@@ -116,5 +126,5 @@ def in_one_sentence() -> Iterator[None]:
         sys.exit(130)
 
 
-def _say(sentence: str) -> None:
-    Terminal(stderr=True).print(f"gvoys: {sentence}", style="red", highlight=False, soft_wrap=True, markup=False)
+def _say(sentence: str, style: str = "red") -> None:
+    Terminal(stderr=True).print(f"gvoys: {sentence}", style=style, highlight=False, soft_wrap=True, markup=False)

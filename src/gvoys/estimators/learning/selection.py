@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,7 +101,9 @@ def _splits(y: NDArray[Any], smallest: int, how: Training) -> list[Any]:
         n_repeats=_REPEATS if len(y) < _FEW else 1,
         random_state=how.seed,
     )
-    return list(folds.split(y, y))
+    with warnings.catch_warnings():  # of a class with one graph the learner itself warns
+        warnings.filterwarnings("ignore", "The least populated class")
+        return list(folds.split(y, y))
 
 
 def _score(K: NDArray[np.float64], targets: Targets, split: Any, how: Training) -> float:
