@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import ParameterError
+from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import threads
 from gvoys.walks import Moments, Profiles, Sequences, Sketch, SparseProfiles, Walk
@@ -63,6 +63,13 @@ class WalkBlocks:
         """Profiles of some graphs, one for each choice of labels."""
         with threads(self.n_jobs):
             return [self._method(walk).profile(batch, walk) for walk in self.walks]
+
+    def check_labels(self, batch: GraphBatch) -> None:
+        """Raise UnsupportedError where graphs lack labels that walks are compared by."""
+        for kind, held in (("node", batch.n_nodes), ("edge", batch.n_entries)):
+            needed = any(getattr(walk, f"{kind}_labels") for walk in self.walks)
+            if needed and held and getattr(batch, f"{kind}_labels") is None:
+                raise UnsupportedError(f"the fitted graphs had {kind} labels and these have none")
 
     def _method(self, walk: Walk) -> Any:
         if self.width is None:
