@@ -140,7 +140,7 @@ def test_a_scheduler_that_dies_is_one_sentence(molecules, tmp_path):
     address = scheduler.stdout.readline().decode().strip()
     command = start("embed", molecules, "-o", tmp_path / "out", "--rows-per-part", "1", "--scheduler", address)
     try:
-        wait_for((tmp_path / "out" / "job.json").exists)
+        wait_for((tmp_path / "out" / "_job.json").exists)
     finally:
         scheduler.kill()
         scheduler.communicate()

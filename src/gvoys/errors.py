@@ -9,6 +9,7 @@ __all__ = [
     "DivergenceError",
     "GraphError",
     "GvoysError",
+    "InputWarning",
     "LabelError",
     "MissingDependencyError",
     "ModelError",
@@ -89,3 +90,7 @@ class MissingDependencyError(GvoysError, ImportError):
 
 class VarianceWarning(UserWarning):
     """Sampled walks whose estimate is unbiased but has no finite variance, so that no number of them is enough."""
+
+
+class InputWarning(UserWarning):
+    """Input that can be read, but perhaps not as it was meant."""
