@@ -140,7 +140,7 @@ def test_a_scheduler_that_dies_is_one_sentence(molecules, tmp_path):
     address = scheduler.stdout.readline().decode().strip()
     command = start("embed", molecules, "-o", tmp_path / "out", "--rows-per-part", "1", "--scheduler", address)
     try:
-        wait_for((tmp_path / "out" / "job.json").exists)
+        wait_for((tmp_path / "out" / "_job.json").exists)
     finally:
         scheduler.kill()
         scheduler.communicate()
@@ -205,6 +205,6 @@ def test_ids_and_labels_cannot_either(tmp_path):
 
 def test_a_warning_is_one_sentence():
     """Without the place in the code that Python prints."""
-    code = "import warnings; from gvoys.cli.messages import in_one_sentence\nwith in_one_sentence(): warnings.warn('odd')"
+    code = "import warnings, gvoys.cli.messages as m\nwith m.in_one_sentence(): warnings.warn('odd')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == "gvoys: odd\n"

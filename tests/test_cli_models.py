@@ -64,13 +64,24 @@ def test_numbers_from_one_table_to_another(tables):
     assert "4 graphs" in result.output
     found = rows_of(tables / "out.csv")
     assert [row["id"] for row in found] == ["n0", "n2", "n3", "n4"]
-    assert list(found[0]) == ["id", "prediction", "deviation", "lower", "upper", "nearest", "similarity", "unseen"]
+    assert list(found[0]) == [
+        "id",
+        "prediction",
+        "deviation",
+        "lower",
+        "upper",
+        "nearest",
+        "similarity",
+        "unseen",
+        "unlike",
+    ]
     exact = found[0]
     assert float(exact["prediction"]) == pytest.approx(6.1, abs=0.5)
     assert float(exact["lower"]) < float(exact["prediction"]) < float(exact["upper"])
     assert exact["nearest"] == f"t{TRAINING.index('CCCCCO')}"
     assert float(exact["similarity"]) == pytest.approx(1.0)
     assert [float(row["unseen"]) for row in found] == [0.0, 1 / 8, 1.0, 0.0]
+    assert [row["unlike"] for row in found] == ["False", "True", "True", "False"]
     assert float(found[2]["deviation"]) > 2 * float(exact["deviation"])  # it shares nothing with any of them
     assert [row["row"] for row in rows_of(tables / "out.skipped.csv")] == ["2"]
     names = {"train.csv", "new.csv", "model.gvoys", "out.csv", "out.skipped.csv"}
@@ -105,7 +116,7 @@ def test_the_same_as_in_python(target, tables):
             elif values.dtype.kind == "f":
                 np.testing.assert_allclose(np.array(column, float), values, rtol=1e-9, atol=1e-9)
             else:
-                assert column == values.tolist()
+                assert column == [str(value) for value in values.tolist()]
         (tables / "out.csv").unlink()
     direct = model.predict(read.batch)
     np.testing.assert_array_equal(direct, expected["prediction"])

@@ -417,10 +417,10 @@ def test_every_table_in_every_command(tmp_path, form):
     pytest.importorskip("plotly")
     path = TABLES[form](tmp_path)
     assert "4 of 9 rows were skipped" not in run("embed", path, "-o", tmp_path / "out", "--components", 16)
-    with (tmp_path / "out" / "skipped.csv").open(encoding="utf-8") as file:
+    with (tmp_path / "out.skipped.csv").open(encoding="utf-8") as file:
         assert [tuple(row) for row in csv.reader(file)][1:] == [(str(s.row), *s[1:]) for s in (BROKEN, EMPTY["smiles"])]
     said = run("embed", path, "--id", "name", "-o", tmp_path / "named", "--components", 16)
-    assert f"3 of 9 rows were skipped; {tmp_path / 'named' / 'skipped.csv'} lists them" in said
+    assert f"3 of 9 rows were skipped; {tmp_path / 'named.skipped.csv'} lists them" in said
     assert ids_of(tmp_path / "named") == [row[0] for i, row in enumerate(ROWS) if i in (*KEPT, 5)]
     run("kernel", path, "--id", "NAME", "-o", tmp_path / "K.npy", "--components", 16)
     assert (tmp_path / "K.ids.txt").read_text().split() == ids_of(tmp_path / "named")

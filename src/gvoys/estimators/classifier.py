@@ -18,6 +18,7 @@ from gvoys.estimators.learning.alignment import block_alignments
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
+from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, subsample
 from gvoys.estimators.learning.targets import Targets, check_weights, read_classes, warn_of_single_graphs
@@ -97,6 +98,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         The series mu, one coefficient per length.
     contributions_ : ndarray of shape (n_iterations + 1, max_length + 1)
         Alignment of each block with the classes; 1 would be perfect. Not there past `max_exact`.
+    similarity_floor_ : float or None
+        Graphs that are less similar to the nearest fitted one are "unlike" in `predict_table`; None past `max_exact`.
 
     Examples
     --------
@@ -171,6 +174,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         batch, targets = self._read_training(X, y, sample_weight)
         exact = len(batch) <= check_count(self.max_exact, "max_exact")
         self.__dict__.pop("contributions_", None)  # of an earlier fit
+        self.similarity_floor_: float | None = None
         self._fit_profiler(batch)
         self._remember(batch)
         warn_of_single_graphs(self.classes_, targets.codes, calibrated=exact)
@@ -232,6 +236,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         self.chosen_ = self._choose(profiles, targets, progress)
         features, pairs, kernel = self._fit_kernel(profiles)
         self.contributions_ = block_alignments(profiles.labels, targets.codes)
+        self.similarity_floor_ = similarity_floor(pairs.inner)
         return KernelMachine.trained(kernel, features, pairs, targets, self._training(self.chosen_.C, progress))
 
     def _choose(self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress) -> Choice:
@@ -302,7 +307,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     def _begin_streaming(self, batch: GraphBatch, classes: Any) -> LinearMachine:
         if classes is None:
             raise ParameterError("the first partial_fit needs all classes: partial_fit(X, y, classes=[…])")
-        self.classes_ = np.unique(np.asarray(classes))
+        self.classes_, self.similarity_floor_ = np.unique(np.asarray(classes)), None
         weights = self._weights()
         if weights == "balanced":
             raise ParameterError("partial_fit cannot balance classes that it has not seen; give class_weight={…}")
@@ -414,7 +419,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         dict of str to ndarray of shape (n_graphs,)
             "prediction"; "probability CLASS" of each class, where there are probabilities; "nearest", the number of the
             fitted graph that is most like it, and "similarity", the cosine with it, where fitted graphs are kept;
-            "unseen", the share of nodes whose label no fitted graph has.
+            "unseen", the share of nodes whose label no fitted graph has; "unlike", whether some label is unseen or the
+            similarity is below `similarity_floor_`: predictions for such graphs are extrapolations, and at most about
+            1 % of graphs like the fitted ones are among them.
         """
         check_is_fitted(self, "engine_")
         batch = self._read(X)
@@ -427,7 +434,29 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         if found[0].nearest is not None:
             table["nearest"] = self._numbered(np.concatenate([each.nearest for each in found]))
             table["similarity"] = np.concatenate([each.similarity for each in found])
-        return table | {"unseen": self.unseen_labels(batch)}
+        table["unseen"] = self.unseen_labels(batch)
+        floor = getattr(self, "similarity_floor_", None)  # not in files of earlier versions
+        return table | {"unlike": find_unlike(table["unseen"], table.get("similarity"), floor)}
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """The features by which the model compares graphs, below its base kernel.
+
+        For the linear base kernel their dot products, divided by ``kernel_.unit ** 2``, are the model's kernel; the
+        others are functions of their distances.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_features)
+            The features, float32; each row is a function of its graph alone.
+        """
+        check_is_fitted(self, "balance_")
+        batch = self._read(X)
+        return np.concatenate([self._features(batch[block]) for block in _blocks(max(len(batch), 1))])
 
     def _uses_node_labels(self) -> bool:
         return self.profiler_.labels in ("node", "both")

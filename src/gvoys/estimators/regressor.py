@@ -16,6 +16,7 @@ from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
+from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, Posterior
 from gvoys.estimators.learning.targets import check_targets, check_weights, warn_of_constant
 from gvoys.estimators.progress import SILENT, Progress, progress_bars
@@ -82,6 +83,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         Of the fitted graphs' standardised targets.
     curve_ : list of float
         The same after every step of the optimiser.
+    similarity_floor_ : float or None
+        Graphs that are less similar to the nearest fitted one are "unlike" in `predict_table`; None past `max_exact`.
 
     Examples
     --------
@@ -155,6 +158,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         batch, targets, weights = self._keep_weighty(batch, check_targets(y, len(batch)), weights)
         targets = self._standardise(targets, weights)
         self._remember(batch)
+        self.similarity_floor_: float | None = None
         exact = len(batch) <= check_count(self.max_exact, "max_exact")
         with progress_bars(self.verbose) as progress:
             (self._fit_grams if exact else self._fit_features)(batch, targets, weights, progress)
@@ -191,6 +195,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
             fitted = self._take_blocks(batch, None, weights)
             grams = BlockGrams(self.walks_.grams(fitted), targets, weights)
         self.posterior_: Posterior = GramPosterior.of(self.walks_, fitted, grams, *self._learn(grams, progress))
+        self.similarity_floor_ = similarity_floor(np.tensordot(self.mu_[:-1], grams.grams[:-1], axes=1))
 
     def _fit_features(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
         first = slice(_BLOCK)  # graphs enough for the traces
@@ -263,7 +268,9 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         dict of str to ndarray of shape (n_graphs,)
             "prediction"; "deviation", its standard deviation; "lower" and "upper", the ends of its 95 % interval;
             "nearest", the number of the fitted graph that is most like it, and "similarity", the cosine with it, where
-            fitted graphs are kept; "unseen", the share of nodes whose label no fitted graph has.
+            fitted graphs are kept; "unseen", the share of nodes whose label no fitted graph has; "unlike", whether
+            some label is unseen or the similarity is below `similarity_floor_`: predictions for such graphs are
+            extrapolations, and at most about 1 % of graphs like the fitted ones are among them.
         """
         batch = as_batch(X)
         mean, deviation = self.predict(batch, return_std=True)
@@ -275,7 +282,32 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         if known:
             nearest, similarity = map(np.concatenate, zip(*known, strict=True))
             table |= {"nearest": self._numbered(nearest), "similarity": similarity}
-        return table | {"unseen": self.unseen_labels(batch)}
+        table["unseen"] = self.unseen_labels(batch)
+        floor = getattr(self, "similarity_floor_", None)  # not in files of earlier versions
+        return table | {"unlike": find_unlike(table["unseen"], table.get("similarity"), floor)}
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """The features by which the model compares graphs: their dot products are its kernel, sum_b mu_b K_b.
+
+        Past `max_exact` they are those that it was fitted with. Up to it the kernel is exact, and the counts of label
+        sequences are hashed to `n_components` numbers: products are unbiased, with a standard error of at most
+        sqrt(2 / n_components) sqrt(K(G, G) K(H, H)). ``set_params(n_components=…)`` widens them without another fit.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_features)
+            The features, float32; each row is a function of its graph alone.
+        """
+        check_is_fitted(self, "posterior_")
+        batch, width = self._read(X), check_count(self.n_components, "n_components")
+        starts = range(0, max(len(batch), 1), _AT_ONCE)
+        parts = (self.posterior_.features(batch[first : first + _AT_ONCE], width) for first in starts)
+        return np.concatenate([part.astype(np.float32) for part in parts])
 
     def _uses_node_labels(self) -> bool:
         return any(walk.node_labels for walk in self.walks_.walks)

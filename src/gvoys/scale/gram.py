@@ -28,8 +28,8 @@ from gvoys.io.sources import FileSource
 from gvoys.scale.embed import embed_file
 from gvoys.scale.job import Parameters, read_job
 from gvoys.scale.matrix import create_matrix, open_matrix
-from gvoys.scale.parts import part_features, part_ids, part_path, read_summary
-from gvoys.scale.run import SKIPPED, Progress, Summary, Worker
+from gvoys.scale.parts import part_features, part_ids, part_path, read_summary, skipped_beside
+from gvoys.scale.run import Progress, Summary, Worker
 
 __all__ = ["write_gram"]
 
@@ -128,14 +128,13 @@ def _write_ids(work: Path, n_parts: int) -> None:
     ids = (name for index in range(n_parts) for name in part_ids(part_path(work / "features", index)))
     with appearing(work / _IDS) as partial:
         partial.write_text("".join(f"{name}\n" for name in ids), encoding="utf-8")
-    with appearing(work / SKIPPED) as partial:
-        shutil.copyfile(work / "features" / SKIPPED, partial)
 
 
 def _move(work: Path, out: Path) -> None:
     """Give the results their names, the matrix last."""
-    for file, name in zip((_IDS, SKIPPED, _MATRIX), (*_beside(out), out), strict=True):
-        (work / file).replace(name)
+    made = work / _IDS, skipped_beside(work / "features"), work / _MATRIX
+    for file, name in zip(made, (*_beside(out), out), strict=True):
+        file.replace(name)
     _remove(work)
 
 

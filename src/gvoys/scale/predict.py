@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import csv
+import os
 import shutil
-from collections.abc import Iterator
+import warnings
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import ParameterError
+from gvoys.errors import InputWarning, ParameterError
 from gvoys.estimators.saving import load_model
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.files import appearing, as_path, check_new, check_output, lock_beside, locked
+from gvoys.io.files import appearing, as_path, check_new, check_output, lock_beside, locked, remove_left_over
 from gvoys.io.open import open_graphs
 from gvoys.io.sources import FileSource
 from gvoys.io.sources.base import digest_file
 from gvoys.scale.job import VERSION
 from gvoys.scale.parts import part_path
-from gvoys.scale.run import SKIPPED, Columns, Progress, Summary, Task, Worker, run_job
+from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.walks.checks import check_count
 
 __all__ = ["predict_file"]
@@ -28,8 +30,14 @@ __all__ = ["predict_file"]
 class _Prediction(Task):
     """Makes parts of predictions."""
 
+    @property
+    def skipped(self) -> Path:
+        return self.folder / "_skipped.csv"  # the folder goes in the end
+
     def compute(self, batch: GraphBatch) -> Columns:
-        table: Columns = self.model.predict_table(batch)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)  # the summary tells it once, and not once per part
+            table: Columns = self.model.predict_table(batch)
         return table
 
     def empty(self) -> Columns:
@@ -74,7 +82,7 @@ def predict_file(
     Returns
     -------
     Summary
-        Numbers of graphs, skipped rows and parts.
+        Numbers of graphs, skipped rows and parts, and of graphs that are unlike all that the model was fitted on.
 
     Raises
     ------
@@ -96,32 +104,43 @@ def predict_file(
     job = {"version": VERSION, "input": source.identity(), "model": digest_file(as_path(model))}
     job["parameters"] = {"rows_per_part": check_count(rows_per_part, "rows_per_part"), "id": id, "smiles": smiles}
     with locked(lock_beside(out), out):
+        remove_left_over(work)
         if not work.exists():
             check_new(out)
-        summary = run_job(_Prediction(source, work, loaded), job, worker, on_progress)
-        _write_table(work, out, summary.n_parts, training.get("ids"))
-        shutil.rmtree(work)
-    return summary
+        task = _Prediction(source, work, loaded)
+        summary = run_job(task, job, worker, on_progress)
+        n_unseen, n_unlike = _write_table(task, out, summary.n_parts, training.get("ids"))
+        _remove(work)
+    return replace(summary, n_unseen=n_unseen, n_unlike=n_unlike)
 
 
-def _write_table(work: Path, out: Path, n_parts: int, ids: list[str] | None) -> None:
-    """The skipped rows, then the parts one after the other."""
+def _remove(work: Path) -> None:
+    """Remove the folder, in one step: half of it would be no run that goes on."""
+    gone = work.with_name(f".{work.name}.{os.getpid()}.partial")
+    work.replace(gone)
+    shutil.rmtree(gone)
+
+
+def _write_table(task: Task, out: Path, n_parts: int, ids: list[str] | None) -> tuple[int, int]:
+    """The skipped rows, then the parts one after the other; gives how many graphs have unseen labels, or are unlike."""
+    n_unseen = n_unlike = 0
     with appearing(out.with_suffix(".skipped.csv")) as partial:
-        shutil.copyfile(work / SKIPPED, partial)
+        shutil.copyfile(task.skipped, partial)
     with appearing(out) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         for index in range(n_parts):
-            names, rows = _read(part_path(work, index), ids)
+            columns = _read(part_path(task.folder, index), ids)
             if index == 0:
-                table.writerow(names)
-            table.writerows(rows)
+                table.writerow(columns)
+            table.writerows(zip(*columns.values(), strict=True))
+            n_unseen += sum(share > 0 for share in columns["unseen"])
+            n_unlike += sum(columns["unlike"])
+    return n_unseen, n_unlike
 
 
-def _read(part: Path, ids: list[str] | None) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Names and rows of a part; the nearest graph by its id."""
-    found = pyarrow("parquet").read_table(part)
-    columns = [found.column(name).to_pylist() for name in found.column_names]
-    if ids and "nearest" in found.column_names:
-        place = found.column_names.index("nearest")
-        columns[place] = [ids[number] for number in columns[place]]
-    return found.column_names, zip(*columns, strict=True)
+def _read(part: Path, ids: list[str] | None) -> dict[str, list[Any]]:
+    """Columns of a part; the nearest graph by its id."""
+    columns: dict[str, list[Any]] = pyarrow("parquet").read_table(part).to_pydict()
+    if ids and "nearest" in columns:
+        columns["nearest"] = [ids[number] for number in columns["nearest"]]
+    return columns
