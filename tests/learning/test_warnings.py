@@ -176,10 +176,12 @@ def test_a_warning_through_scikit_learn_names_the_line_that_called_it():
 
 
 def test_folds_of_one_collection_may_lack_labels():
-    from gvoys.estimators.learning.evaluation import evaluate_folds
+    from gvoys.evaluation import LearnerMethod, evaluate, make_folds
 
+    y = np.arange(10.0)
     graphs = gv.GraphBatch.concatenate([*(labelled(["C"] * n) for n in range(2, 11)), labelled(["F", "F"])])
-    assert said(evaluate_folds, regressor(), graphs, np.arange(10.0), 5) == []
+    method = LearnerMethod(regressor(), graphs, y, None)
+    assert said(evaluate, {"ours": method}, y, None, make_folds(y, False, 5, (0,))) == []
 
 
 # -- targets

@@ -436,7 +436,7 @@ def test_a_missing_input_and_parameters_out_of_range(inputs, tmp_path):
 
 
 def test_graphs_in_memory_have_another_way(tmp_path):
-    with pytest.raises(ParameterError, match="embed_file takes a file; for graphs in memory use RandomWalkFeatures"):
+    with pytest.raises(ParameterError, match="this takes a file; for graphs in memory use the estimators"):
         embed_file(["CCO", "CC"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

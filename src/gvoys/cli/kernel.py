@@ -34,9 +34,10 @@ def kernel(
     console = begin(json)
     from gvoys.cli.stream import run_parts
     from gvoys.scale import write_gram
+    from gvoys.scale.job import Parameters
 
     how: dict[str, Any] = {**read_options(reading, molecules), "normalize": normalize}
-    parameters = parameters_of(walks, lengths, parts.rows_per_part, device)
+    options = parameters_of(walks, lengths=lengths, rows_per_part=parts.rows_per_part, device=device)
 
     def work(worker: Any, on_progress: Any, bar: Any) -> Any:
         rows = bar.add_task("kernel", total=None, start=False, rate="")
@@ -45,6 +46,8 @@ def kernel(
             bar.start_task(rows)
             bar.update(rows, completed=done, total=total)
 
-        return write_gram(data, out, parameters, **how, worker=worker, on_progress=on_progress, on_rows=on_rows)
+        return write_gram(
+            data, out, Parameters(**options), **how, worker=worker, on_progress=on_progress, on_rows=on_rows
+        )
 
     run_parts(console, "profiles", out, out.with_suffix(".skipped.csv"), parts, n_jobs, json, work)

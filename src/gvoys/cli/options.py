@@ -35,7 +35,7 @@ __all__ = [
     "Targets",
     "Walks",
     "flat",
-    "given_options",
+    "is_given",
     "no_labels",
     "read_options",
 ]
@@ -162,14 +162,10 @@ def _taken(group: Any, values: dict[str, Any]) -> dict[str, Any]:
     return {each.name: values.pop(each.name) for each in fields(group)}
 
 
-def given_options(group: Any) -> list[str]:
-    """The options of a group that the user has given, as they are spelled."""
-    import click
-
-    context = click.get_current_context()
-    default = click.core.ParameterSource.DEFAULT
-    names = [each.name for each in fields(group)]
-    return [f"--{name.replace('_', '-')}" for name in names if context.get_parameter_source(name) is not default]
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether the user has given an option, by the name of its parameter."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
 
 def read_options(reading: Reading, molecules: Molecules) -> dict[str, Any]:

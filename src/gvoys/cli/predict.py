@@ -14,7 +14,7 @@ __all__ = ["predict"]
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="The file that `gvoys train` wrote.")],
+    model: Annotated[Path, typer.Argument(help="The file or folder that `gvoys train` wrote.")],
     data: Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="NAME.csv for the predictions.")],
     parts: Parts,
@@ -31,8 +31,10 @@ def predict(
     """Predict with a trained model: a table of ids, predictions and how sure they are.
 
     Classes come with their probabilities, numbers with a deviation and a 95 % interval. Where the model keeps its
-    training graphs, the nearest of them is named; *unseen* is the share of nodes whose label no training graph has. A
-    run that was stopped or killed goes on where it was when the command is given again.
+    training graphs, the nearest of them is named. *unseen* is the share of nodes whose label no training graph has, and
+    *unlike* marks graphs that are unlike all training graphs, so that predictions for them are guesses. Molecules are
+    read as those of the training table were. A run that was stopped or killed goes on where it was when the command is
+    given again.
     """
     console = begin(json)
     from gvoys.cli.stream import run_parts

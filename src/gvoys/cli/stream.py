@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from gvoys.cli.messages import answer
 from gvoys.cli.options import Parts
-from gvoys.cli.read import say_skipped
+from gvoys.cli.read import say, say_skipped
 from gvoys.errors import GvoysError
 from gvoys.scale.run import Summary
 from gvoys.threads import threads
@@ -62,6 +62,9 @@ def run_parts(
         made = f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}"
         console.print(made, highlight=False, soft_wrap=True, markup=False)
     say_skipped(console, summary.n_skipped, summary.n_graphs, file=skipped)
+    if summary.n_unlike:
+        unseen = f", {summary.n_unseen:,} of them with labels that none of these has" if summary.n_unseen else ""
+        say(console, f"{summary.n_unlike:,} graphs are unlike all training graphs{unseen}: see the column unlike")
     if not summary.n_graphs:
         raise GvoysError("no graph could be read")
 

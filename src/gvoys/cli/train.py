@@ -41,8 +41,8 @@ def train(
     from gvoys.cli.learner import learner_for, prepare
     from gvoys.io.files import check_new, check_output
 
-    check_output(out)
     check_new(out)
+    check_output(out)
     models = []
     columns: list[Any] = [*dict.fromkeys(target)] if target else [None]
     for column in columns:

@@ -73,6 +73,8 @@ def make_folds(
         else:
             splits = _grouped_splits(np.asarray(groups), y if classify else np.zeros(len(y)), n_folds, seed)
         folds += [Fold(seed, number, *split) for number, split in enumerate(splits, 1)]
+    if classify and any(len(np.unique(y[fold.train])) < 2 for fold in folds):
+        raise ParameterError("groups leave a fold with one class to learn from; take fewer --folds or another --split")
     return folds
 
 

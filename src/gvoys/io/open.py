@@ -61,6 +61,7 @@ def open_graphs(
           from its first lines; both are read from a temporary copy;
         - a dataset of the TU collection: a zip, a folder, or its name, such as "MUTAG"; its column is "class", or
           "target" for real numbers;
+        - what `open_graphs` returned, as it is;
         - a GraphBatch, or a list of anything that `as_batch` takes: networkx, igraph, PyG, SciPy, GraKeL, RDKit.
     smiles : str, default="smiles"
         Column of a table that holds the SMILES. Case does not matter in names of columns.
@@ -94,6 +95,8 @@ def open_graphs(
     >>> graphs.skipped
     [Skipped(row=2, text='C1CC', reason="RDKit cannot read the SMILES 'C1CC'")]
     """
+    if isinstance(source, GraphSource):
+        return source
     _check_names(smiles, id, target)
     try:
         opened = _open(source, smiles, id, target, root)

@@ -7,13 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.open import open_graphs
+from gvoys.io.chemistry import Chemistry
 from gvoys.io.sources import FileSource
 from gvoys.scale.job import Parameters
 from gvoys.scale.like import given_parameters, read_like
+from gvoys.scale.reading import open_file
 from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 
 __all__ = ["embed_file"]
@@ -30,7 +30,7 @@ class _Embedding(Task):
 
 
 def embed_file(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | FileSource,
     folder: Path,
     parameters: Parameters | Mapping[str, Any] | None = None,
     *,
@@ -38,6 +38,7 @@ def embed_file(
     smiles: str | None = None,
     id: str | None = None,
     root: str | PathLike[str] | None = None,
+    chemistry: Chemistry | dict[str, Any] | None = None,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
 ) -> Summary:
@@ -45,8 +46,8 @@ def embed_file(
 
     Parameters
     ----------
-    path : str or path-like
-        A file, folder or name of a dataset that `open_graphs` takes.
+    path : str, path-like or FileSource
+        A file, folder or name of a dataset that `open_graphs` takes, or what it returned.
     folder : Path
         A new folder, or that of an earlier run with the same input and parameters. Rows that cannot be read are
         skipped, and listed in FOLDER.skipped.csv beside it.
@@ -63,6 +64,8 @@ def embed_file(
         Column that holds the ids; None numbers the rows.
     root : str, path-like or None, default=None
         A folder that holds the TU dataset, where `path` is its name.
+    chemistry : Chemistry, dict or None, default=None
+        What of a molecule becomes part of its graph, as in `open_graphs`; None means as in `like`, or the defaults.
     worker : callable or None, default=None
         Makes the parts, such as `Cluster.run`; None makes them in this process.
     on_progress : callable or None, default=None
@@ -86,10 +89,6 @@ def embed_file(
     pyarrow()
     folder = Path(folder).absolute()  # workers may stand elsewhere
     given, model_or_run = given_parameters(parameters), read_like(like)
-    source = open_graphs(path, smiles=smiles or model_or_run.smiles or "smiles", id=id, root=root)
-    if not isinstance(source, FileSource):
-        raise ParameterError(
-            "embed_file takes a file; for graphs in memory use RandomWalkFeatures, or write_store first"
-        )
+    source = open_file(path, model_or_run.reading, smiles, chemistry, id=id, root=root)
     model, job = model_or_run.plan(source, given)
     return run_job(_Embedding(source, folder, model), job, worker, on_progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -48,8 +48,8 @@ class Like(Protocol):
     """What the features of a run are like."""
 
     @property
-    def smiles(self) -> str | None:
-        """Column of the SMILES there."""
+    def reading(self) -> Mapping[str, Any]:
+        """How graphs were read there: the column of SMILES, and the chemistry."""
 
     def plan(self, source: FileSource, given: dict[str, Any]) -> Plan:
         """The same features for another file; `given` are the parameters that were asked for."""
@@ -104,7 +104,7 @@ def given_parameters(parameters: Parameters | Mapping[str, Any] | None) -> dict[
     if isinstance(parameters, Parameters):
         return asdict(parameters)
     given = dict(parameters or {})
-    known = [field.name for field in fields(Parameters)]
+    known = [each.name for each in fields(Parameters)]
     for name in given:
         if name not in known:
             raise ParameterError(f"there is no parameter {name!r}; there are {', '.join(known)}")
@@ -115,7 +115,7 @@ def given_parameters(parameters: Parameters | Mapping[str, Any] | None) -> dict[
 class _Nothing:
     """No other features: the parameters say it all."""
 
-    smiles: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def plan(self, source: FileSource, given: dict[str, Any]) -> Plan:
         parameters = Parameters(**given)
@@ -133,7 +133,10 @@ class _Run:
 
     folder: Path
     job: dict[str, Any]
-    smiles: str | None = None
+
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        return {"chemistry": _chemistry(self.job)}
 
     def plan(self, source: FileSource, given: dict[str, Any]) -> Plan:
         theirs = _signature(self.job)
@@ -187,8 +190,8 @@ class _Model:
     model: Any
 
     @property
-    def smiles(self) -> str | None:
-        return (getattr(self.model, "training_", None) or {}).get("smiles")
+    def reading(self) -> Mapping[str, Any]:
+        return getattr(self.model, "training_", None) or {}
 
     def plan(self, source: FileSource, given: dict[str, Any]) -> Plan:
         rows = given.get("rows_per_part", Parameters.rows_per_part)
@@ -261,9 +264,14 @@ def _signature(job: dict[str, Any]) -> dict[str, Any]:
         if model is not None:
             return {"model": model, "width": fitted["width"]}
         names = ("refine", "backtrack") if fitted["method"] == Moments.name else ("refine", "backtrack", "seed")
-        return {"model": None} | {name: asked[name] for name in names} | fitted
+        return {"model": None, "chemistry": _chemistry(job)} | {name: asked[name] for name in names} | fitted
     except (KeyError, TypeError, AttributeError):
         raise ParameterError("the file of a job is damaged; embed its graphs again, into another folder") from None
+
+
+def _chemistry(job: dict[str, Any]) -> dict[str, Any]:
+    """Options of chemistry that differ from the defaults."""
+    return dict(job["input"].get("chemistry") or {})
 
 
 def _digest(signature: dict[str, Any]) -> str:

@@ -11,16 +11,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import InputWarning, ParameterError
-from gvoys.estimators.saving import load_model
+from gvoys.errors import InputWarning
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.files import appearing, as_path, check_new, check_output, lock_beside, locked, remove_left_over
-from gvoys.io.open import open_graphs
+from gvoys.io.files import appearing, check_new, check_output, lock_beside, locked, remove_left_over
 from gvoys.io.sources import FileSource
-from gvoys.io.sources.base import digest_file
 from gvoys.scale.job import VERSION
+from gvoys.scale.models import load_models
 from gvoys.scale.parts import part_path
+from gvoys.scale.reading import open_file
 from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.walks.checks import check_count
 
@@ -46,7 +45,7 @@ class _Prediction(Task):
 
 def predict_file(
     model: str | PathLike[str],
-    path: str | PathLike[str],
+    path: str | PathLike[str] | FileSource,
     out: Path,
     *,
     smiles: str | None = None,
@@ -61,13 +60,14 @@ def predict_file(
     Parameters
     ----------
     model : str or path-like
-        File of a model that was saved.
-    path : str or path-like
-        A file, folder or name of a dataset that `open_graphs` takes.
+        File of a model that was saved, or a folder of several: their columns begin with the names of their targets.
+    path : str, path-like or FileSource
+        A file, folder or name of a dataset that `open_graphs` takes, or what it returned.
     out : Path
         The table, NAME.csv, with one row for each graph; rows that cannot be read are in NAME.skipped.csv.
     smiles : str or None, default=None
-        Column of a table that holds the SMILES; None means that of the training table.
+        Column of a table that holds the SMILES; None means that of the training table, whose
+        chemistry is used too.
     id : str or None, default=None
         Column that holds the ids; None numbers the rows.
     root : str, path-like or None, default=None
@@ -95,21 +95,18 @@ def predict_file(
     """
     pyarrow()
     check_output(out)
-    loaded = load_model(model)
-    training: dict[str, Any] = getattr(loaded, "training_", None) or {}
-    source = open_graphs(path, smiles=smiles or training.get("smiles") or "smiles", id=id, root=root)
-    if not isinstance(source, FileSource):
-        raise ParameterError("predict_file takes a file; for graphs in memory use load_model and predict_table")
+    models = load_models(model)
+    source = open_file(path, models.reading, smiles, None, id=id, root=root)
     work = out.with_name(f"{out.name}.work").absolute()
-    job = {"version": VERSION, "input": source.identity(), "model": digest_file(as_path(model))}
+    job = {"version": VERSION, "input": source.identity(), "model": models.digest}
     job["parameters"] = {"rows_per_part": check_count(rows_per_part, "rows_per_part"), "id": id, "smiles": smiles}
     with locked(lock_beside(out), out):
         remove_left_over(work)
         if not work.exists():
             check_new(out)
-        task = _Prediction(source, work, loaded)
+        task = _Prediction(source, work, models)
         summary = run_job(task, job, worker, on_progress)
-        n_unseen, n_unlike = _write_table(task, out, summary.n_parts, training.get("ids"))
+        n_unseen, n_unlike = _write_table(task, out, summary.n_parts)
         _remove(work)
     return replace(summary, n_unseen=n_unseen, n_unlike=n_unlike)
 
@@ -121,9 +118,10 @@ def _remove(work: Path) -> None:
     shutil.rmtree(gone)
 
 
-def _write_table(task: Task, out: Path, n_parts: int, ids: list[str] | None) -> tuple[int, int]:
+def _write_table(task: Task, out: Path, n_parts: int) -> tuple[int, int]:
     """The skipped rows, then the parts one after the other; gives how many graphs have unseen labels, or are unlike."""
     n_unseen = n_unlike = 0
+    ids = task.model.training_ids()
     with appearing(out.with_suffix(".skipped.csv")) as partial:
         shutil.copyfile(task.skipped, partial)
     with appearing(out) as partial, partial.open("w", newline="", encoding="utf-8") as file:
@@ -133,14 +131,21 @@ def _write_table(task: Task, out: Path, n_parts: int, ids: list[str] | None) -> 
             if index == 0:
                 table.writerow(columns)
             table.writerows(zip(*columns.values(), strict=True))
-            n_unseen += sum(share > 0 for share in columns["unseen"])
-            n_unlike += sum(columns["unlike"])
+            n_unseen += _count(columns, "unseen")
+            n_unlike += _count(columns, "unlike")
     return n_unseen, n_unlike
 
 
-def _read(part: Path, ids: list[str] | None) -> dict[str, list[Any]]:
-    """Columns of a part; the nearest graph by its id."""
+def _count(columns: dict[str, list[Any]], kind: str) -> int:
+    """How many graphs have a number above zero in a column of this kind, of any model."""
+    found = [values for name, values in columns.items() if name.split(" ")[-1] == kind]
+    return sum(any(value > 0 for value in row) for row in zip(*found, strict=True))
+
+
+def _read(part: Path, ids: dict[str, list[str]]) -> dict[str, list[Any]]:
+    """Columns of a part; nearest graphs by their ids."""
     columns: dict[str, list[Any]] = pyarrow("parquet").read_table(part).to_pydict()
-    if ids and "nearest" in columns:
-        columns["nearest"] = [ids[number] for number in columns["nearest"]]
+    for name, known in ids.items():
+        if name in columns:
+            columns[name] = [known[number] for number in columns[name]]
     return columns
