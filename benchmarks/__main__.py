@@ -19,6 +19,7 @@ from benchmarks import (
     huge,
     learning,
     loading,
+    newcomer,
     scale,
     scaling,
     sketch,
@@ -38,7 +39,8 @@ SECTIONS = {
     "learning": learning.run,
     "scale": scale.run,
 }
-LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run}  # only where named: minutes, and gigabytes of disk
+# only where named: they take minutes, or gigabytes of disk
+LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run, "newcomer": newcomer.run}
 
 COMPARISONS = {
     "against": against.main,

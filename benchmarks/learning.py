@@ -10,8 +10,8 @@ import gvoys as gv
 from benchmarks.memory import peak_memory
 from benchmarks.timing import measure, show
 from gvoys.errors import DatasetError
-from gvoys.estimators.learning.comparison import compare_layers
 from gvoys.estimators.learning.gaussian import BlockGrams, maximise_likelihood
+from gvoys.evaluation.series import compare_layers
 
 N_SPLITS = 10
 KERNELS = ("Tanimoto, ECFP4 counts", "walks, atoms and bonds", "and refined once, each round with its own mu")

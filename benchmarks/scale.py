@@ -28,16 +28,15 @@ print(time.perf_counter() - begin, 0)
 """
 EMBEDDING = """
 import resource, sys, time
+from contextlib import nullcontext
 from pathlib import Path
-from rich.console import Console
-from gvoys.cli.stream import Data, Where, run_embed
-from gvoys.scale.job import Parameters
+from gvoys.scale import embed_file
+from gvoys.scale.cluster import open_cluster
 if __name__ == "__main__":
     begin = time.perf_counter()
-    workers = int(sys.argv[3]) or None
-    quiet = Console(quiet=True)
-    data = Data(sys.argv[1], "smiles", None, None)
-    run_embed(quiet, data, Path(sys.argv[2]), Parameters(), Where(workers, None))
+    workers = int(sys.argv[3])
+    with open_cluster(workers, None) if workers else nullcontext() as cluster:
+        embed_file(sys.argv[1], Path(sys.argv[2]), worker=cluster and cluster.run)
     print(time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gvoys.estimators.learning.comparison import Comparison, compare_layers, compare_machines
+from gvoys.evaluation.series import Comparison, compare_layers, compare_machines
 from gvoys.graphs.batch import GraphBatch
 from reproduce.pairs import load_or_none
 from reproduce.result import Plan, Result, Row, shown_scores

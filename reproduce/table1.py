@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.estimators.learners import RandomWalkClassifier
-from gvoys.estimators.learning.comparison import nested_score
-from gvoys.estimators.learning.evaluation import evaluate_folds, fold_splits
+from gvoys.evaluation import LearnerMethod, evaluate, make_folds
+from gvoys.evaluation.folds import fold_splits
+from gvoys.evaluation.series import nested_score
 from gvoys.graphs.batch import GraphBatch
 from gvoys.paper import GraphVoyagers
 from gvoys.series import Geometric
@@ -50,12 +51,14 @@ def _row(name: str, batch: GraphBatch, y: NDArray[Any], n_folds: int, plan: Plan
     plan.tell(f"table1, {name}, walks")
     faithful = [_voyagers(batch, y, labels, n_folds, plan.seed) for labels in (None, "node")]
     plan.tell(f"table1, {name}, classifier")
-    best = evaluate_folds(RandomWalkClassifier(), batch, y, n_folds, (plan.seed,))
+    classes = np.unique(y)
+    ours = LearnerMethod(RandomWalkClassifier(), batch, y, classes)
+    best = evaluate({"classifier": ours}, y, classes, make_folds(y, True, n_folds, (plan.seed,)))
     return Row(
         name,
         f"exact {exact}; walks {plain}, with labels {labelled}",
         f"walks {shown_scores(faithful[0])}, with labels {shown_scores(faithful[1])}",
-        shown_scores(best.scores[0]),
+        shown_scores(best.scores()[0].tolist()),
     )
 
 

@@ -140,7 +140,7 @@ def test_a_scheduler_that_dies_is_one_sentence(molecules, tmp_path):
     address = scheduler.stdout.readline().decode().strip()
     command = start("embed", molecules, "-o", tmp_path / "out", "--rows-per-part", "1", "--scheduler", address)
     try:
-        wait_for((tmp_path / "out" / "job.json").exists)
+        wait_for((tmp_path / "out" / "_job.json").exists)
     finally:
         scheduler.kill()
         scheduler.communicate()
@@ -195,9 +195,17 @@ def test_bytes_that_are_not_text(tmp_path):
 
 def test_ids_and_labels_cannot_either(tmp_path):
     pytest.importorskip("rdkit")
-    (tmp_path / "a\x1b[2J.csv").write_text("smiles,y\nCCO,1\n\x1b]0;mine\x07C1CC,2\n" + "CC,1\nCCC,2\n" * 30)
+    chains = "".join(f"{'C' * (k + 2)},{k % 2 + 1}\n" for k in range(40))
+    (tmp_path / "a\x1b[2J.csv").write_text(f"smiles,y\nCCO,1\n\x1b]0;mine\x07C1CC,2\n{chains}")
     command = start("evaluate", tmp_path / "a\x1b[2J.csv", "--target", "y", "--folds", "2", "--seed", "0")
     output, errors = command.communicate()
     assert command.returncode == 0, errors
-    assert "1 of 62 rows was skipped" in output
+    assert "1 of 42 rows was skipped" in output
     assert not set(output + errors) & set("\x1b\x07")
+
+
+def test_a_warning_is_one_sentence():
+    """Without the place in the code that Python prints."""
+    code = "import warnings, gvoys.cli.messages as m\nwith m.in_one_sentence(): warnings.warn('odd')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "gvoys: odd\n"

@@ -1,5 +1,6 @@
 """gvoys evaluate and gvoys learn, as a user meets them."""
 
+import csv
 import json
 import re
 
@@ -9,6 +10,11 @@ from typer.testing import CliRunner
 
 from gvoys.cli import app
 from gvoys.cli.read import is_real
+
+
+def rows_of(file):
+    with file.open(newline="") as held:
+        return list(csv.DictReader(held))
 
 
 def run(*arguments):
@@ -36,11 +42,15 @@ def test_evaluate_writes_what_it_found(mutag, tmp_path):
     result = run("evaluate", mutag, "--folds", 3, "--seed", 5, "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert "everything chosen inside the training folds" in result.output
-    assert sorted(file.name for file in (tmp_path / "MUTAG").iterdir()) == [
-        "confusion.png",
-        "lengths.png",
-        "results.json",
-    ]
+    files = ["confusion.png", "lengths.png", "predictions.csv", "report.html", "results.json"]
+    assert sorted(file.name for file in (tmp_path / "MUTAG").iterdir()) == files
+    rows = rows_of(tmp_path / "MUTAG" / "predictions.csv")
+    assert len(rows) == 188
+    assert sum(int(row["error"]) for row in rows) == sum(row["truth"] != row["prediction"] for row in rows)
+    page = (tmp_path / "MUTAG" / "report.html").read_text()
+    assert page.count("data:image/png;base64,") == 2
+    assert "http" not in page  # it needs no network
+    assert "WL + SVC" in result.output
     found = json.loads((tmp_path / "MUTAG" / "results.json").read_text())
     assert np.shape(found["scores"]) == (1, 3)
     assert found["seeds"] == [5]
@@ -59,14 +69,92 @@ def test_tables_of_molecules(table, tmp_path):
     pytest.importorskip("matplotlib")
     result = run("evaluate", table, "--target", "kind", "--folds", 3, "--seed", 0)
     assert result.exit_code == 0, result.output
-    assert "%" in result.output
-    result = run("evaluate", table, "--target", "size", "--folds", 3, "--out", tmp_path / "plots")
+    assert "gvoys is ahead of majority by" in result.output
+    assert "more than noise" in result.output
+    result = run("evaluate", table, "--target", "size", "--folds", 3, "--out", tmp_path / "plots", "--no-baselines")
     assert result.exit_code == 0, result.output
     assert "RMSE" in result.output
+    assert "majority" not in result.output
     assert (tmp_path / "plots" / "chains" / "predictions.png").stat().st_size > 1000
     found = json.loads((tmp_path / "plots" / "chains" / "results.json").read_text())
     assert found["mean"] < 1.0
     assert found["seeds"] == [0, 1, 2]  # few graphs, so that one split says little
+
+
+def test_several_targets_and_json(table, tmp_path):
+    pytest.importorskip("matplotlib")
+    options = ("--folds", 2, "--seed", 1, "--json", "--out", tmp_path / "out")
+    result = run("evaluate", table, "--target", "size", "--target", "kind", *options)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)  # and all else is on standard error
+    assert [(each["target"], each["score"]) for each in found] == [("size", "RMSE"), ("kind", "accuracy")]
+    assert list(found[0]["methods"]) == ["gvoys", "mean", "WL + GP", "ECFP4 + RF", "Tanimoto + GP"]
+    assert found[0]["methods"]["mean"]["difference"]["more_than_noise"] in (True, False)
+    assert np.shape(found[1]["scores"]) == (1, 2)
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["chains-kind", "chains-size"]
+
+
+def test_a_target_that_is_given_twice_counts_once(table):
+    result = run("evaluate", table, "--target", "kind", "--target", "kind", "--folds", 2, "--seed", 0, "--no-baselines")
+    assert result.exit_code == 0, result.output
+    assert result.output.count("everything chosen inside") == 1
+
+
+def test_duplicates_are_never_on_both_sides_and_said(table, tmp_path):
+    pytest.importorskip("matplotlib")
+    with table.open("a") as file:
+        file.write("OCC,9.9,acid\nOCCC,9.9,other\n")  # CCO and CCCO again
+    same = [{"CCO", "OCC"}, {"CCCO", "OCCC"}]
+    smiles = {str(row): line.split(",")[0] for row, line in enumerate(table.read_text().split()[1:], 1)}
+    options = ("--target", "kind", "--folds", 4, "--seed", 3, "--no-baselines", "--out", tmp_path / "out")
+    result = run("evaluate", table, *options)
+    assert "2 are duplicates of others, by their canonical SMILES; they stay in one fold" in result.output
+    rows = rows_of(tmp_path / "out" / "chains" / "predictions.csv")
+    for pair in same:
+        assert len({row["fold"] for row in rows if smiles[row["id"]] in pair}) == 1
+    result = run("evaluate", table, *options, "--duplicates", "merge")
+    assert "2 duplicates were merged, without 1 molecules of several classes" in result.output
+    assert len(rows_of(tmp_path / "out" / "chains" / "predictions.csv")) == 59
+
+
+def test_splits(table, tmp_path):
+    lines = table.read_text().split()
+    table.write_text("\n".join([f"{lines[0]},lab", *(f"{line},{k % 5}" for k, line in enumerate(lines[1:]))]))
+    options = ("--target", "kind", "--folds", 5, "--seed", 0, "--no-baselines", "--out", tmp_path / "out")
+    result = run("evaluate", table, *options, "--split", "group", "--group", "lab")
+    assert result.exit_code == 0, result.output
+    rows = rows_of(tmp_path / "out" / "chains" / "predictions.csv")
+    fold_of = {(int(row["id"]) - 1) % 5: row["fold"] for row in rows}
+    assert sorted(fold_of.values()) == list("12345")
+    assert all(fold_of[(int(row["id"]) - 1) % 5] == row["fold"] for row in rows)
+    result = run("evaluate", table, *options, "--split", "scaffold")
+    assert "5 folds need as many groups, and there are 1" in str(result.exception)  # chains have no rings
+    result = run("evaluate", table, *options, "--split", "magic")
+    assert "there is no split 'magic'" in str(result.exception)
+    result = run("evaluate", table, *options, "--duplicates", "drop")
+    assert "--duplicates is keep or merge, not 'drop'" in str(result.exception)
+
+
+def test_json_lines_in_evaluate(tmp_path):
+    """A file of graphs with a class each."""
+    file = tmp_path / "graphs.jsonl"
+    lines = []
+    for k in range(20):
+        nodes = [{"id": i, "label": "ab"[i % 2] if k % 2 else "a"} for i in range(4 + k % 3)]
+        links = [{"source": i, "target": i + 1} for i in range(3 + k % 3)]
+        lines.append(json.dumps({"nodes": nodes, "links": links, "graph": {"kind": f"k{k % 2}"}}))
+    file.write_text("\n".join(lines))
+    result = run("evaluate", file, "--target", "kind", "--folds", 2, "--seed", 0, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["mean"] == 1.0
+
+
+def test_a_class_with_one_member_is_said(table):
+    with table.open("a") as file:
+        file.write("CCBr,1.0,bromide\n")
+    result = run("evaluate", table, "--target", "kind", "--folds", 3, "--seed", 0, "--no-baselines")
+    assert result.exit_code == 0, result.output
+    assert "Classes with a single graph, which no fold can learn and test: bromide." in result.output
 
 
 def test_rows_that_cannot_be_read_are_named_and_skipped(table):

@@ -1,6 +1,7 @@
 """gvoys train and gvoys predict: from one table to predictions on another, in two commands."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -64,13 +65,24 @@ def test_numbers_from_one_table_to_another(tables):
     assert "4 graphs" in result.output
     found = rows_of(tables / "out.csv")
     assert [row["id"] for row in found] == ["n0", "n2", "n3", "n4"]
-    assert list(found[0]) == ["id", "prediction", "deviation", "lower", "upper", "nearest", "similarity", "unseen"]
+    assert list(found[0]) == [
+        "id",
+        "prediction",
+        "deviation",
+        "lower",
+        "upper",
+        "nearest",
+        "similarity",
+        "unseen",
+        "unlike",
+    ]
     exact = found[0]
     assert float(exact["prediction"]) == pytest.approx(6.1, abs=0.5)
     assert float(exact["lower"]) < float(exact["prediction"]) < float(exact["upper"])
     assert exact["nearest"] == f"t{TRAINING.index('CCCCCO')}"
     assert float(exact["similarity"]) == pytest.approx(1.0)
     assert [float(row["unseen"]) for row in found] == [0.0, 1 / 8, 1.0, 0.0]
+    assert [row["unlike"] for row in found] == ["False", "True", "True", "False"]
     assert float(found[2]["deviation"]) > 2 * float(exact["deviation"])  # it shares nothing with any of them
     assert [row["row"] for row in rows_of(tables / "out.skipped.csv")] == ["2"]
     names = {"train.csv", "new.csv", "model.gvoys", "out.csv", "out.skipped.csv"}
@@ -105,7 +117,7 @@ def test_the_same_as_in_python(target, tables):
             elif values.dtype.kind == "f":
                 np.testing.assert_allclose(np.array(column, float), values, rtol=1e-9, atol=1e-9)
             else:
-                assert column == values.tolist()
+                assert column == [str(value) for value in values.tolist()]
         (tables / "out.csv").unlink()
     direct = model.predict(read.batch)
     np.testing.assert_array_equal(direct, expected["prediction"])
@@ -165,3 +177,144 @@ def test_graphs_without_labels_and_attributes(tmp_path):
     found = rows_of(tmp_path / "p.csv")
     assert len(found) == 30
     assert [int(row["nearest"]) for row in found] == list(range(30))
+
+
+# -- several targets
+
+
+def test_several_targets_from_one_command_to_another(tables):
+    folder = tables / "models"
+    data = ("train", tables / "train.csv", "--smiles", "structure", "--id", "name", "--no-cv", "-o", folder)
+    result = run(*data, "--target", "size", "--target", "kind", "--json")
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert [each["target"] for each in said] == ["size", "kind"]
+    assert sorted(file.name for file in folder.iterdir()) == ["kind.gvoys", "size.gvoys"]
+    result = run("predict", folder, tables / "new.csv", "--id", "code", "-o", tables / "out.csv")
+    assert result.exit_code == 0, result.output
+    found = rows_of(tables / "out.csv")
+    assert [name for name in found[0] if name.endswith("prediction")] == ["kind prediction", "size prediction"]
+    assert found[0]["kind nearest"] == found[0]["size nearest"] == f"t{TRAINING.index('CCCCCO')}"
+    for target in ("size", "kind"):
+        alone = tables / f"{target}.csv"
+        run("predict", folder / f"{target}.gvoys", tables / "new.csv", "--id", "code", "-o", alone)
+        for one, both in zip(rows_of(alone), found, strict=True):
+            assert one == {"id": both["id"]} | {
+                name.removeprefix(f"{target} "): value for name, value in both.items() if name.startswith(f"{target} ")
+            }
+    assert "exists already" in refused(*data, "--target", "size", "--target", "kind")
+
+
+def test_a_folder_without_models_is_told(tables):
+    (tables / "empty").mkdir()
+    words = refused("predict", tables / "empty", tables / "new.csv", "-o", tables / "out.csv")
+    assert "is a folder without models" in words
+
+
+def test_models_that_do_not_go_together(tables):
+    folder = tables / "models"
+    folder.mkdir()
+    for name, options in (("a", ()), ("b", ("--charges",))):
+        more = ("--smiles", "structure", "--no-cv", "-o", folder / f"{name}.gvoys", *options)
+        assert run("train", tables / "train.csv", "--target", "size" if name == "a" else "kind", *more).exit_code == 0
+    words = refused("predict", folder, tables / "new.csv", "-o", tables / "out.csv")
+    assert "do not predict together" in words
+
+
+# -- chemistry goes with the model
+
+
+def test_new_molecules_are_read_as_the_training_table_was(tmp_path):
+    rows = [f"{'C' * n}{end},{n}.5" for n in range(1, 11) for end in ("[NH3+].[Cl-]", "N", "O")]
+    (tmp_path / "train.csv").write_text("smiles,y\n" + "\n".join(rows) + "\n")
+    (tmp_path / "new.csv").write_text("smiles\nCCCC[NH3+].[Br-]\nCCCCN\n")
+    result = run(
+        *("train", tmp_path / "train.csv", "--target", "y", "--no-cv", "--fragments", "largest", "--charges"),
+        *("-o", tmp_path / "m.gvoys"),
+    )
+    assert result.exit_code == 0, result.output
+    assert gv.load_model(tmp_path / "m.gvoys").training_["chemistry"]["fragments"] == "largest"
+    assert run("predict", tmp_path / "m.gvoys", tmp_path / "new.csv", "-o", tmp_path / "out.csv").exit_code == 0
+    salt, amine = rows_of(tmp_path / "out.csv")
+    assert float(salt["similarity"]) == pytest.approx(1.0)  # the bromide is gone as the chloride was
+    assert salt["unseen"] == "0.0"
+    assert salt["nearest"] != amine["nearest"]  # by their charge
+
+
+# -- features that compare
+
+
+def test_embed_like_a_model_and_like_a_run(tables):
+    assert train(tables, "kind", "--no-cv").exit_code == 0
+    model = gv.load_model(tables / "model.gvoys")
+    data = ("embed", tables / "new.csv", "--id", "code")
+    result = run(*data, "-o", tables / "features", "--like", tables / "model.gvoys")
+    assert result.exit_code == 0, repr(result.exception)
+    ids, found = gv.read_features(tables / "features")
+    assert ids == ["n0", "n2", "n3", "n4"]
+    expected = model.transform(gv.io.open_graphs(tables / "new.csv", smiles="structure").read().batch)
+    np.testing.assert_array_equal(found, expected)
+
+    plain = (*data, "--smiles", "structure", "--max-length", 3, "--components", 64)
+    assert run(*plain, "-o", tables / "first").exit_code == 0
+    assert run(*data, "--smiles", "structure", "-o", tables / "second", "--like", tables / "first").exit_code == 0
+    np.testing.assert_array_equal(gv.read_features(tables / "first")[1], gv.read_features(tables / "second")[1])
+    words = refused(*plain[:-1], 128, "-o", tables / "third", "--like", tables / "first")
+    assert "n_components is 128, and 64 in" in words
+    words = refused(*data, "--smiles", "structure", "--charges", "-o", tables / "third", "--like", tables / "first")
+    assert "the other molecules were read with the chemistry the defaults" in words
+    assert not (tables / "third").exists()
+
+
+def test_pandas_reads_what_embed_wrote(tables):
+    pandas = pytest.importorskip("pandas")
+    data = ("embed", tables / "new.csv", "--smiles", "structure", "--components", 16, "--json")
+    result = run(*data, "-o", tables / "features")
+    assert json.loads(result.stdout)["n_skipped"] == 1
+    table = pandas.read_parquet(tables / "features")
+    assert table["id"].tolist() == ["1", "3", "4", "5"]
+    np.testing.assert_array_equal(np.stack(table["features"]), gv.read_features(tables / "features")[1])
+    assert [row["row"] for row in rows_of(tables / "features.skipped.csv")] == ["2"]
+
+
+# -- standard input
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("train", "-", "--target", "size", "--no-cv", "-o", "m.gvoys"),
+        ("evaluate", "-", "--target", "kind", "--folds", 2, "--seed", 0, "--no-baselines"),
+        ("learn", "-", "--target", "size", "--max-length", 1),
+        ("embed", "-", "-o", "features"),
+        ("kernel", "-", "-o", "K.npy"),
+        ("explore", "-", "-o", "page.html"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_standard_input(tables, command, monkeypatch):
+    monkeypatch.chdir(tables)
+    text = (tables / "train.csv").read_bytes()
+    runner = CliRunner(env={"COLUMNS": "160"})
+    result = runner.invoke(app, [*map(str, command), "--smiles", "structure"], input=text)
+    assert result.exit_code == 0, repr(result.exception)
+
+
+def test_predict_from_standard_input(tables):
+    assert train(tables, "size", "--no-cv").exit_code == 0
+    assert predict(tables).exit_code == 0
+    expected = (tables / "out.csv").read_bytes()
+    (tables / "out.csv").unlink()
+    text = (tables / "new.csv").read_bytes()
+    arguments = ["predict", str(tables / "model.gvoys"), "-", "-o", str(tables / "out.csv"), "--id", "code"]
+    result = CliRunner().invoke(app, arguments, input=text)
+    assert result.exit_code == 0, repr(result.exception)
+    assert (tables / "out.csv").read_bytes() == expected
+
+
+def test_graphs_that_are_unlike_are_said(tables):
+    assert train(tables, "size", "--no-cv").exit_code == 0
+    result = predict(tables)
+    assert "graphs are unlike all training graphs, 2 of them with labels" in result.output
+    found = rows_of(tables / "out.csv")
+    assert [row["unlike"] for row in found][:3] == ["False", "True", "True"]

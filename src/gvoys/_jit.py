@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import warnings
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from gvoys.threads import lost_threads, start_threads
 __all__ = ["kernel"]
 
 _warned = False
+_announced = False
 
 
 @cache
@@ -37,17 +39,21 @@ class _Disk(FunctionCache):
     gives kernels of one function files of their own.
     """
 
-    def __init__(self, function: Callable[..., Any], variant: str) -> None:
+    def __init__(self, function: Callable[..., Any], variant: str, slow: bool) -> None:
         super().__init__(function)
+        self._slow = slow
         stamp = (self._impl.locator.get_source_stamp(), _sources())
         self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base + variant, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # a damaged file may raise anything
             self._forget()
-            return None
+            found = None
+        if found is None and self._slow:
+            _announce_once()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
@@ -60,6 +66,14 @@ class _Disk(FunctionCache):
         """Start with an empty index: one that is written before its data would lead to the data of older sources."""
         with suppress(OSError):
             os.unlink(self._cache_file._index_path)
+
+
+def _announce_once() -> None:
+    """Say why nothing happens for some seconds; ``logging.getLogger("gvoys")`` can be set to say nothing."""
+    global _announced
+    if not _announced:
+        _announced = True
+        logging.getLogger("gvoys").warning("gvoys compiles its kernels, once: about 10 s")
 
 
 def _warn_once(reason: Exception) -> None:
@@ -78,7 +92,8 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any], variant: st
     compiled = njit(nogil=True, **options)(function)
     if hasattr(compiled, "_cache"):  # NUMBA_DISABLE_JIT leaves plain functions
         try:
-            compiled._cache = _Disk(function, variant)
+            # parallel kernels, and what stands in for them, take seconds each; the others far less
+            compiled._cache = _Disk(function, variant, slow=bool(options.get("parallel") or variant))
         except (RuntimeError, OSError) as error:  # no folder can be written
             _warn_once(error)
     return compiled

@@ -9,6 +9,7 @@ __all__ = [
     "DivergenceError",
     "GraphError",
     "GvoysError",
+    "InputWarning",
     "LabelError",
     "MissingDependencyError",
     "ModelError",
@@ -85,6 +86,10 @@ class ClusterError(GvoysError):
 
 class MissingDependencyError(GvoysError, ImportError):
     """An optional package that is needed here and is not installed."""
+
+
+class InputWarning(UserWarning):
+    """Input that can be read, but perhaps not as it was meant."""
 
 
 class VarianceWarning(UserWarning):

@@ -162,6 +162,20 @@ def test_bonds_and_hydrogens_are_those_of_the_molecule(table):
     np.testing.assert_allclose(radii, radii.mean(), rtol=0.01)  # a regular hexagon
 
 
+def test_other_chemistry_is_drawn_too():
+    """Labels with a charge or stereo, or without a number of hydrogens, have other lengths."""
+    texts = ["C[C@H](O)[NH3+]", "F/C=C/[18F]", "[NH4+].[Cl-]"]
+    for chemistry in (
+        {"charges": True, "isotopes": True, "stereo": True},
+        {"hydrogens": "ignore"},
+        {"hydrogens": "atoms", "stereo": True},
+    ):
+        drawn = draw(load_collection(texts, chemistry=chemistry), lambda stage: None)
+        assert drawn.molecules
+        assert ("NH3" in drawn.texts) == ("hydrogens" not in chemistry)
+        assert sorted(set(drawn.orders.tolist())) == [1.0, 2.0]
+
+
 def test_names_of_labels():
     notes = (
         "(4) DS_node_labels.txt\n\nNode labels:\t[symbol]\n\nComponent 0:\n\t0\tC \n\t1\tO \n\n"

@@ -76,9 +76,9 @@ def check_embedding(path, out, how):
     try:
         summary = embed_file(path, out, PARAMETERS, **how)
     except GvoysError:
-        assert not (out / "summary.json").exists()
+        assert not (out / "_summary.json").exists()
         raise
-    assert json.loads((out / "summary.json").read_text())["graphs"] == summary.n_graphs
+    assert json.loads((out / "_summary.json").read_text())["graphs"] == summary.n_graphs
     for index in range(summary.n_parts):
         features = part_features(part_path(out, index))
         assert np.isfinite(features).all()

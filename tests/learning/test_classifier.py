@@ -13,9 +13,10 @@ import gvoys as gv
 from gvoys.errors import GvoysError, ParameterError, UnsupportedError
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
-from gvoys.estimators.learning.engines import KernelMachine, LinearMachine
+from gvoys.estimators.learning.engines import KernelMachine, LinearMachine, Training
 from gvoys.estimators.learning.profiler import Profiler
 from gvoys.estimators.learning.selection import choose, subsample
+from gvoys.estimators.learning.targets import Targets
 from gvoys.graphs.labels import Labels
 from gvoys.walks import Walk
 
@@ -102,10 +103,14 @@ def test_the_default_is_left_only_for_something_better():
         return X @ X.T / 100
 
     perfect = np.outer(2 * y - 1, 2 * y - 1) + 0.1 * noise()
-    kept = [choose(grams_of([noise(), noise(), noise()]), y, (1.0, 10.0), 5, None, s, 1) for s in range(20)]
+
+    def chosen(kernels, seed):
+        return choose(grams_of(kernels), Targets(y), (1.0, 10.0), Training(1.0, None, 5, seed), 1)
+
+    kept = [chosen([noise(), noise(), noise()], seed) for seed in range(20)]
     # kernels of pure noise, the hardest case: the best of three would be the default one time in three
     assert np.mean([(one.refine, one.kernel, one.C) == (3, "matern12", 10.0) for one in kept]) >= 0.6
-    left = choose(grams_of([perfect, noise(), noise()]), y, (1.0, 10.0), 5, None, 0, 1)
+    left = chosen([perfect, noise(), noise()], 0)
     assert (left.refine, left.kernel) == (0, "linear")
     assert left.score > 0.95
     assert len(left.scores) == 6

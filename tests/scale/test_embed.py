@@ -70,7 +70,7 @@ def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     batch = gv.from_smiles([SMILES[i] for i in READABLE])
     model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128, lengths="summed").fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
-    with (tmp_path / "out" / "skipped.csv").open() as file:
+    with (tmp_path / "out.skipped.csv").open() as file:
         rows = list(csv.reader(file))
     assert rows[0] == ["row", "text", "reason"]
     assert [int(row) for row, *_ in rows[1:]] == [i + 1 for i in range(30) if i not in READABLE]
@@ -111,7 +111,7 @@ def test_a_graph_unlike_the_others_is_skipped_alone(tmp_path):
     lines[4] = '{"nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 7}]}'
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
-    skipped = (tmp_path / "out" / "skipped.csv").read_text()
+    skipped = (tmp_path / "out.skipped.csv").read_text()
     assert summary.n_graphs == 3  # a directed graph of one node is a graph that the sketch can do
     assert "3," in skipped
     assert "have none" in skipped
@@ -135,7 +135,7 @@ def test_rows_of_odd_tables(tmp_path):
     pq.write_table(pa.table({"smiles": bad, "id": names}), tmp_path / "a.parquet")
     summary = embed_file(tmp_path / "a.parquet", tmp_path / "parquet", SMALL, id="id")
     assert (summary.n_graphs, summary.n_skipped) == (1, 4)
-    reasons = (tmp_path / "parquet" / "skipped.csv").read_text()
+    reasons = (tmp_path / "parquet.skipped.csv").read_text()
     assert "the column 'smiles' is not UTF-8" in reasons
     assert "4,CC,the column 'id' is empty" in reasons
 
@@ -143,7 +143,7 @@ def test_rows_of_odd_tables(tmp_path):
 def test_a_row_of_rubbish_has_a_short_reason(tmp_path):
     (tmp_path / "a.smi").write_text("X" * 100_000 + "\nCC\n")
     embed_file(tmp_path / "a.smi", tmp_path / "out", SMALL)
-    assert "100,000 characters" in (tmp_path / "out" / "skipped.csv").read_text()
+    assert "100,000 characters" in (tmp_path / "out.skipped.csv").read_text()
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_finished_run_is_left_alone_and_others_are_refused(inputs, tmp_path):
     with pytest.raises(ParameterError, match="not empty and holds no run"):
         embed_file(inputs / "a.smi", inputs, SMALL)
     part_path(out, 2).unlink()
-    (out / "summary.json").unlink()
+    (out / "_summary.json").unlink()
     embed_file(inputs / "a.smi", out, SMALL)
     assert content(out) == before
 
@@ -320,6 +320,7 @@ def test_an_input_that_changes_in_mid_run_leaves_nothing(inputs, tmp_path, steal
     with pytest.raises(DatasetError, match=r"a.smi was changed while it was read, .*; give the command again$"):
         embed_file(molecules, tmp_path / "out", SMALL, on_progress=change)
     assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out.skipped.csv").exists()
     for folder in ("out", "whole"):
         embed_file(molecules, tmp_path / folder, SMALL)
     assert content(tmp_path / "out") == content(tmp_path / "whole")
@@ -374,7 +375,7 @@ def test_an_interrupt_leaves_whole_parts_only(inputs, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=interrupt)
     files = {file.name for file in (tmp_path / "out").iterdir()}
-    assert "summary.json" not in files
+    assert "_summary.json" not in files
     assert not any(name.startswith(".") for name in files)
     embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
     embed_file(inputs / "a.smi", tmp_path / "other", SMALL)
@@ -403,7 +404,7 @@ def test_a_file_is_seen_only_when_it_is_whole(tmp_path):
     ("name", "text", "message"),
     [
         ("a.xyz", "", "is not one of .smi, .csv"),
-        ("a.smi.gz", "", "unpack it first"),
+        ("a.smi.gz", "C\n", "a.smi cannot be unpacked: it is damaged, or was not written by gzip"),
         ("a.smi", "", "holds no graph"),
         ("a.smi", "garbage\n(((\n", "holds no graph"),
         ("a.csv", "name,y\nx,1\n", "no column 'smiles'; it has 'name', 'y'; choose one with smiles=… or --smiles"),
@@ -435,7 +436,7 @@ def test_a_missing_input_and_parameters_out_of_range(inputs, tmp_path):
 
 
 def test_graphs_in_memory_have_another_way(tmp_path):
-    with pytest.raises(ParameterError, match="embed_file takes a file; for graphs in memory use RandomWalkFeatures"):
+    with pytest.raises(ParameterError, match="this takes a file; for graphs in memory use the estimators"):
         embed_file(["CCO", "CC"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

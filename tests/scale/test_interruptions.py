@@ -18,7 +18,7 @@ from input_files import SMILES
 from processes import KILLS, content, finish, gvoys, kill_often, start, timed
 
 import gvoys as gv
-from gvoys.scale.parts import part_path
+from gvoys.scale.parts import part_path, skipped_beside
 
 PIECES = 30
 
@@ -65,15 +65,17 @@ def test_kills_of_embed_lose_nothing_and_repeat_nothing(molecules, tmp_path):
     chance, killed = random.Random(0), tmp_path / "killed"
 
     def undo():  # as if it had not been done
-        (killed / "summary.json").unlink()
-        (killed / "skipped.csv").unlink()
+        (killed / "_summary.json").unlink()
+        skipped_beside(killed).unlink()
         for index in range(18):
             if chance.random() < 0.8:
                 part_path(killed, index).unlink()
 
-    kill_often(lambda: embed(molecules, killed), (killed / "summary.json").exists, undo, seconds[1], chance)
+    kill_often(lambda: embed(molecules, killed), (killed / "_summary.json").exists, undo, seconds[1], chance)
     assert finish(embed(molecules, killed)) == 0
     assert content(killed) == content(tmp_path / "whole") == content(tmp_path / "timed")
+    assert skipped_beside(killed).read_bytes() == skipped_beside(tmp_path / "whole").read_bytes()
+    assert hidden(tmp_path) == []
 
 
 def test_kills_of_kernel_lose_nothing(molecules, tmp_path):

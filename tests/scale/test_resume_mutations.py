@@ -158,5 +158,5 @@ def test_kernel_goes_on_in_a_damaged_folder(molecules, tmp_path, monkeypatch, st
 
 def _move_two(work, out):
     (work / "ids.txt").replace(out.with_suffix(".ids.txt"))
-    (work / "skipped.csv").replace(out.with_suffix(".skipped.csv"))
+    (work / "features.skipped.csv").replace(out.with_suffix(".skipped.csv"))
     raise KeyboardInterrupt

@@ -1,107 +1,140 @@
-"""gvoys evaluate: nested cross-validation of a learner on one dataset or several."""
+"""gvoys evaluate: how good predictions would be, in cross-validation, beside baselines."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
+import typer
 
-from gvoys.cli.learner import learner_for, shown_score
-from gvoys.cli.read import read_with_target
-from gvoys.estimators.learning.evaluation import Evaluation, evaluate_folds
-from gvoys.io.files import appearing
+from gvoys.cli.messages import answer, begin
+from gvoys.cli.options import KINDS, Folds, Jobs, Json, Molecules, OutFolder, Reading, Splitting, Targets, read_options
 
-__all__ = ["Options", "run_evaluate"]
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gvoys.cli.learner import Job
+    from gvoys.evaluation import Evaluation
+
+__all__ = ["evaluate"]
 
 _FEW = 1000  # graphs below which one split says little, and three are made
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the command line was given."""
+def evaluate(
+    data: Annotated[list[str], typer.Argument(help=KINDS)],
+    reading: Reading,
+    molecules: Molecules,
+    splitting: Splitting,
+    target: Targets = None,
+    folds: Folds = 10,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(help="Seed of the split; give it again for more. Default: 0, and 0 1 2 for under 1000 graphs."),
+    ] = None,
+    baselines: Annotated[bool, typer.Option(help="Evaluate WL and fingerprints on the same folds.")] = True,
+    attributes: Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")] = False,
+    out: OutFolder = None,
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """See how well a learner classifies your graphs, or predicts a number, in nested cross-validation.
 
-    root: Path | None
-    target: str | None
-    smiles: str
-    folds: int
-    seeds: tuple[int, ...] | None
-    attributes: bool
-    out: Path | None
-    n_jobs: int | None
+    Kernel, refinement and C are chosen inside every training fold; the figures are what new graphs would get. Baselines
+    get the same folds, and a paired test says whether a difference is more than noise. With *--out* you get a page,
+    every prediction with its error, and plots.
+    """
+    console = begin(json)
+    from gvoys.cli.learner import cross_validate, learner_for, prepare
+    from gvoys.cli.read import file_name
+    from gvoys.evaluation.tables import summarise
 
-
-def run_evaluate(console: Console, data: list[str], options: Options) -> None:
-    """Load, evaluate, print and write."""
-    if options.out is not None:
+    if out is not None:
         _check_plots()
-    table = Table(
-        "data",
-        "graphs",
-        "score",
-        "± over folds",
-        "seeds",
-        "fit",
-        "predict",
-        title=f"{options.folds} folds; everything chosen inside the training folds",
-    )
-    for name in data:
-        row = _one(console, name, options)
-        table.add_row(*row)
-        if len(data) > 1:
-            console.print(f"{row[0]}: {row[2]} ± {row[3]}")
+    summaries = []
+    columns: list[Any] = [*dict.fromkeys(target)] if target else [None]
+    for source, column in product(data, columns):
+        job = prepare(console, source, read_options(reading, molecules), column, splitting)
+        seeds = tuple(seed) if seed else (0, 1, 2) if len(job.y) < _FEW else (0,)
+        found, models = cross_validate(console, job, learner_for(job, attributes, n_jobs), folds, seeds, baselines)
+        _show(console, job, found, folds)
+        about = {"data": job.name, "target": column, "graphs": len(job.y), "split": splitting.split, "folds": folds}
+        summaries.append(about | {"facts": job.facts} | summarise(found))
+        if out is not None:
+            folder = out / (f"{job.name}-{file_name(column)}" if len(columns) > 1 else job.name)
+            _write(folder, job, found, models, summaries[-1])
+            console.print(f"{folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
+    if json:
+        answer(summaries if len(summaries) > 1 else summaries[0])
+
+
+def _show(console: Console, job: Job, found: Evaluation, folds: int) -> None:
+    """One row for each method."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from gvoys.evaluation.tables import shown_measure
+
+    first, *_ = found.results
+    names = list(found.results[first].measures[0])
+    title = f"{escape(job.title)}: {len(job.y):,} graphs, {folds} folds; everything chosen inside the training folds"
+    table = Table("", *names, "fit", "predict", title=title)
+    for method, result in found.results.items():
+        cells = [shown_measure(result.values(name)) for name in names]
+        seconds = [f"{value:.1f} s" for value in (result.fit_seconds, result.predict_seconds)]
+        table.add_row(method, *cells, *seconds)
     console.print(table)
+    for method in list(found.results)[1:]:
+        console.print(_said(method, found), highlight=False, markup=False)
 
 
-def _one(console: Console, data: str, options: Options) -> list[str]:
-    name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles)
-    batch = graphs.batch
-    seeds = options.seeds or ((0, 1, 2) if len(batch) < _FEW else (0,))
-    model = learner_for(name, graphs, y, options.attributes, options.n_jobs)
-    found = evaluate_folds(
-        model,
-        batch,
-        y,
-        options.folds,
-        seeds,
-        lambda splits, n: track(splits, name, total=n, console=console, transient=True),
-    )
-    if options.out is not None:
-        _write(options.out / name, name, found, seeds)
-    score, deviation = shown_score(found)
-    seconds = [f"{value:.1f} s" for value in (found.fit_seconds, found.predict_seconds)]
-    return [name, f"{len(batch):,}", score, deviation, ", ".join(map(str, seeds)), *seconds]
+def _said(method: str, found: Evaluation) -> str:
+    ahead = found.difference(method)
+    what = "may be noise" if ahead.is_noise else "more than noise"
+    where = "ahead of" if ahead.mean >= 0 else "behind"
+    return f"gvoys is {where} {method} by {abs(ahead.mean):.3f} ± {ahead.error:.3f} ({what}, p = {ahead.p:.2g})"
 
 
-def _write(folder: Path, name: str, found: Evaluation, seeds: tuple[int, ...]) -> None:
-    """results.json, and the plots; a file appears only when it is whole."""
-    from gvoys.report import plots
+def _write(folder: Path, job: Job, found: Evaluation, models: list[Any], summary: dict[str, Any]) -> None:
+    """All files of one evaluation; each appears only when it is whole."""
+    from gvoys.evaluation.page import write_page
+    from gvoys.evaluation.tables import write_predictions
+    from gvoys.io.files import appearing
+    from gvoys.report.plain import as_json
 
     folder.mkdir(parents=True, exist_ok=True)
-    result = {
-        "data": name,
-        "score": "accuracy" if found.classify else "rmse",
-        "seeds": list(seeds),
-        "scores": found.scores,
-        "mean": found.mean,
-        "deviation": found.deviation,
-        "fit_seconds": found.fit_seconds,
-        "predict_seconds": found.predict_seconds,
-    }
+    write_predictions(folder / "predictions.csv", found, job.graphs.ids)
     with appearing(folder / "results.json") as partial:
-        partial.write_text(json.dumps(result, indent=1))
-    if found.classify:
-        plots.save_confusion(folder / "confusion.png", found.truth, found.predicted)
-        shares = np.mean([model.contributions_ for model in found.models], axis=0)
-        plots.save_contributions(folder / "lengths.png", shares)
-    else:
-        plots.save_scatter(folder / "predictions.png", found.truth, found.predicted)
-        names = found.models[0].blocks_
-        plots.save_bars(folder / "lengths.png", names, np.mean([model.mu_ for model in found.models], axis=0))
+        partial.write_text(as_json(summary), encoding="utf-8")
+    pictures = _plot(folder, found, models)
+    n_seeds = len(summary["seeds"])
+    facts = [*job.facts, f"{summary['folds']} folds, {summary['split']} split, {n_seeds} seed{'s' * (n_seeds > 1)}."]
+    write_page(folder / "report.html", job.title, found, facts, pictures, job.graphs.ids, job.graphs.smiles)
+
+
+def _plot(folder: Path, found: Evaluation, models: list[Any]) -> dict[str, Path]:
+    """The plots, by what they show."""
+    import numpy as np
+
+    from gvoys.report import plots
+
+    result = next(iter(found.results.values()))
+    truth = np.concatenate([found.y[fold.test] for fold in found.folds]).tolist()
+    predicted = np.concatenate([each.values for each in result.predictions]).tolist()
+    lengths = folder / "lengths.png"
+    if found.classes is not None:
+        first = folder / "confusion.png"
+        plots.save_confusion(first, truth, predicted)
+        shares = [model.contributions_ for model in models if hasattr(model, "contributions_")]
+        if not shares:
+            return {"confusion": first}
+        plots.save_contributions(lengths, np.mean(shares, axis=0))
+        return {"confusion": first, "alignment of walk lengths with the classes": lengths}
+    first = folder / "predictions.png"
+    plots.save_scatter(first, truth, predicted)
+    plots.save_bars(lengths, models[0].blocks_, np.mean([model.mu_ for model in models], axis=0))
+    return {"predicted against measured": first, "learned weight of walk lengths": lengths}
 
 
 def _check_plots() -> None:

@@ -3,67 +3,80 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from rich.console import Console
+import typer
 
-from gvoys.cli.read import say_skipped
-from gvoys.errors import ParameterError
-from gvoys.explore import check_plotly, explore, has_umap, load_collection
-from gvoys.io.files import check_output
-from gvoys.series import Series, series_named
+from gvoys.cli.messages import begin
+from gvoys.cli.options import Data, Jobs, Labels, Length, Molecules, Reading, no_labels, read_options
+from gvoys.defaults import PAGE
 
-__all__ = ["Options", "run_explore"]
+if TYPE_CHECKING:
+    from gvoys.series import Series
 
-
-@dataclass(frozen=True)
-class Options:
-    """What the command line was given."""
-
-    out: Path
-    root: Path | None
-    smiles: str
-    id: str | None
-    series: str | None
-    decay: float | None
-    max_length: int
-    labels: str | None
-    graphs: int
-    seed: int
+__all__ = ["explore"]
 
 
-def run_explore(console: Console, data: str, options: Options) -> None:
-    """Load, write, and say where the page is."""
+def explore(
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page, an .html file.")],
+    reading: Reading,
+    molecules: Molecules,
+    series: Annotated[
+        str | None, typer.Option(help="geometric or exponential; by default all lengths have the same share.")
+    ] = None,
+    decay: Annotated[float | None, typer.Option(help="Of the series; by default 1 / d_max².")] = None,
+    max_length: Length = PAGE.max_length,
+    labels: Labels = "auto",
+    graphs: Annotated[int, typer.Option(help="The most graphs on the page; of more, some are drawn at random.")] = 5000,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    n_jobs: Jobs = None,
+) -> None:
+    """Write a page to look at graphs: a map, drawings, nearest graphs, and a slider for the weight of each walk length.
+
+    The page needs no network and no other file. Molecules are drawn as molecules where RDKit is installed, and UMAP
+    gives a second map where umap-learn is.
+    """
+    console = begin()
+    from gvoys.cli.read import say_skipped
+    from gvoys.explore import check_plotly, has_umap, load_collection
+    from gvoys.explore import explore as write_page
+    from gvoys.io.files import check_output
+    from gvoys.threads import threads
+
     check_plotly()
-    check_output(options.out)
-    series = _series(options)
-    begin = time.perf_counter()
-    with console.status("reading …") as status:
-        collection = load_collection(data, smiles=options.smiles, id=options.id, root=options.root)
-        blocks = explore(
+    check_output(out)
+    chosen = _series(series, decay)
+    start = time.perf_counter()
+    with threads(n_jobs), console.status("reading …") as status:
+        collection = load_collection(data, **read_options(reading, molecules))
+        blocks = write_page(
             collection,
-            options.out,
-            series,
-            max_length=options.max_length,
-            labels=options.labels,
-            n_graphs=options.graphs,
-            random_state=options.seed,
+            out,
+            chosen,
+            max_length=max_length,
+            labels=no_labels(labels),
+            n_graphs=graphs,
+            random_state=seed,
             on_progress=lambda stage: status.update(f"{stage} …"),
         )
     say_skipped(console, len(collection.skipped), len(collection.batch), collection.skipped)
-    size = options.out.stat().st_size / 1e6
+    size = out.stat().st_size / 1e6
     shown, whole = len(blocks.diagonal), len(collection.batch)
     count = f"{shown:,} graphs" if shown == whole else f"{shown:,} of {whole:,} graphs, drawn at random"
-    console.print(f"{count}, {blocks.method}: {time.perf_counter() - begin:.1f} s, {size:.1f} MB", highlight=False)
+    console.print(f"{count}, {blocks.method}: {time.perf_counter() - start:.1f} s, {size:.1f} MB", highlight=False)
     if not has_umap():
         console.print("With umap-learn installed the page would have a second map.", style="dim")
-    console.print(f"Open {options.out} in a browser.", highlight=False, soft_wrap=True, markup=False)
+    console.print(f"Open {out} in a browser.", highlight=False, soft_wrap=True, markup=False)
 
 
-def _series(options: Options) -> Series | None:
-    if options.series is None:
-        if options.decay is not None:
+def _series(name: str | None, decay: float | None) -> Series | None:
+    from gvoys.errors import ParameterError
+    from gvoys.series import series_named
+
+    if name is None:
+        if decay is not None:
             raise ParameterError("--decay needs --series geometric or --series exponential")
         return None
-    return series_named(options.series, options.decay)
+    return series_named(name, decay)

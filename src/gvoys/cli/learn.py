@@ -1,93 +1,117 @@
-"""gvoys learn: the series mu from data, and what it is worth in nested cross-validation."""
+"""gvoys learn: the series mu from data, and the gain in nested cross-validation."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
+import typer
 
-from gvoys.cli.read import is_real, read_with_target
-from gvoys.errors import ParameterError
-from gvoys.estimators.learners import LearnedSeries, learn_series
-from gvoys.estimators.learning.comparison import compare_machines
-from gvoys.graphs.batch import GraphBatch
+from gvoys.cli.messages import answer, begin
+from gvoys.cli.options import Data, Folds, Jobs, Json, Molecules, OutFolder, Reading, no_labels, read_options
+from gvoys.defaults import LEARNED_SERIES
 
-__all__ = ["Options", "run_learn"]
+if TYPE_CHECKING:
+    from rich.console import Console
 
+    from gvoys.estimators.learners import LearnedSeries
 
-@dataclass(frozen=True)
-class Options:
-    """What the command line was given."""
-
-    root: Path | None
-    target: str | None
-    smiles: str
-    objective: str | None
-    labels: str | None
-    max_length: int
-    refine: int
-    folds: int
-    seeds: tuple[int, ...]
-    out: Path | None
-
-    @property
-    def walks(self) -> dict[str, Any]:
-        """What the series and the kernel must agree on."""
-        return {"max_length": self.max_length, "labels": self.labels, "refine": self.refine}
+__all__ = ["learn"]
 
 
-def run_learn(console: Console, data: str, options: Options) -> None:
-    """Learn on all graphs and print; then once more inside every training fold, for an honest figure."""
-    name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles)
-    batch = graphs.batch
-    real = is_real(y)
-    objective = options.objective or ("likelihood" if real else "svm")
+def learn(
+    data: Data,
+    reading: Reading,
+    molecules: Molecules,
+    target: Annotated[str | None, typer.Option(help="The column to predict; of TU datasets the class.")] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="svm, layer, alignment or likelihood; svm, for real targets likelihood.")
+    ] = None,
+    labels: Annotated[str, typer.Option(help="auto, node, edge, both or none.")] = "auto",
+    max_length: Annotated[
+        int, typer.Option(help="The longest walk; one coefficient more than that.")
+    ] = LEARNED_SERIES.max_length,
+    refine: Annotated[
+        int, typer.Option(help="Weisfeiler–Lehman iterations; each has its own coefficients.")
+    ] = LEARNED_SERIES.refine,
+    folds: Folds = 10,
+    seed: Annotated[
+        list[int] | None, typer.Option(help="Seed of the split; give it again for more. Default: 0.")
+    ] = None,
+    out: OutFolder = None,
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Learn the coefficients mu of the walk kernel, and see the gain in nested cross-validation."""
+    console = begin(json)
+    from gvoys.cli.read import is_real, read_with_target
+    from gvoys.errors import ParameterError
+    from gvoys.estimators.learners import learn_series
+    from gvoys.threads import threads
+
+    name, graphs = read_with_target(console, data, read_options(reading, molecules), target)
+    assert graphs.y is not None
+    real = is_real(graphs.y)
+    objective = objective or ("likelihood" if real else "svm")
     if real and objective != "likelihood":
         raise ParameterError(f"{name} has real targets, which only the objective 'likelihood' takes")
-    begin = time.perf_counter()
-    series = learn_series(batch, y, objective, **options.walks)
-    _show(console, name, series, time.perf_counter() - begin)
-    if options.out is not None:
-        _write(options.out, name, series)
-    if not real:
-        _compare(console, name, batch, y, objective, options)
+    walks: dict[str, Any] = {"max_length": max_length, "labels": no_labels(labels), "refine": refine}
+    with threads(n_jobs):
+        start = time.perf_counter()
+        series = learn_series(graphs.batch, graphs.y, objective, **walks)
+        _show(console, name, series, time.perf_counter() - start)
+        if out is not None:
+            _write(out, name, series)
+        found = {} if real else _compare(console, name, graphs, objective, folds, tuple(seed or [0]), walks)
+    if json:
+        mu = [{"walks": walk, "mu": value, "share": share} for walk, value, share in _rows(series)]
+        answer({"data": name, "objective": objective, "mu": mu, "accuracy": found})
 
 
 def _rows(series: LearnedSeries) -> list[tuple[str, float, float]]:
     """What each coefficient is for, the coefficient, and its share."""
+    import numpy as np
+
     mu, shares = np.array(series.rounds or [series.mu]), np.atleast_2d(series.shares)
     names = [f"round{r} walk{i}" if len(mu) > 1 else f"walk{i}" for r, i in np.ndindex(mu.shape)]
     return list(zip(names, mu.ravel().tolist(), shares.ravel().tolist(), strict=True))
 
 
 def _show(console: Console, name: str, series: LearnedSeries, seconds: float) -> None:
-    table = Table("walks", "mu", "share of the kernel", title=f"{name}: learned by {series.objective}, {seconds:.2f} s")
+    from rich.markup import escape
+    from rich.table import Table
+
+    title = f"{escape(name)}: learned by {series.objective}, {seconds:.2f} s"
+    table = Table("walks", "mu", "share of the kernel", title=title)
     for walks, mu, share in _rows(series):
         table.add_row(walks, f"{mu:.3g}", f"{share:6.1%} " + "█" * round(40 * share))
     console.print(table)
     console.print(f"{series.objective}: {series.curve[0]:.4g} at first, {series.curve[-1]:.4g} at the end\n")
 
 
-def _compare(console: Console, name: str, batch: GraphBatch, y: NDArray[Any], objective: str, options: Options) -> None:
+def _compare(
+    console: Console, name: str, graphs: Any, objective: str, folds: int, seeds: tuple[int, ...], walks: dict[str, Any]
+) -> dict[str, Any]:
+    """Learned anew inside every training fold: what the series is worth on graphs it has not seen."""
+    import numpy as np
+    from rich.markup import escape
+    from rich.progress import track
+    from rich.table import Table
+
+    from gvoys.evaluation.series import compare_machines
+
     found = compare_machines(
-        batch,
-        y,
+        graphs.batch,
+        graphs.y,
         objective,
-        options.folds,
-        options.seeds,
+        folds,
+        seeds,
         lambda splits: track(splits, name, console=console, transient=True),
-        **options.walks,
+        **walks,
     )
-    table = Table(
-        "series", "accuracy", "± over folds", title=f"{name}: {options.folds} folds, C chosen in the training folds"
-    )
+    title = f"{escape(name)}: {folds} folds, C chosen in the training folds"
+    table = Table("series", "accuracy", "± over folds", title=title)
     for row, scores in (
         ("geometric, decay 1/d_max²", found.geometric),
         ("learned in the training folds", found.learned),
@@ -98,9 +122,12 @@ def _compare(console: Console, name: str, batch: GraphBatch, y: NDArray[Any], ob
         f"With C chosen on the test folds, biased by selection: {100 * np.mean(found.learned_on_test):.1f} ± "
         f"{100 * np.std(found.learned_on_test):.1f} %\n"
     )
+    return vars(found)
 
 
 def _write(folder: Path, name: str, series: LearnedSeries) -> None:
+    import numpy as np
+
     from gvoys.report import plots
 
     folder.mkdir(parents=True, exist_ok=True)

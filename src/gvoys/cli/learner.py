@@ -1,31 +1,111 @@
-"""The learner that suits a target, and how its score is shown."""
+"""The learner that suits a target, how it is cross-validated, and how its score is shown."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
 
-from gvoys.cli.read import is_real
+from gvoys.cli.options import Splitting
+from gvoys.cli.read import is_real, read_with_target, say
 from gvoys.errors import ParameterError
 from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor
-from gvoys.estimators.learning.evaluation import Evaluation
+from gvoys.evaluation import Evaluation, LearnerMethod, baselines_for, evaluate, make_folds
+from gvoys.evaluation.groups import groups_for, merge_duplicates, same_molecules
 from gvoys.io import Graphs
 
-__all__ = ["learner_for", "shown_score"]
+__all__ = ["Job", "cross_validate", "learner_for", "prepare", "shown_score"]
 
 
-def learner_for(name: str, graphs: Graphs, y: NDArray[Any], attributes: bool, n_jobs: int | None) -> Any:
+@dataclass(frozen=True)
+class Job:
+    """What to learn."""
+
+    name: str
+    graphs: Graphs
+    y: NDArray[Any]
+    groups: NDArray[np.int64]  # (n_graphs,), that no fold may tear apart
+    facts: list[str]  # sentences on the graphs
+    classes: NDArray[Any] | None  # None for numbers
+    target: str | None  # the column; None where the data has only one
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        return self.name if self.target is None else f"{self.name}, {self.target}"
+
+
+def prepare(console: Console, data: str, reading: dict[str, Any], target: str | None, splitting: Splitting) -> Job:
+    """Read the graphs, find duplicates and groups, and say what was found."""
+    if splitting.duplicates not in ("keep", "merge"):
+        raise ParameterError(f"--duplicates is keep or merge, not {splitting.duplicates!r}")
+    name, graphs = read_with_target(console, data, reading, target)
+    y = graphs.y
+    assert y is not None
+    classify = not is_real(y)
+    same = same_molecules(graphs, reading["chemistry"])
+    n_same = len(same) - len(np.unique(same))
+    facts = [f"{len(y):,} graphs."]
+    if n_same and splitting.duplicates == "merge":
+        places, y, n_bad = merge_duplicates(y, same, classify)
+        graphs, same = graphs.take(places), same[places]
+        facts.append(f"{n_same:,} duplicates were merged, {_means(classify, n_bad)}.")
+    elif n_same:
+        facts.append(f"{n_same:,} are duplicates of others, by their canonical SMILES; they stay in one fold.")
+    groups = groups_for(splitting.split, graphs, same, splitting.group)
+    classes = np.unique(y) if classify else None
+    for fact in [*facts[1:], *_warnings(y, classes)]:
+        say(console, fact)
+    return Job(name, graphs, y, groups, facts, classes, target)
+
+
+def _means(classify: bool, n_bad: int) -> str:
+    if not classify:
+        return "with the mean of their values"
+    return f"without {n_bad:,} molecules of several classes" if n_bad else "which agree in their classes"
+
+
+def _warnings(y: NDArray[Any], classes: NDArray[Any] | None) -> list[str]:
+    if classes is None:
+        return []
+    sizes = (y[:, None] == classes).sum(axis=0)
+    rare = [str(name) for name in classes[sizes == 1].tolist()]
+    return [f"Classes with a single graph, which no fold can learn and test: {', '.join(rare[:5])}."] if rare else []
+
+
+def learner_for(job: Job, attributes: bool, n_jobs: int | None) -> Any:
     """A regressor for real targets, a classifier for classes."""
-    if attributes and graphs.batch.node_attributes is None:
-        raise ParameterError(f"{name} has no node attributes; leave out --attributes")
-    if is_real(y):
-        return RandomWalkRegressor(labels="both" if graphs.smiles is not None else "auto", n_jobs=n_jobs)
+    if attributes and job.graphs.batch.node_attributes is None:
+        raise ParameterError(f"{job.name} has no node attributes; leave out --attributes")
+    if job.classes is None:
+        return RandomWalkRegressor(labels="both" if job.graphs.smiles is not None else "auto", n_jobs=n_jobs)
     return RandomWalkClassifier(attribute_bandwidth="auto" if attributes else None, n_jobs=n_jobs)
+
+
+def cross_validate(
+    console: Console, job: Job, model: Any, n_folds: int, seeds: tuple[int, ...], baselines: bool = False
+) -> tuple[Evaluation, list[Any]]:
+    """Predictions for every fold, with a progress bar, and the models of the first split."""
+    batch, y, classes = job.graphs.batch, job.y, job.classes
+    folds = make_folds(y, classes is not None, n_folds, seeds, job.groups)
+    ours = LearnerMethod(model, batch, y, classes)
+    others = baselines_for(batch, y, classes, job.graphs.smiles, model.n_jobs) if baselines else {}
+    found = evaluate(
+        {"gvoys": ours, **others},
+        y,
+        classes,
+        folds,
+        lambda steps: track(steps, job.title, console=console, transient=True),
+    )
+    return found, ours.models[:n_folds]
 
 
 def shown_score(found: Evaluation) -> tuple[str, str]:
     """The mean over folds and seeds, and the deviation over folds."""
-    if found.classify:
+    if found.classes is not None:
         return f"{100 * found.mean:.1f} %", f"{100 * found.deviation:.1f}"
     return f"RMSE {found.mean:.3g}", f"{found.deviation:.2g}"

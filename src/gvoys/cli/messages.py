@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import unicodedata
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +17,7 @@ from rich.text import Text
 
 from gvoys.errors import GvoysError
 
-__all__ = ["Terminal", "begin", "in_one_sentence", "printable"]
+__all__ = ["Terminal", "answer", "begin", "in_one_sentence", "printable"]
 
 _SMALLER = "take fewer graphs, or a smaller --max-length, --components or --rows-per-part where the command has them"
 
@@ -54,10 +55,15 @@ class Terminal(Console):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
 
-def begin() -> Terminal:
+def begin(json: bool = False) -> Terminal:
     """The console of a command, whose work begins now.
 
     From here on Ctrl-C raises KeyboardInterrupt, so that files are closed and workers stopped.
+
+    Parameters
+    ----------
+    json : bool, default=False
+        Whether standard output is kept for the answer.
 
     Returns
     -------
@@ -68,12 +74,32 @@ def begin() -> Terminal:
 
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return Terminal()
+    return Terminal(stderr=json)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """One line, without the place in the code."""
+    _say(f"{message}", "yellow")
+
+
+def answer(result: Any) -> None:
+    """Print what a command found, for machines.
+
+    Parameters
+    ----------
+    result : object
+        What JSON can hold; numbers that are not finite become null.
+    """
+    from gvoys.report.plain import as_json
+
+    sys.stdout.write(f"{as_json(result)}\n")
 
 
 @contextmanager
 def in_one_sentence() -> Iterator[None]:
     """End the process as a command ends: what the user can mend in one sentence, and nothing after Ctrl-C.
+
+    Warnings are sentences as well.
 
     Yields
     ------
@@ -82,7 +108,9 @@ def in_one_sentence() -> Iterator[None]:
     """
     try:
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                yield
         finally:
             sys.stdout.flush()  # here, since a pipe that is closed at exit makes Python complain
     except BrokenPipeError:  # the reader has seen enough
@@ -98,5 +126,5 @@ def in_one_sentence() -> Iterator[None]:
         sys.exit(130)
 
 
-def _say(sentence: str) -> None:
-    Terminal(stderr=True).print(f"gvoys: {sentence}", style="red", highlight=False, soft_wrap=True, markup=False)
+def _say(sentence: str, style: str = "red") -> None:
+    Terminal(stderr=True).print(f"gvoys: {sentence}", style=style, highlight=False, soft_wrap=True, markup=False)

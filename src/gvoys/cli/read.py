@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,15 @@ from gvoys.errors import DatasetError
 from gvoys.io import Graphs, Skipped, open_graphs
 from gvoys.io.open import no_columns
 
-__all__ = ["is_real", "read_with_target", "say_skipped"]
+__all__ = ["file_name", "is_real", "read_with_target", "say", "say_skipped"]
 
 _SHOWN = 3  # rows that are skipped, by name
 _CLASSES = 20  # different whole numbers from which a target is taken as real
 
 
-def read_with_target(
-    console: Console, data: str, root: Path | None, target: str | None, smiles: str, id: str | None = None
-) -> tuple[str, Graphs, NDArray[Any]]:
-    """The name, the graphs and the target; says which rows were skipped."""
-    source = open_graphs(data, smiles=smiles, id=id, target=target, root=root)
+def read_with_target(console: Console, data: str, reading: dict[str, Any], target: str | None) -> tuple[str, Graphs]:
+    """The name, and the graphs with the target; says which rows were skipped."""
+    source = open_graphs(data, target=target, **reading)
     if not source.column_names:
         raise no_columns(source)
     if len(source.target_names) != 1:
@@ -32,8 +31,17 @@ def read_with_target(
         raise DatasetError(f"{source}: name the column to predict with --target; it has {names}")
     graphs = source.read()
     say_skipped(console, len(graphs.skipped), len(graphs.batch), graphs.skipped)
-    assert graphs.y is not None
-    return source.name, graphs, graphs.y
+    return source.name, graphs
+
+
+def file_name(column: str) -> str:
+    """A column as part of the name of a file."""
+    return re.sub(r"[^\w.+-]+", "_", column)
+
+
+def say(console: Console, sentence: str) -> None:
+    """Say what the user may not expect."""
+    console.print(sentence, style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def say_skipped(
@@ -46,8 +54,7 @@ def say_skipped(
     more = f"; and {n_skipped - _SHOWN} more" if n_skipped > _SHOWN else ""
     where = f"; {file} lists them" if file else f": {named}{more}."
     verb = "was" if n_skipped == 1 else "were"
-    text = f"{n_skipped:,} of {n_skipped + n_graphs:,} rows {verb} skipped{where}"
-    console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    say(console, f"{n_skipped:,} of {n_skipped + n_graphs:,} rows {verb} skipped{where}")
 
 
 def is_real(y: NDArray[Any]) -> bool:

@@ -1,147 +1,72 @@
-"""gvoys embed, kernel and predict: files of graphs in, features, a Gram matrix or predictions out."""
+"""What gvoys embed, kernel and predict share: a file of graphs goes through in parts, with a progress bar."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from gvoys.cli.read import say_skipped
+from gvoys.cli.messages import answer
+from gvoys.cli.options import Parts
+from gvoys.cli.read import say, say_skipped
 from gvoys.errors import GvoysError
-from gvoys.scale import embed_file, predict_file, write_gram
-from gvoys.scale.job import Parameters
 from gvoys.scale.run import Summary
+from gvoys.threads import threads
 
-__all__ = ["Data", "Where", "run_embed", "run_kernel", "run_predict"]
-
-
-@dataclass(frozen=True)
-class Data:
-    """What to read.
-
-    Parameters
-    ----------
-    path : str
-        File, folder, or name of a dataset.
-    smiles : str or None
-        Column that holds the SMILES; None is for predictions: that of the training table.
-    id : str or None
-        Column that holds the ids; None numbers the rows.
-    root : Path or None
-        Folder of TU datasets.
-    """
-
-    path: str
-    smiles: Any
-    id: str | None
-    root: Path | None
+__all__ = ["run_parts"]
 
 
-@dataclass(frozen=True)
-class Where:
-    """What makes the parts: this process, workers on this machine, or a cluster.
-
-    Parameters
-    ----------
-    workers : int or None
-        Number of workers to start on this machine.
-    scheduler : str or None
-        Address of a Dask scheduler.
-    """
-
-    workers: int | None
-    scheduler: str | None
-
-
-def run_embed(console: Console, data: Data, out: Path, parameters: Parameters, where: Where) -> None:
-    """Run `gvoys embed` with a progress bar, and print the result.
+def run_parts(
+    console: Console,
+    name: str,
+    out: Path,
+    skipped: Path,
+    parts: Parts,
+    n_jobs: int | None,
+    json: bool,
+    work: Callable[..., Summary],
+) -> None:
+    """Run a job with a progress bar, and print the result.
 
     Parameters
     ----------
     console : Console
         Where to print.
-    data : Data
-        What to read.
+    name : str
+        What stands before the progress bar.
     out : Path
-        Folder of features.
-    parameters : Parameters
-        Parameters of the features.
-    where : Where
-        What makes the parts.
+        Where the result goes.
+    skipped : Path
+        The file that lists the rows that were skipped.
+    parts : Parts
+        Who makes the parts.
+    n_jobs : int or None
+        Number of threads.
+    json : bool
+        Whether to print the result as JSON.
+    work : callable
+        The job: takes `worker`, `on_progress` and the progress bar.
     """
     begin = time.perf_counter()
-    with _worker(where) as worker, _bar(console, "embed") as (_, on_progress), _resumable(console, out):
-        summary = embed_file(folder=out, parameters=parameters, **vars(data), worker=worker, on_progress=on_progress)
-    _conclude(console, summary, out, out / "skipped.csv", time.perf_counter() - begin)
-
-
-def run_kernel(console: Console, data: Data, out: Path, parameters: Parameters, normalize: bool, where: Where) -> None:
-    """Run `gvoys kernel` with progress bars, and print the result.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    data : Data
-        What to read.
-    out : Path
-        File of the Gram matrix, NAME.npy.
-    parameters : Parameters
-        Parameters of the features.
-    normalize : bool
-        Whether to divide by sqrt(K(G,G) K(H,H)).
-    where : Where
-        What makes the parts.
-    """
-    begin = time.perf_counter()
-    with _worker(where) as worker, _bar(console, "profiles") as (bar, on_progress), _resumable(console, out):
-        rows = bar.add_task("kernel", total=None, start=False, rate="")
-
-        def on_rows(done: int, total: int) -> None:
-            bar.start_task(rows)
-            bar.update(rows, completed=done, total=total)
-
-        summary = write_gram(
-            out=out,
-            parameters=parameters,
-            normalize=normalize,
-            **vars(data),
-            worker=worker,
-            on_progress=on_progress,
-            on_rows=on_rows,
-        )
-    _conclude(console, summary, out, out.with_suffix(".skipped.csv"), time.perf_counter() - begin)
-
-
-def run_predict(console: Console, model: Path, data: Data, out: Path, rows_per_part: int, where: Where) -> None:
-    """Run `gvoys predict` with a progress bar, and print the result.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    model : Path
-        File of the model.
-    data : Data
-        What to read.
-    out : Path
-        The table, NAME.csv.
-    rows_per_part : int
-        Rows of the input that are predicted at once.
-    where : Where
-        What makes the parts.
-    """
-    begin = time.perf_counter()
-    with _worker(where) as worker, _bar(console, "predict") as (_, on_progress), _resumable(console, out):
-        how: dict[str, Any] = {**vars(data), "rows_per_part": rows_per_part}
-        summary = predict_file(model, out=out, **how, worker=worker, on_progress=on_progress)
-    _conclude(console, summary, out, out.with_suffix(".skipped.csv"), time.perf_counter() - begin)
+    with threads(n_jobs), _worker(parts) as worker, _bar(console, name) as (bar, on_progress), _resumable(console, out):
+        summary = work(worker, on_progress, bar)
+    seconds = time.perf_counter() - begin
+    if json:
+        answer(vars(summary) | {"seconds": seconds, "out": str(out), "skipped": str(skipped)})
+    else:
+        made = f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}"
+        console.print(made, highlight=False, soft_wrap=True, markup=False)
+    say_skipped(console, summary.n_skipped, summary.n_graphs, file=skipped)
+    if summary.n_unlike:
+        unseen = f", {summary.n_unseen:,} of them with labels that none of these has" if summary.n_unseen else ""
+        say(console, f"{summary.n_unlike:,} graphs are unlike all training graphs{unseen}: see the column unlike")
+    if not summary.n_graphs:
+        raise GvoysError("no graph could be read")
 
 
 @contextmanager
@@ -174,19 +99,11 @@ def _resumable(console: Console, out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _worker(where: Where) -> Iterator[Any]:
-    if where.workers is None and where.scheduler is None:
+def _worker(parts: Parts) -> Iterator[Any]:
+    if parts.workers is None and parts.scheduler is None:
         yield None
         return
     from gvoys.scale.cluster import open_cluster
 
-    with open_cluster(where.workers, where.scheduler) as cluster:
+    with open_cluster(parts.workers, parts.scheduler) as cluster:
         yield cluster.run
-
-
-def _conclude(console: Console, summary: Summary, out: Path, skipped: Path, seconds: float) -> None:
-    made = f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}"
-    console.print(made, highlight=False, soft_wrap=True, markup=False)
-    say_skipped(console, summary.n_skipped, summary.n_graphs, file=skipped)
-    if not summary.n_graphs:
-        raise GvoysError("no graph could be read")

@@ -1,59 +1,95 @@
-"""gvoys train: a model of one column, from all graphs that have it, in a file."""
+"""gvoys train: a model of a column, from all graphs that have it, in a file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.console import Console
-from rich.progress import track
+import typer
 
-from gvoys.cli.learner import learner_for, shown_score
-from gvoys.cli.read import read_with_target
-from gvoys.estimators.learning.evaluation import evaluate_folds
-from gvoys.io.files import check_new, check_output
+from gvoys.cli.messages import answer, begin
+from gvoys.cli.options import Data, Folds, Jobs, Json, Molecules, Reading, Splitting, Targets, read_options
 
-__all__ = ["Options", "run_train"]
+if TYPE_CHECKING:
+    from rich.console import Console
 
+    from gvoys.cli.learner import Job
 
-@dataclass(frozen=True)
-class Options:
-    """What the command line was given."""
-
-    out: Path
-    root: Path | None
-    target: str | None
-    smiles: str
-    id: str | None
-    folds: int | None  # None: no cross-validation
-    seed: int
-    attributes: bool
-    n_jobs: int | None
+__all__ = ["train"]
 
 
-def run_train(console: Console, data: str, options: Options) -> None:
-    """Read, cross-validate, fit on all graphs, save."""
-    check_output(options.out)
-    check_new(options.out)
-    name, graphs, y = read_with_target(console, data, options.root, options.target, options.smiles, options.id)
-    model = learner_for(name, graphs, y, options.attributes, options.n_jobs)
-    training: dict[str, Any] = {"data": name, "target": options.target, "smiles": options.smiles, "ids": graphs.ids}
-    if options.folds is not None:
-        found = evaluate_folds(
-            model,
-            graphs.batch,
-            y,
-            options.folds,
-            (options.seed,),
-            lambda splits, n: track(splits, "cross-validation", total=n, console=console, transient=True),
-        )
-        score, deviation = shown_score(found)
-        console.print(f"{score} ± {deviation} over {options.folds} folds of {len(y):,} graphs", highlight=False)
-        training["scores"] = found.scores[0]
-    with console.status(f"training on {len(y):,} graphs …"):
-        model.fit(graphs.batch, y)
-    model.training_ = training
-    model.save(options.out)
-    size = options.out.stat().st_size / 1e6
-    console.print(f"{options.out}, {size:.1f} MB", highlight=False, soft_wrap=True, markup=False)
+def train(
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model, model.gvoys; a folder for several columns.")],
+    reading: Reading,
+    molecules: Molecules,
+    splitting: Splitting,
+    target: Targets = None,
+    cv: Annotated[bool, typer.Option(help="Cross-validate first, for a figure of what new graphs would get.")] = True,
+    folds: Folds = 5,
+    seed: Annotated[int, typer.Option(help="Seed of its split.")] = 0,
+    attributes: Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")] = False,
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Train a model that predicts a column, and keep it in a file for `gvoys predict`.
+
+    A column of numbers gets a Gaussian process, classes a support vector machine; settings are chosen by the training
+    graphs alone. Of several columns you get a folder with a model for each, which *predict* takes as well.
+    """
+    console = begin(json)
+    from gvoys.cli.learner import learner_for, prepare
+    from gvoys.io.files import check_new, check_output
+
+    check_new(out)
+    check_output(out)
+    models = []
+    columns: list[Any] = [*dict.fromkeys(target)] if target else [None]
+    for column in columns:
+        job = prepare(console, data, read_options(reading, molecules), column, splitting)
+        model = learner_for(job, attributes, n_jobs)
+        scores = _score(console, job, model, folds, seed) if cv else None
+        with console.status(f"training on {len(job.y):,} graphs …"):
+            model.fit(job.graphs.batch, job.y)
+        about = {
+            "data": job.name,
+            "target": column,
+            "smiles": reading.smiles,
+            "chemistry": vars(molecules),
+            "scores": scores,
+        }
+        model.training_ = about | {"ids": job.graphs.ids}
+        models.append(model)
+    files = _save(models, columns, out)
+    for file in files:
+        size = file.stat().st_size / 1e6
+        console.print(f"{file}, {size:.1f} MB", highlight=False, soft_wrap=True, markup=False)
+    if json:
+        kept = ("data", "target", "scores")
+        told = [{key: model.training_[key] for key in kept} for model in models]
+        answer([each | {"out": str(file)} for each, file in zip(told, files, strict=True)])
+
+
+def _score(console: Console, job: Job, model: Any, folds: int, seed: int) -> list[float]:
+    """Cross-validate, and say what came out."""
+    from gvoys.cli.learner import cross_validate, shown_score
+
+    found, _ = cross_validate(console, job, model, folds, (seed,))
+    score, deviation = shown_score(found)
+    said = f"{score} ± {deviation} over {folds} folds of {len(job.y):,} graphs"
+    console.print(said if job.target is None else f"{job.target}: {said}", highlight=False, markup=False)
+    return [float(each) for each in found.scores()[0]]
+
+
+def _save(models: list[Any], columns: list[Any], out: Path) -> list[Path]:
+    """One file, or a folder with one for each column."""
+    from gvoys.cli.read import file_name
+
+    if len(models) == 1:
+        models[0].save(out)
+        return [out]
+    out.mkdir()
+    files = [out / f"{file_name(column)}.gvoys" for column in columns]
+    for model, file in zip(models, files, strict=True):
+        model.save(file)
+    return files

@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.chemistry import Chemistry
 from gvoys.io.open import open_graphs
 
 __all__ = ["load_smiles"]
 
 
 def load_smiles(
-    path: Any, target: str | Sequence[str] | None = None, column: str = "smiles"
+    path: Any,
+    target: str | Sequence[str] | None = None,
+    column: str = "smiles",
+    chemistry: Chemistry | dict[str, Any] | None = None,
 ) -> tuple[GraphBatch, NDArray[Any] | None]:
     """Load the molecules of a table.
 
@@ -28,6 +32,9 @@ def load_smiles(
         Column or columns to return as targets.
     column : str, default="smiles"
         Column that holds the SMILES.
+    chemistry : Chemistry, dict or None, default=None
+        What of a molecule becomes part of its graph: `gvoys.io.Chemistry`, or a dictionary of its options; None means
+        the defaults.
 
     Returns
     -------
@@ -42,7 +49,7 @@ def load_smiles(
         If the table or one of its rows cannot be read; the message names the row. `gvoys.io.open_graphs` skips rows
         that cannot be read.
     """
-    source = open_graphs(path, smiles=column, target=target)
+    source = open_graphs(path, smiles=column, target=target, chemistry=chemistry)
     if not source.has_smiles:
         raise DatasetError(f"{source} holds no SMILES; gvoys.io.open_graphs reads graphs of other kinds")
     graphs = source.read()

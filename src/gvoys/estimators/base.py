@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
+from gvoys.estimators.progress import wants_progress
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
@@ -25,7 +24,7 @@ from gvoys.walks.growth import choose_truncation, walk_rate
 from gvoys.walks.methods import labels_for
 from gvoys.walks.walk import Walk
 
-__all__ = ["SLACK", "TRUNCATION", "Learner", "TakesGraphs", "TakesSeries", "WalkEstimator", "as_seed"]
+__all__ = ["SLACK", "TRUNCATION", "TakesGraphs", "TakesSeries", "WalkEstimator", "as_seed"]
 
 TRUNCATION = 1e-9  # truncation error of an infinite series, relative
 SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
@@ -41,57 +40,6 @@ class TakesGraphs(BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.no_validation = True
         return tags
-
-
-class Learner(TakesGraphs):
-    """An estimator that learns from targets: it can be kept in a file, and knows which labels it has seen."""
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a file; `gvoys.load_model` reads it, without running any code from it.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file, such as model.gvoys. It holds the features of the fitted graphs, and no graphs.
-
-        Raises
-        ------
-        ParameterError
-            If the model holds something that a file cannot, or the file cannot be written.
-        """
-        from gvoys.estimators.saving import write_model  # which knows all learners
-
-        write_model(self, path)
-
-    def _remember_labels(self, batch: GraphBatch, before: NDArray[np.uint64] | None = None) -> None:
-        """Keep the hashes of the node labels of fitted graphs, beside those of graphs before them."""
-        labels = batch.node_labels
-        if labels is not None:
-            seen = labels.hashes[np.bincount(labels.codes, minlength=len(labels.hashes)) > 0]
-            before = np.unique(seen) if before is None else np.union1d(seen, before)
-        self.seen_labels_ = before
-
-    def unseen_labels(self, X: Any) -> NDArray[np.float64]:
-        """Share of the nodes of each graph whose label no fitted graph has.
-
-        Parameters
-        ----------
-        X : list of graphs or GraphBatch
-            Anything that `as_batch` takes.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,)
-            From 0 to 1; 0 where the fitted graphs had no node labels, or were fitted on a cluster.
-        """
-        check_is_fitted(self, "seen_labels_")
-        batch = as_batch(X)
-        labels = batch.node_labels
-        if self.seen_labels_ is None or labels is None:
-            return np.zeros(len(batch))
-        unseen = ~np.isin(labels.hashes, self.seen_labels_)[labels.codes]
-        counts = np.bincount(batch.node_graphs()[unseen], minlength=len(batch))
-        return np.asarray(counts / np.maximum(batch.graph_sizes, 1))
 
 
 class TakesSeries(TakesGraphs):
@@ -189,9 +137,7 @@ class WalkEstimator(TakesSeries):
         return self.series_.relative_tail(self.max_length_, growth) <= SLACK * TRUNCATION
 
     def _shows_progress(self) -> bool:
-        if not isinstance(self.verbose, (bool, np.bool_, int, np.integer)):
-            raise ParameterError(f"verbose must be True or False, not {self.verbose!r}")
-        return bool(self.verbose)
+        return wants_progress(self.verbose)
 
     def _blocks(self, batch: GraphBatch, bytes_per_graph: int) -> Iterator[tuple[slice, GraphBatch, Walk]]:
         """Consecutive graphs of bounded size, with a progress bar where verbose."""

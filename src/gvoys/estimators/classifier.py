@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.defaults import CLASSIFIER
 from gvoys.errors import ParameterError
-from gvoys.estimators.base import Learner, as_seed
+from gvoys.estimators.base import as_seed
+from gvoys.estimators.learner import Learner
 from gvoys.estimators.learning.alignment import block_alignments
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
+from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, subsample
+from gvoys.estimators.learning.targets import Targets, check_weights, read_classes, warn_of_single_graphs
+from gvoys.estimators.progress import Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
@@ -82,6 +85,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         Seed of the sketch and of the folds.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    verbose : bool, default=False
+        Whether `fit` shows progress bars, on stderr.
 
     Attributes
     ----------
@@ -93,6 +98,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         The series mu, one coefficient per length.
     contributions_ : ndarray of shape (n_iterations + 1, max_length + 1)
         Alignment of each block with the classes; 1 would be perfect. Not there past `max_exact`.
+    similarity_floor_ : float or None
+        Graphs that are less similar to the nearest fitted one are "unlike" in `predict_table`; None past `max_exact`.
 
     Examples
     --------
@@ -121,6 +128,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         n_landmarks: int = 1000,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.max_length = max_length
         self.refine = refine
@@ -136,10 +144,11 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # -- fitting
 
-    def fit(self, X: Any, y: Any) -> RandomWalkClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RandomWalkClassifier:
         """Profile the graphs, choose a kernel, and train.
 
         Parameters
@@ -148,34 +157,41 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             Anything that `as_batch` takes.
         y : array-like of shape (n_graphs,)
             The class of each graph.
+        sample_weight : array-like of shape (n_graphs,) or None, default=None
+            Weight of each graph in training, choice and calibration: 2 multiplies its C by 2, as if it were there
+            twice, and 0 leaves it out. The constants of the kernel count every graph once. None means that all are 1.
 
         Returns
         -------
         RandomWalkClassifier
             The fitted classifier.
+
+        Warns
+        -----
+        InputWarning
+            If a class has a single graph.
         """
-        batch = as_batch(X)
-        codes = self._read_targets(batch, y)
+        batch, targets = self._read_training(X, y, sample_weight)
+        exact = len(batch) <= check_count(self.max_exact, "max_exact")
         self.__dict__.pop("contributions_", None)  # of an earlier fit
+        self.similarity_floor_: float | None = None
         self._fit_profiler(batch)
-        self._remember_labels(batch)
-        if len(batch) > check_count(self.max_exact, "max_exact"):
-            self.engine_: Engine = self._train_linear(batch, codes)
-        else:
-            self.engine_ = self._train_kernel(batch, codes)
+        self._remember(batch)
+        warn_of_single_graphs(self.classes_, targets.codes, calibrated=exact)
+        with progress_bars(self.verbose) as progress:
+            train = self._train_kernel if exact else self._train_linear
+            self.engine_: Engine = train(batch, targets, progress)
         return self
 
-    def _read_targets(self, batch: GraphBatch, y: Any) -> NDArray[np.int64]:
-        targets = as_array(y)
-        if targets.shape != (len(batch),):
-            raise ParameterError(
-                f"y must hold one class for each of the {len(batch)} graphs, not shape {targets.shape}"
-            )
-        check_classification_targets(targets)
-        self.classes_, codes = np.unique(targets, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ParameterError(f"all {len(batch)} graphs are of one class, {self.classes_.tolist()}; two are needed")
-        return codes.astype(np.int64)
+    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[GraphBatch, Targets]:
+        """Graphs that weigh something, and their classes."""
+        batch = as_batch(X)
+        self.classes_, codes = read_classes(y, len(batch))
+        batch, codes, weights = self._keep_weighty(batch, codes, check_weights(sample_weight, len(batch)))
+        lost = self.classes_[np.bincount(codes, minlength=len(self.classes_)) == 0].tolist()
+        if lost:
+            raise ParameterError(f"all graphs of class {lost[0]!r} have weight 0; leave them out, or let one count")
+        return batch, Targets(codes, weights)
 
     def _fit_profiler(self, batch: GraphBatch) -> None:
         grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
@@ -213,23 +229,25 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         _CHECKS[name](value)
         return (value,)
 
-    def _train_kernel(self, batch: GraphBatch, codes: NDArray[np.int64]) -> KernelMachine:
+    def _train_kernel(self, batch: GraphBatch, targets: Targets, progress: Progress) -> KernelMachine:
         """On the Gram matrix of all graphs."""
-        profiles = self.profiler_.profile(batch, self.n_jobs)
-        self.chosen_ = self._choose(profiles, codes)
+        with progress.running("profiles"):
+            profiles = self.profiler_.profile(batch, self.n_jobs)
+        self.chosen_ = self._choose(profiles, targets, progress)
         features, pairs, kernel = self._fit_kernel(profiles)
-        self.contributions_ = block_alignments(profiles.labels, codes)
-        return KernelMachine.trained(kernel, features, pairs, codes, self._training())
+        self.contributions_ = block_alignments(profiles.labels, targets.codes)
+        self.similarity_floor_ = similarity_floor(pairs.inner)
+        return KernelMachine.trained(kernel, features, pairs, targets, self._training(self.chosen_.C, progress))
 
-    def _choose(self, profiles: LabelsAndAttributes, codes: NDArray[np.int64]) -> Choice:
-        some = subsample(codes, self.seed_)
+    def _choose(self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress) -> Choice:
+        some = subsample(targets.codes, self.seed_)
         grams: dict[tuple[int, str], NDArray[np.float64]] = {}
         for refine in self._grid("refine"):
             features = Balance.fitted(profiles, refine + 1).features(profiles.take(some))
             pairs = Pairs.between(features, features)
             grams |= {(refine, name): BaseKernel.fitted(name, pairs).gram(pairs) for name in self._grid("kernel")}
-        folds = check_count(self.cv, "cv")
-        return choose(grams, codes[some], self._grid("C"), folds, self._weights(), self.seed_, self.n_jobs)
+        Cs = self._grid("C")
+        return choose(grams, targets.take(some), Cs, self._training(Cs[0], progress), self.n_jobs)
 
     def _fit_kernel(self, profiles: LabelsAndAttributes) -> tuple[NDArray[np.float32], Pairs, BaseKernel]:
         """Features of some graphs, their pairs, and the chosen base kernel with its unit."""
@@ -240,12 +258,12 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         self.kernel_ = BaseKernel.fitted(self.chosen_.kernel, pairs)
         return features, pairs, self.kernel_
 
-    def _training(self) -> Training:
-        return Training(self.chosen_.C, self._weights(), check_count(self.cv, "cv"), self.seed_)
+    def _training(self, C: float, progress: Progress) -> Training:
+        return Training(C, self._weights(), check_count(self.cv, "cv"), self.seed_, progress)
 
     # -- without a Gram matrix of all graphs
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> RandomWalkClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> RandomWalkClassifier:
         """Learn from some more graphs; the first ones give the constants and landmarks, with the default kernel.
 
         Parameters
@@ -256,30 +274,40 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             The class of each graph.
         classes : array-like, default=None
             All classes; needed at the first call.
+        sample_weight : array-like of shape (n_graphs,) or None, default=None
+            Weight of each graph, which multiplies its step; 0 leaves it out. None means that all are 1.
 
         Returns
         -------
         RandomWalkClassifier
             The classifier, which has learned from these graphs too.
         """
-        batch = as_batch(X)
+        batch, names, weights = self._read_piece(X, y, sample_weight)
         engine, seen = getattr(self, "engine_", None), getattr(self, "seen_labels_", None)
         if not isinstance(engine, LinearMachine) or engine.learner is None:
             engine, seen = self._begin_streaming(batch, classes), None
-        codes = np.searchsorted(self.classes_, np.asarray(y))
-        if (
-            len(codes) != len(batch)
-            or (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != np.asarray(y)).any()
-        ):
+        else:
+            self._warn_of_kind(batch)
+        codes = np.searchsorted(self.classes_, names)
+        if (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != names).any():
             raise ParameterError("y must hold one of `classes` for each graph")
-        self.engine_ = engine.learned(self._features(batch), codes, len(self.classes_))
-        self._remember_labels(batch, seen)
+        self.engine_ = engine.learned(self._features(batch), Targets(codes, weights), len(self.classes_))
+        self._remember(batch, seen)
         return self
+
+    def _read_piece(self, X: Any, y: Any, sample_weight: Any) -> tuple[GraphBatch, NDArray[Any], Any]:
+        """Graphs that weigh something, and the names of their classes."""
+        batch, names = as_batch(X), as_array(y)
+        if names.shape != (len(batch),):
+            raise ParameterError("y must hold one of `classes` for each graph")
+        found = self._keep_weighty(batch, names, check_weights(sample_weight, len(batch)))
+        self.__dict__.pop("kept_", None)  # which numbers graphs of `fit`
+        return found
 
     def _begin_streaming(self, batch: GraphBatch, classes: Any) -> LinearMachine:
         if classes is None:
             raise ParameterError("the first partial_fit needs all classes: partial_fit(X, y, classes=[…])")
-        self.classes_ = np.unique(np.asarray(classes))
+        self.classes_, self.similarity_floor_ = np.unique(np.asarray(classes)), None
         weights = self._weights()
         if weights == "balanced":
             raise ParameterError("partial_fit cannot balance classes that it has not seen; give class_weight={…}")
@@ -290,15 +318,19 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs)
         return LinearMachine.streaming(self._fit_landmarks(profiles), weights)
 
-    def _train_linear(self, batch: GraphBatch, codes: NDArray[np.int64]) -> LinearMachine:
+    def _train_linear(self, batch: GraphBatch, targets: Targets, progress: Progress) -> LinearMachine:
         """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
         some = self._some(batch, _SAMPLE)
         profiles = self.profiler_.profile(batch[some], self.n_jobs)
-        self.chosen_ = self._choose(profiles, codes[some])
+        self.chosen_ = self._choose(profiles, targets.take(some), progress)
         nystroem = self._fit_landmarks(profiles)
+        blocks = _blocks(len(batch))
         # all graphs at once: in single precision, which halves the memory
-        parts = [nystroem.embed(self._features(batch[block])).astype(np.float32) for block in _blocks(len(batch))]
-        return LinearMachine.trained(nystroem, np.concatenate(parts), codes, self._training())
+        parts = [
+            nystroem.embed(self._features(batch[block])).astype(np.float32)
+            for block in progress.track(blocks, "profiles", len(blocks))
+        ]
+        return LinearMachine.trained(nystroem, np.concatenate(parts), targets, self._training(self.chosen_.C, progress))
 
     def _some(self, batch: GraphBatch, at_least: int) -> NDArray[np.int64]:
         order = np.random.default_rng(self.seed_).permutation(len(batch))
@@ -387,27 +419,54 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         dict of str to ndarray of shape (n_graphs,)
             "prediction"; "probability CLASS" of each class, where there are probabilities; "nearest", the number of the
             fitted graph that is most like it, and "similarity", the cosine with it, where fitted graphs are kept;
-            "unseen", the share of nodes whose label no fitted graph has.
+            "unseen", the share of nodes whose label no fitted graph has; "unlike", whether some label is unseen or the
+            similarity is below `similarity_floor_`: predictions for such graphs are extrapolations, and at most about
+            1 % of graphs like the fitted ones are among them.
         """
         check_is_fitted(self, "engine_")
-        batch = as_batch(X)
+        batch = self._read(X)
         found = [self.engine_.judge(self._features(batch[block])) for block in _blocks(max(len(batch), 1))]
         decisions = np.concatenate([each.decisions for each in found])
         table = {"prediction": self._named(decisions)}
         if found[0].probabilities is not None:
             known = np.concatenate([each.probabilities for each in found])
             table |= {f"probability {name}": known[:, code] for code, name in enumerate(self.classes_.tolist())}
-        for name in ("nearest", "similarity"):
-            if getattr(found[0], name) is not None:
-                table[name] = np.concatenate([getattr(each, name) for each in found])
-        return table | {"unseen": self.unseen_labels(batch)}
+        if found[0].nearest is not None:
+            table["nearest"] = self._numbered(np.concatenate([each.nearest for each in found]))
+            table["similarity"] = np.concatenate([each.similarity for each in found])
+        table["unseen"] = self.unseen_labels(batch)
+        floor = getattr(self, "similarity_floor_", None)  # not in files of earlier versions
+        return table | {"unlike": find_unlike(table["unseen"], table.get("similarity"), floor)}
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """The features by which the model compares graphs, below its base kernel.
+
+        For the linear base kernel their dot products, divided by ``kernel_.unit ** 2``, are the model's kernel; the
+        others are functions of their distances.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_features)
+            The features, float32; each row is a function of its graph alone.
+        """
+        check_is_fitted(self, "balance_")
+        batch = self._read(X)
+        return np.concatenate([self._features(batch[block]) for block in _blocks(max(len(batch), 1))])
+
+    def _uses_node_labels(self) -> bool:
+        return self.profiler_.labels in ("node", "both")
 
     def _named(self, decisions: NDArray[np.float64]) -> NDArray[Any]:
         codes = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(int)
         return np.asarray(self.classes_[codes])
 
     def _by_blocks(self, X: Any, decide: Any, empty: tuple[int, ...]) -> NDArray[np.float64]:
-        batch = as_batch(X)
+        batch = self._read(X)
         parts = [decide(self._features(batch[block])) for block in _blocks(len(batch))]
         return np.concatenate(parts) if parts else np.empty(empty)
 

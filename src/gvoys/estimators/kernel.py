@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError, UnsupportedError
@@ -208,6 +209,22 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             new = self._profile(self.walk_method_, batch)
             K, error = new.compare(self.series_, self.profiles_, self.normalize, error=return_std)
         return (K, error) if return_std else K
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the columns by the number of the fitted graph.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            One name per fitted graph, "graph0" and so on.
+        """
+        check_is_fitted(self, "profiles_")
+        return np.array([f"graph{i}" for i in range(len(self.profiles_))], dtype=object)
 
     def _named(self, name: str) -> Method:
         if isinstance(name, str) and name == PairSolver.name:

@@ -128,14 +128,15 @@ def _texts(collection: Collection) -> tuple[list[str], list[str] | None]:
     if labels is None:
         return [""], None
     if collection.smiles is not None:
-        return [_atom_text(*value) for value in labels.values], [symbol for symbol, _, _ in labels.values]
+        return [_atom_text(*value) for value in labels.values], [symbol for symbol, *_ in labels.values]
     texts = [str(names.nodes.get(value, value)) for value in labels.values]
     bonds = bool(names.edges) and not collection.batch.directed  # H, C and S alone may be helix, coil and sheet
     return texts, texts if bonds and set(texts) <= _elements() else None
 
 
-def _atom_text(symbol: str, _aromatic: bool, hydrogens: int) -> str:
+def _atom_text(symbol: str, _aromatic: bool, *more: Any) -> str:
     """OH, NH2; carbon is a corner without a name."""
+    hydrogens = next((each for each in more if isinstance(each, int)), 0)  # charge and stereo are strings
     if symbol == "C" or not hydrogens:
         return symbol
     return f"{symbol}H{hydrogens if hydrogens > 1 else ''}"
@@ -155,7 +156,7 @@ def _orders(collection: Collection, batch: GraphBatch, entries: NDArray[np.int64
     if labels is None:
         return np.ones(len(entries))
     if collection.smiles is not None:
-        table = np.array([float(value) for value in labels.values])
+        table = np.array([float(value[0] if isinstance(value, tuple) else value) for value in labels.values])
     else:
         names = collection.label_names.edges
         table = np.array([_ORDERS.get(names.get(value, ""), 1.0) for value in labels.values])

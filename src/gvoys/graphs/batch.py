@@ -158,6 +158,11 @@ class GraphBatch:
         return len(self.node_offsets) - 1
 
     @property
+    def shape(self) -> tuple[int]:
+        """Number of graphs, as an array would have it: scikit-learn then selects graphs at once, not one by one."""
+        return (len(self),)
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes of all graphs together."""
         return len(self.indptr) - 1
@@ -200,6 +205,11 @@ class GraphBatch:
         parts += [f"{self.node_attributes.shape[1]} attributes"] if self.node_attributes is not None else []
         return f"GraphBatch({', '.join(parts)})"
 
+    def _repr_html_(self) -> str:  # what notebooks show
+        from gvoys.graphs.html import as_html
+
+        return as_html(self)
+
     # -- selection
 
     def __getitem__(self, index: int | slice | ArrayLike) -> GraphBatch:
@@ -215,6 +225,8 @@ class GraphBatch:
         GraphBatch
             The selected graphs.
         """
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # scikit-learn's batch[graphs, ...]
+            index = index[0]
         if isinstance(index, (int, np.integer)):
             if not -len(self) <= index < len(self):
                 raise IndexError(f"graph {index} of a batch of {len(self)}")

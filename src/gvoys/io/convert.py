@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -17,15 +18,17 @@ from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
 from gvoys.io.readers import READERS
-from gvoys.io.readers.parts import GraphParts, Names
+from gvoys.io.readers.parts import GraphParts, Names, stack_attributes
+from gvoys.io.readers.unlabelled import LABEL, warn_unlabelled
+from gvoys.io.smiles import read_smiles
 
 __all__ = ["as_batch", "as_list", "as_one_graph", "build_batch", "read_graph"]
 
 _KINDS = (
-    "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples, RDKit molecules "
+    "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples, RDKit molecules, SMILES "
     "or GraphBatches"
 )
-_DEFAULT_NAMES = {"node_label": "label", "edge_label": "label", "weight": "weight"}
+_DEFAULT_NAMES = {"node_label": LABEL, "edge_label": "label", "weight": "weight"}
 _NAMES = Names(**_DEFAULT_NAMES, node_attributes=(), directed=False)
 
 
@@ -43,11 +46,11 @@ def as_batch(
     ----------
     graphs : list of graphs or GraphBatch
         Graphs of networkx, igraph or PyG, SciPy sparse or dense adjacency matrices, node-link dictionaries, GraKeL
-        tuples, RDKit molecules or GraphBatches; a GraphBatch is returned as it is. Molecules become the graphs that
-        `from_smiles` makes of them.
+        tuples, RDKit molecules, SMILES strings or GraphBatches; a GraphBatch is returned as it is. Molecules and SMILES
+        become the graphs that `from_smiles` makes of them by default; a pandas Series of SMILES is a list of them.
     node_label, edge_label : str or None, default="label"
         Names of the attributes to read as labels; None reads none. Where no graph has the default name, the batch has
-        no labels.
+        no labels, with a warning if nodes have other data that could be labels.
     weight : str or None, default="weight"
         Name of the attribute to read as edge weight; None reads none. Where no graph has the default name, all weights
         are one.
@@ -76,16 +79,49 @@ def as_batch(
     """
     if isinstance(graphs, GraphBatch):
         return graphs
+    if hasattr(graphs, "iloc") and hasattr(graphs, "columns"):
+        raise GraphError(
+            "as_batch takes a list of graphs, not a DataFrame; gvoys.datasets.load_smiles(table, target) and "
+            "gvoys.io.open_graphs(table) read one, and a column of SMILES is such a list: table['smiles']"
+        )
     items = as_list(graphs, "as_batch")
     if items and all(isinstance(item, GraphBatch) for item in items):
         return GraphBatch.concatenate(items)
     check_directed(directed)
     attributes = _attribute_names(node_attributes)
     names = Names(node_label, edge_label, weight, attributes, directed)
+    if _are_smiles(items):
+        return _molecules(items, names)
     parts = [read_graph(item, names, index) for index, item in enumerate(items)]
     batch = build_batch(parts)
     if any(part.named for part in parts):
         _check_names(batch, names)
+        if node_label == LABEL:
+            warn_unlabelled(items, "pass node_label={} to as_batch", attributes)
+    return batch
+
+
+def _are_smiles(items: list[Any]) -> bool:
+    """Whether these are strings, among which some may be missing, as in a column of pandas."""
+    kinds = (str, float, type(None))
+    return any(isinstance(item, str) for item in items) and all(
+        isinstance(item, kinds) or type(item).__name__ == "NAType" for item in items
+    )
+
+
+def _molecules(items: list[Any], names: Names) -> GraphBatch:
+    for index, text in enumerate(items):
+        if not isinstance(text, str) or not text.strip():
+            raise GraphError(f"graph {index}: there is no SMILES, but {text!r}; correct it or remove it")
+    batch, skipped = read_smiles(items)
+    for index, reason in skipped:
+        raise GraphError(f"graph {index}: {reason}; correct it or remove it")
+    if names.node_label != LABEL:
+        batch = replace(batch, node_labels=None)
+    if names.edge_label != LABEL:
+        batch = replace(batch, edge_labels=None)
+    stack_attributes(dict.fromkeys(names.node_attributes), batch.n_nodes)  # which raises if any are asked for
+    _check_names(batch, names)
     return batch
 
 

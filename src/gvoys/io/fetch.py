@@ -7,6 +7,7 @@ import os
 import re
 import zipfile
 import zlib
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -15,6 +16,7 @@ from urllib.parse import urljoin
 
 from gvoys.errors import DatasetError
 from gvoys.io import registry
+from gvoys.io.nearest import did_you_mean, names_in
 
 __all__ = ["data_folder", "find_dataset"]
 
@@ -50,8 +52,8 @@ def _has_datasets(folder: Path) -> bool:
     return any(folder.glob("*.zip")) or any(folder.glob("*/*_A.txt"))
 
 
-def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
-    """The zip or folder that holds a dataset; it is downloaded where it is nowhere else.
+def find_dataset(name: str, root: str | PathLike[str] | None, others: Sequence[str] = ()) -> Path:
+    """The zip or folder that holds a dataset, whatever the case of its name; it is downloaded if it is nowhere else.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
         Name of the dataset.
     root : str, path-like or None
         A folder that holds NAME.zip or NAME/; None looks into `data_folder("tu")`, then into installed packages.
+    others : sequence of str, default=()
+        What else may have been meant, for the message.
 
     Returns
     -------
@@ -77,20 +81,36 @@ def find_dataset(name: str, root: str | PathLike[str] | None) -> Path:
     if root is not None:
         found = _in_folder(Path(root), name)
         if found is None:
-            raise DatasetError(f"there is neither {name}.zip nor {name}/ in {root}; {_known(Path(root))}")
+            near = did_you_mean(name, [*_datasets_in(Path(root)), *others])
+            raise DatasetError(f"there is neither {name}.zip nor {name}/ in {root}{near}; {_known(Path(root))}")
         return found
     found = _in_folder(data_folder("tu"), name)
     if found is not None:
         _check_digest(found)
         return found
-    return _in_packages(name) or _download(name)
+    return _in_packages(name) or _download(_spelled(name, registry.ZIPS), others)
 
 
 def _in_folder(folder: Path, name: str) -> Path | None:
+    found = _exactly(folder, name)
+    return _exactly(folder, _spelled(name, _datasets_in(folder))) if found is None else found
+
+
+def _exactly(folder: Path, name: str) -> Path | None:
     file = folder / f"{name}.zip"
     if file.is_file():
         return file
     return folder / name if (folder / name / f"{name}_A.txt").is_file() else None
+
+
+def _datasets_in(folder: Path) -> list[str]:
+    """Names that datasets in a folder may have."""
+    return [name.removesuffix(".zip") for name in names_in(folder) if name.endswith(".zip") or "." not in name]
+
+
+def _spelled(name: str, names: Iterable[str]) -> str:
+    """A name in the case that it has among others, if it is there."""
+    return next((each for each in names if each.lower() == name.lower()), name)
 
 
 def _known(folder: Path) -> str:
@@ -108,7 +128,7 @@ def _in_packages(name: str) -> Path | None:
     return _in_folder(Path(package.origin).parent / "tests" / "data", name)
 
 
-def _download(name: str) -> Path:
+def _download(name: str, others: Sequence[str]) -> Path:
     import pooch
 
     file, folder, bar = f"{name}.zip", data_folder("tu"), _Bar(f"{name}.zip")
@@ -124,9 +144,10 @@ def _download(name: str) -> Path:
             )
         )
     except Exception as error:  # requests, urllib3, pooch and the operating system each have their own
+        near = did_you_mean(name, [*registry.ZIPS, *_datasets_in(folder), *others])
         raise DatasetError(
-            f"{name} is not in {folder} and could not be downloaded ({_reason(error)}); put {file} into a folder and "
-            "pass it as root"
+            f"{name}{near} is not in {folder} and could not be downloaded ({_reason(error)}); put {file} into a folder "
+            "and pass it as root"
         ) from None
     finally:
         bar.close()

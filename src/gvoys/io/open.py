@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -9,20 +10,29 @@ from typing import Any
 
 from gvoys.errors import DatasetError, ParameterError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.chemistry.options import Chemistry, as_chemistry
 from gvoys.io.convert import as_list
+from gvoys.io.copies import TemporaryCopy, copy_stdin, unpack
 from gvoys.io.fetch import find_dataset
+from gvoys.io.guess import HEAD, guess_suffix
+from gvoys.io.nearest import did_you_mean, names_in
 from gvoys.io.sources.base import GraphSource
 from gvoys.io.sources.graphs import BatchSource, ObjectsSource, StoreSource, TuSource
 from gvoys.io.sources.lines import Graph6Source, JsonSource, SmilesSource
+from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.parquet import ParquetSource
 from gvoys.io.sources.table import DELIMITERS, ColumnsSource, TextTableSource
 
 __all__ = ["no_columns", "open_graphs"]
 
-KINDS = ".smi, .csv, .tsv, .txt or .parquet (SMILES), .g6, .s6, .jsonl, a TU .zip or folder, or a store"
+KINDS = (
+    ".smi, .csv, .tsv, .txt or .parquet (SMILES), .g6, .s6, .jsonl, a TU .zip or folder, or a store; text may be "
+    "compressed, as in .smi.gz"
+)
 _SMILES = {".smi", ".smiles"}
 _GRAPH6 = {".g6", ".s6", ".graph6", ".sparse6"}
 _JSON = {".jsonl", ".ndjson"}
+_TEXT = _SMILES | _GRAPH6 | _JSON | set(DELIMITERS)
 
 Target = str | Sequence[str] | None
 
@@ -34,6 +44,7 @@ def open_graphs(
     id: str | None = None,
     target: str | Sequence[str] | None = None,
     root: str | PathLike[str] | None = None,
+    chemistry: Chemistry | dict[str, Any] | None = None,
 ) -> GraphSource:
     """Open graphs of any kind: a file, a dataset by its name, a table of SMILES, or graphs in memory.
 
@@ -46,8 +57,11 @@ def open_graphs(
         - a table of SMILES: .csv, .tsv, .txt (with tabs), .parquet, or a DataFrame; a row of a text file is one line;
         - SMILES: .smi, with an id after each SMILES, or a list of strings;
         - graphs: .g6, .s6, .jsonl (node-link; the columns are what each graph says under "graph"), a store;
+        - any of these text files compressed by gzip, as in .smi.gz, or "-" for standard input, whose kind is guessed
+          from its first lines; both are read from a temporary copy;
         - a dataset of the TU collection: a zip, a folder, or its name, such as "MUTAG"; its column is "class", or
           "target" for real numbers;
+        - what `open_graphs` returned, as it is;
         - a GraphBatch, or a list of anything that `as_batch` takes: networkx, igraph, PyG, SciPy, GraKeL, RDKit.
     smiles : str, default="smiles"
         Column of a table that holds the SMILES. Case does not matter in names of columns.
@@ -58,6 +72,9 @@ def open_graphs(
     root : str, path-like or None, default=None
         A folder that holds TU datasets, as NAME.zip or NAME/, where `source` is a name; None looks where
         `datasets.load_tu` does.
+    chemistry : Chemistry, dict or None, default=None
+        What of a molecule becomes part of its graph: `gvoys.io.Chemistry`, or a dictionary of its options; None means
+        the defaults. RDKit molecules are always read by the defaults.
 
     Returns
     -------
@@ -67,7 +84,8 @@ def open_graphs(
     Raises
     ------
     DatasetError
-        If there is no such file or column, or the file is of no kind that can be read.
+        If there is no such file or column, the file is of no kind that can be read, or `chemistry` is given and the
+        graphs do not come from SMILES.
 
     Examples
     --------
@@ -77,6 +95,8 @@ def open_graphs(
     >>> graphs.skipped
     [Skipped(row=2, text='C1CC', reason="RDKit cannot read the SMILES 'C1CC'")]
     """
+    if isinstance(source, GraphSource):
+        return source
     _check_names(smiles, id, target)
     try:
         opened = _open(source, smiles, id, target, root)
@@ -86,7 +106,16 @@ def open_graphs(
         raise no_columns(opened)
     if id is not None and not opened.has_ids:
         raise DatasetError(f"{opened} has no column of ids; leave out id=… or --id")
+    _set_chemistry(opened, as_chemistry(chemistry))
     return opened
+
+
+def _set_chemistry(opened: GraphSource, chemistry: Chemistry) -> None:
+    if isinstance(opened, MoleculeSource):
+        opened.chemistry = chemistry
+    elif chemistry != Chemistry():
+        options = ", ".join(chemistry.as_dict())
+        raise DatasetError(f"{opened} holds no SMILES, and only these have options of chemistry; leave out {options}")
 
 
 def _check_names(smiles: Any, id: Any, target: Any) -> None:
@@ -116,6 +145,8 @@ def no_columns(source: GraphSource) -> DatasetError:
 
 
 def _open(source: Any, smiles: str, id: str | None, target: Target, root: Any) -> GraphSource:
+    if isinstance(source, str) and source == "-":
+        return _open_stdin(smiles, id, target)
     if isinstance(source, (str, PathLike)):
         return _open_path(_locate(source, root), smiles, id, target)
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # a DataFrame, without importing pandas
@@ -140,14 +171,16 @@ def _locate(source: str | PathLike[str], root: Any) -> Path:
     path = Path(source)
     named = isinstance(source, str) and path.name == source and not path.exists() and not path.suffix
     if named or (root is not None and not _is_file(path)):
-        return find_dataset(str(source), root).absolute()
+        return find_dataset(str(source), root, names_in(Path()) if named else ()).absolute()
     if not path.exists():
-        raise DatasetError(f"there is no file or folder {path}")
+        folder = "" if path.parent == Path() else f"{path.parent}{os.sep}"
+        near = did_you_mean(path.name, names_in(path.parent), folder)
+        raise DatasetError(f"there is no file or folder {path}{near}")
     return path.absolute()  # workers may stand elsewhere
 
 
 def _is_file(path: Path) -> bool:
-    return path.suffix.lower() in _SMILES | _GRAPH6 | _JSON | {*DELIMITERS, ".parquet"}
+    return path.suffix.lower() in _TEXT | {".parquet", ".gz"}
 
 
 def _open_path(path: Path, smiles: str, id: str | None, target: Target) -> GraphSource:
@@ -167,6 +200,19 @@ def _open_path(path: Path, smiles: str, id: str | None, target: Target) -> Graph
         return SmilesSource(path)
     if suffix in _GRAPH6:
         return Graph6Source(path)
-    if suffix == ".gz":
-        raise DatasetError(f"{path.name} is compressed and cannot be read from the middle; unpack it first")
+    if suffix == ".gz" and Path(path.stem).suffix.lower() in _TEXT:
+        return _open_copy(unpack(path, path.stem), smiles, id, target)
     raise DatasetError(f"{path.name} is not one of {KINDS}")
+
+
+def _open_stdin(smiles: str, id: str | None, target: Target) -> GraphSource:
+    copy = copy_stdin()
+    with copy.path.open("rb") as file:
+        copy.rename(f"stdin{guess_suffix(file.read(HEAD), smiles)}")
+    return _open_copy(copy, smiles, id, target)
+
+
+def _open_copy(copy: TemporaryCopy, smiles: str, id: str | None, target: Target) -> GraphSource:
+    opened = _open_path(copy.path, smiles, id, target)
+    opened.temporary = copy  # which lives as long
+    return opened

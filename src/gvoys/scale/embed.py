@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.open import open_graphs
+from gvoys.io.chemistry import Chemistry
 from gvoys.io.sources import FileSource
-from gvoys.scale.job import Parameters, describe, fit_model
+from gvoys.scale.job import Parameters
+from gvoys.scale.like import given_parameters, read_like
+from gvoys.scale.reading import open_file
 from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 
 __all__ = ["embed_file"]
@@ -25,18 +26,19 @@ class _Embedding(Task):
         return {"features": self.model.transform(batch)}
 
     def empty(self) -> Columns:
-        kind = np.float64 if self.model.method_ == "moments" else np.float32
-        return {"features": np.empty((0, self.model.n_features_out_), kind)}
+        return self.compute(GraphBatch.from_arrays([], []))
 
 
 def embed_file(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | FileSource,
     folder: Path,
-    parameters: Parameters | None = None,
+    parameters: Parameters | Mapping[str, Any] | None = None,
     *,
-    smiles: str = "smiles",
+    like: str | PathLike[str] | None = None,
+    smiles: str | None = None,
     id: str | None = None,
     root: str | PathLike[str] | None = None,
+    chemistry: Chemistry | dict[str, Any] | None = None,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
 ) -> Summary:
@@ -44,19 +46,26 @@ def embed_file(
 
     Parameters
     ----------
-    path : str or path-like
-        A file, folder or name of a dataset that `open_graphs` takes.
+    path : str, path-like or FileSource
+        A file, folder or name of a dataset that `open_graphs` takes, or what it returned.
     folder : Path
         A new folder, or that of an earlier run with the same input and parameters. Rows that cannot be read are
-        skipped, and listed in its file skipped.csv.
-    parameters : Parameters or None, default=None
-        Parameters of the features; None means the defaults.
-    smiles : str, default="smiles"
-        Column of a table that holds the SMILES.
+        skipped, and listed in FOLDER.skipped.csv beside it.
+    parameters : Parameters, mapping or None, default=None
+        Parameters of the features: all of them, or those that are given, by name. The others are the defaults, or
+        those of `like`.
+    like : str, path-like or None, default=None
+        Folder of an earlier run, for features that compare with its features: the same bits for the same graph. Or
+        file of a model, for the features of its method `transform`, by which it compares graphs. A parameter that
+        contradicts raises an error; `rows_per_part` and, for a folder, `device` are free.
+    smiles : str or None, default=None
+        Column of a table that holds the SMILES; None means that of the model's training table, or "smiles".
     id : str or None, default=None
         Column that holds the ids; None numbers the rows.
     root : str, path-like or None, default=None
         A folder that holds the TU dataset, where `path` is its name.
+    chemistry : Chemistry, dict or None, default=None
+        What of a molecule becomes part of its graph, as in `open_graphs`; None means as in `like`, or the defaults.
     worker : callable or None, default=None
         Makes the parts, such as `Cluster.run`; None makes them in this process.
     on_progress : callable or None, default=None
@@ -71,17 +80,15 @@ def embed_file(
     Raises
     ------
     ParameterError
-        If the folder holds another run, or `path` is no path.
+        If the folder holds another run, `path` is no path, or a parameter contradicts `like`.
+    UnsupportedError
+        If the graphs lack labels that `like` used.
     DatasetError
         If the file cannot be read, or no graph of it, or is changed while it is read.
     """
     pyarrow()
-    parameters = parameters or Parameters()
     folder = Path(folder).absolute()  # workers may stand elsewhere
-    source = open_graphs(path, smiles=smiles, id=id, root=root)
-    if not isinstance(source, FileSource):
-        raise ParameterError(
-            "embed_file takes a file; for graphs in memory use RandomWalkFeatures, or write_store first"
-        )
-    model = fit_model(source, parameters)
-    return run_job(_Embedding(source, folder, model), describe(source, parameters, model), worker, on_progress)
+    given, model_or_run = given_parameters(parameters), read_like(like)
+    source = open_file(path, model_or_run.reading, smiles, chemistry, id=id, root=root)
+    model, job = model_or_run.plan(source, given)
+    return run_job(_Embedding(source, folder, model), job, worker, on_progress)

@@ -22,14 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
+from gvoys.io.chemistry import Chemistry
 from gvoys.io.files import appearing, check_new, lock_beside, locked, remove_partial
-from gvoys.io.open import open_graphs
 from gvoys.io.sources import FileSource
 from gvoys.scale.embed import embed_file
 from gvoys.scale.job import Parameters, read_job
 from gvoys.scale.matrix import create_matrix, open_matrix
-from gvoys.scale.parts import part_features, part_ids, part_path, read_summary
-from gvoys.scale.run import SKIPPED, Progress, Summary, Worker
+from gvoys.scale.parts import part_features, part_ids, part_path, read_summary, skipped_beside
+from gvoys.scale.reading import open_file
+from gvoys.scale.run import Progress, Summary, Worker
 
 __all__ = ["write_gram"]
 
@@ -45,6 +46,7 @@ def write_gram(
     smiles: str = "smiles",
     id: str | None = None,
     root: str | PathLike[str] | None = None,
+    chemistry: Chemistry | dict[str, Any] | None = None,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
     on_rows: Callable[[int, int], None] | None = None,
@@ -61,7 +63,7 @@ def write_gram(
         Parameters of the features; None means the defaults.
     normalize : bool, default=False
         Whether to divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
-    smiles, id, root, worker, on_progress : object
+    smiles, id, root, chemistry, worker, on_progress : object
         As in `embed_file`.
     on_rows : callable or None, default=None
         Called with the rows of the matrix that are done, and how many there are.
@@ -81,13 +83,13 @@ def write_gram(
     if out.suffix != ".npy":
         raise ParameterError(f"the matrix goes to a file NAME.npy, not {out.name}")
     work, features = out.with_name(f"{out.name}.work"), out.with_name(f"{out.name}.work") / "features"
-    where: dict[str, Any] = {"smiles": smiles, "id": id, "root": root}
+    source = open_file(path, {}, smiles, chemistry, id=id, root=root)
     parameters = parameters or Parameters()
     out.parent.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(out), work):
         ending = _read(work / _ENDING)
         if ending and out.exists() and not (work / _MATRIX).exists():  # all was done but to remove the folder
-            same = ending["run"] == _run(open_graphs(path, **where), parameters, normalize)
+            same = ending["run"] == _run(source, parameters, normalize)
             _remove(work)
             if same:
                 return Summary(**ending["summary"])
@@ -95,7 +97,7 @@ def write_gram(
             work.rmdir()  # where a run was killed between its last two steps
         _check_names(out, bool(ending))
         remove_partial(work)
-        summary = embed_file(path, features, parameters, **where, worker=worker, on_progress=on_progress)
+        summary = embed_file(source, features, parameters, worker=worker, on_progress=on_progress)
         _fill(work, summary, normalize, on_rows or (lambda done, total: None))
         _write_ids(work, summary.n_parts)
         job = read_job(features) or {}
@@ -118,24 +120,23 @@ def _beside(out: Path) -> tuple[Path, Path]:
     return out.with_suffix(".ids.txt"), out.with_suffix(".skipped.csv")
 
 
-def _run(source: Any, parameters: Parameters, normalize: bool) -> Any:
+def _run(source: FileSource, parameters: Parameters, normalize: bool) -> Any:
     """What tells a run from others, as JSON."""
-    identity = source.identity() if isinstance(source, FileSource) else None
-    return json.loads(json.dumps({"input": identity, "parameters": asdict(parameters), "normalize": normalize}))
+    run = {"input": source.identity(), "parameters": asdict(parameters), "normalize": normalize}
+    return json.loads(json.dumps(run))
 
 
 def _write_ids(work: Path, n_parts: int) -> None:
     ids = (name for index in range(n_parts) for name in part_ids(part_path(work / "features", index)))
     with appearing(work / _IDS) as partial:
         partial.write_text("".join(f"{name}\n" for name in ids), encoding="utf-8")
-    with appearing(work / SKIPPED) as partial:
-        shutil.copyfile(work / "features" / SKIPPED, partial)
 
 
 def _move(work: Path, out: Path) -> None:
     """Give the results their names, the matrix last."""
-    for file, name in zip((_IDS, SKIPPED, _MATRIX), (*_beside(out), out), strict=True):
-        (work / file).replace(name)
+    made = work / _IDS, skipped_beside(work / "features"), work / _MATRIX
+    for file, name in zip(made, (*_beside(out), out), strict=True):
+        file.replace(name)
     _remove(work)
 
 

@@ -8,20 +8,21 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gvoys.defaults import DECAY_OF_FILES, FILES
 from gvoys.errors import ParameterError
 from gvoys.estimators import RandomWalkFeatures
-from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.io.files import appearing
-from gvoys.io.sources import FileSource, Skipped
+from gvoys.io.sources import FileSource
 from gvoys.series import Series, series_named
-from gvoys.walks import Sequences, Sketch
 
-__all__ = ["JOB", "Parameters", "claim_folder", "fit_model", "read_job"]
+__all__ = ["JOB", "VERSION", "Parameters", "check_rows", "claim_folder", "describe", "new_job", "read_job"]
 
-JOB = "job.json"
-VERSION = 4  # of the folder: a run goes on only in a folder of its own version
-_FIRST = 1000  # rows
+JOB = "_job.json"
+_NAMES = (JOB, "job.json")  # the latter before version 5
+VERSION = 5  # of the folder and of the features: a run goes on, and compares, only with its own version
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,10 @@ class Parameters:
         """
         if self.lengths not in ("auto", "stacked", "summed"):
             raise ParameterError(f"lengths must be 'auto', 'stacked' or 'summed', not {self.lengths!r}")
-        if not 1 <= self.rows_per_part <= 1_000_000:
-            raise ParameterError(f"a part has 1 to 1,000,000 rows, not {self.rows_per_part}")
+        check_rows(self.rows_per_part)
+        for name in ("decay", "max_length"):  # what would come from the graphs, for the estimator
+            if getattr(self, name) is None or isinstance(getattr(self, name), str):
+                raise ParameterError(f"{name} must be a number, so that the features of any two files compare")
         self.series_of_walks()
 
     def series_of_walks(self) -> Series:
@@ -94,57 +97,21 @@ class Parameters:
         return series_named(self.series, self.decay)
 
 
-def fit_model(source: FileSource, parameters: Parameters) -> RandomWalkFeatures:
-    """Fit features on the first rows that hold a graph: the kind of labels comes from there.
-
-    How many rows that are does not depend on the parts, so that features do not either.
+def check_rows(count: Any) -> None:
+    """Check the number of rows of a part.
 
     Parameters
     ----------
-    source : FileSource
-        The input.
-    parameters : Parameters
-        Parameters of the features.
-
-    Returns
-    -------
-    RandomWalkFeatures
-        Fitted features.
+    count : int
+        The number.
 
     Raises
     ------
-    DatasetError
-        If no graph can be read.
+    ParameterError
+        If it is out of its range.
     """
-    parameters.check()
-    first: list[Skipped] = []
-    for chunk in source.chunks(_FIRST):
-        records = source.records(chunk)
-        graphs, _, skipped = source.graphs_of(records)
-        if len(graphs):
-            return _fitted(graphs, parameters)
-        first = first or sorted([*records.skipped, *skipped])
-    raise source.no_graph(first)
-
-
-def _fitted(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
-    model = RandomWalkFeatures(
-        parameters.series_of_walks(),
-        max_length=parameters.max_length,
-        method=parameters.method,
-        n_components=parameters.n_components,
-        lengths="stacked" if parameters.lengths == "auto" else parameters.lengths,
-        labels=parameters.labels,
-        refine=parameters.refine,
-        backtrack=parameters.backtrack,
-        random_state=parameters.seed,
-        device=parameters.device,
-    ).fit(graphs)
-    if model.method_ == Sequences.name:
-        raise ParameterError("the columns of method 'sequences' depend on the graphs of a run; use 'sketch' for files")
-    if parameters.lengths == "auto" and model.method_ == Sketch.name:
-        model.set_params(lengths="summed").fit(graphs)
-    return model
+    if not isinstance(count, (int, np.integer)) or not 1 <= count <= 1_000_000:
+        raise ParameterError(f"a part has 1 to 1,000,000 rows, not {count}")
 
 
 def describe(source: FileSource, parameters: Parameters, model: RandomWalkFeatures) -> dict[str, Any]:
@@ -164,18 +131,44 @@ def describe(source: FileSource, parameters: Parameters, model: RandomWalkFeatur
     dict
         The job.
     """
+    used = (model.walk_.node_labels, model.walk_.edge_labels)
     fitted = {
         "method": str(model.method_),
         "mu": model.series_.coefficients(model.max_length_).tolist(),
         "lengths": model.lengths_,
         "width": model.n_features_out_,
+        "labels": next(name for name, each in LABEL_CHOICES.items() if each == used),
+        "directed": bool(model.directed_) if parameters.refine else None,  # which refined labels depend on
     }
+    return new_job(source, asdict(parameters), fitted)
+
+
+def new_job(source: FileSource, parameters: dict[str, Any], fitted: dict[str, Any], like: Any = None) -> dict[str, Any]:
+    """A job as JSON.
+
+    Parameters
+    ----------
+    source : FileSource
+        The input.
+    parameters : dict
+        What was asked for.
+    fitted : dict
+        What came of it.
+    like : dict or None, default=None
+        The model or the other run that the features are like.
+
+    Returns
+    -------
+    dict
+        The job.
+    """
     return {
         "gvoys": metadata.version("gvoys"),
         "version": VERSION,
         "input": source.identity(),
-        "parameters": asdict(parameters),
+        "parameters": parameters,
         "fitted": fitted,
+        "like": like,
     }
 
 
@@ -202,9 +195,16 @@ def claim_folder(folder: Path, job: dict[str, Any]) -> None:
         with appearing(folder / JOB) as partial:
             partial.write_text(text)
     else:
-        differs = next((key for key in job if (before or {}).get(key) != job[key]), "version")
-        what = "other parameters" if differs == "parameters" else f"another {differs}"
-        raise ParameterError(f"{folder} holds a run with {what}; choose another folder, or remove it")
+        raise ParameterError(f"{folder} holds a run {_difference(before or {}, job)}")
+
+
+def _difference(before: dict[str, Any], job: dict[str, Any]) -> str:
+    """How the run in a folder is not this one, and what to do."""
+    if before.get("version") != job["version"]:
+        return "of another version of gvoys; choose another folder, or remove it"
+    differs = next((key for key in job if before.get(key) != job[key]), "version")
+    names = {"parameters": "other parameters", "gvoys": "another version of gvoys", "like": "another like=…"}
+    return f"with {names.get(differs, f'another {differs}')}; choose another folder, or remove it"
 
 
 def read_job(folder: Path) -> dict[str, Any] | None:
@@ -225,12 +225,13 @@ def read_job(folder: Path) -> dict[str, Any] | None:
     ParameterError
         If the file of the job is damaged.
     """
-    try:
-        found = json.loads((folder / JOB).read_bytes())
-    except FileNotFoundError:
+    path = next((folder / name for name in _NAMES if (folder / name).is_file()), None)
+    if path is None:
         return None
+    try:
+        found = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise ParameterError(f"{folder / JOB} is damaged; choose another folder, or remove this one")
+        raise ParameterError(f"{path} is damaged; choose another folder, or remove this one")
     return found

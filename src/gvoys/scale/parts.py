@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import zlib
 from collections.abc import Mapping
@@ -31,11 +32,12 @@ __all__ = [
     "part_ids",
     "part_path",
     "read_summary",
+    "skipped_beside",
     "write_checksums",
     "write_part",
 ]
 
-CHECKSUMS = "checksums.txt"
+CHECKSUMS = "_checksums.txt"  # readers of Parquet ignore names that begin with an underscore
 _ENTRY = re.compile(r"part-(\d{7,12})\.parquet ([0-9a-f]{8})")
 _SKIPPED = b"gvoys.skipped"
 
@@ -56,6 +58,23 @@ def part_path(folder: Path, index: int) -> Path:
         The file.
     """
     return folder / f"part-{index:07d}.parquet"
+
+
+def skipped_beside(folder: Path) -> Path:
+    """The table of skipped rows, FOLDER.skipped.csv: in the folder, readers of Parquet would take it for a part.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the parts.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    named = folder if folder.name not in ("", "..") else Path(os.path.abspath(folder))
+    return named.parent / f"{named.name}.skipped.csv"
 
 
 def write_part(path: Path, ids: list[str], columns: Mapping[str, NDArray[Any]], skipped: list[Skipped]) -> int:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import csv
+import os
 import shutil
-from collections.abc import Iterator
+import warnings
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import ParameterError
-from gvoys.estimators.saving import load_model
+from gvoys.errors import InputWarning
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.files import appearing, as_path, check_new, check_output, lock_beside, locked
-from gvoys.io.open import open_graphs
+from gvoys.io.files import appearing, check_new, check_output, lock_beside, locked, remove_left_over
 from gvoys.io.sources import FileSource
-from gvoys.io.sources.base import digest_file
 from gvoys.scale.job import VERSION
+from gvoys.scale.models import load_models
 from gvoys.scale.parts import part_path
-from gvoys.scale.run import SKIPPED, Columns, Progress, Summary, Task, Worker, run_job
+from gvoys.scale.reading import open_file
+from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.walks.checks import check_count
 
 __all__ = ["predict_file"]
@@ -28,8 +29,14 @@ __all__ = ["predict_file"]
 class _Prediction(Task):
     """Makes parts of predictions."""
 
+    @property
+    def skipped(self) -> Path:
+        return self.folder / "_skipped.csv"  # the folder goes in the end
+
     def compute(self, batch: GraphBatch) -> Columns:
-        table: Columns = self.model.predict_table(batch)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)  # the summary tells it once, and not once per part
+            table: Columns = self.model.predict_table(batch)
         return table
 
     def empty(self) -> Columns:
@@ -38,7 +45,7 @@ class _Prediction(Task):
 
 def predict_file(
     model: str | PathLike[str],
-    path: str | PathLike[str],
+    path: str | PathLike[str] | FileSource,
     out: Path,
     *,
     smiles: str | None = None,
@@ -53,13 +60,14 @@ def predict_file(
     Parameters
     ----------
     model : str or path-like
-        File of a model that was saved.
-    path : str or path-like
-        A file, folder or name of a dataset that `open_graphs` takes.
+        File of a model that was saved, or a folder of several: their columns begin with the names of their targets.
+    path : str, path-like or FileSource
+        A file, folder or name of a dataset that `open_graphs` takes, or what it returned.
     out : Path
         The table, NAME.csv, with one row for each graph; rows that cannot be read are in NAME.skipped.csv.
     smiles : str or None, default=None
-        Column of a table that holds the SMILES; None means that of the training table.
+        Column of a table that holds the SMILES; None means that of the training table, whose
+        chemistry is used too.
     id : str or None, default=None
         Column that holds the ids; None numbers the rows.
     root : str, path-like or None, default=None
@@ -74,7 +82,7 @@ def predict_file(
     Returns
     -------
     Summary
-        Numbers of graphs, skipped rows and parts.
+        Numbers of graphs, skipped rows and parts, and of graphs that are unlike all that the model was fitted on.
 
     Raises
     ------
@@ -87,41 +95,57 @@ def predict_file(
     """
     pyarrow()
     check_output(out)
-    loaded = load_model(model)
-    training: dict[str, Any] = getattr(loaded, "training_", None) or {}
-    source = open_graphs(path, smiles=smiles or training.get("smiles") or "smiles", id=id, root=root)
-    if not isinstance(source, FileSource):
-        raise ParameterError("predict_file takes a file; for graphs in memory use load_model and predict_table")
+    models = load_models(model)
+    source = open_file(path, models.reading, smiles, None, id=id, root=root)
     work = out.with_name(f"{out.name}.work").absolute()
-    job = {"version": VERSION, "input": source.identity(), "model": digest_file(as_path(model))}
+    job = {"version": VERSION, "input": source.identity(), "model": models.digest}
     job["parameters"] = {"rows_per_part": check_count(rows_per_part, "rows_per_part"), "id": id, "smiles": smiles}
     with locked(lock_beside(out), out):
+        remove_left_over(work)
         if not work.exists():
             check_new(out)
-        summary = run_job(_Prediction(source, work, loaded), job, worker, on_progress)
-        _write_table(work, out, summary.n_parts, training.get("ids"))
-        shutil.rmtree(work)
-    return summary
+        task = _Prediction(source, work, models)
+        summary = run_job(task, job, worker, on_progress)
+        n_unseen, n_unlike = _write_table(task, out, summary.n_parts)
+        _remove(work)
+    return replace(summary, n_unseen=n_unseen, n_unlike=n_unlike)
 
 
-def _write_table(work: Path, out: Path, n_parts: int, ids: list[str] | None) -> None:
-    """The skipped rows, then the parts one after the other."""
+def _remove(work: Path) -> None:
+    """Remove the folder, in one step: half of it would be no run that goes on."""
+    gone = work.with_name(f".{work.name}.{os.getpid()}.partial")
+    work.replace(gone)
+    shutil.rmtree(gone)
+
+
+def _write_table(task: Task, out: Path, n_parts: int) -> tuple[int, int]:
+    """The skipped rows, then the parts one after the other; gives how many graphs have unseen labels, or are unlike."""
+    n_unseen = n_unlike = 0
+    ids = task.model.training_ids()
     with appearing(out.with_suffix(".skipped.csv")) as partial:
-        shutil.copyfile(work / SKIPPED, partial)
+        shutil.copyfile(task.skipped, partial)
     with appearing(out) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         for index in range(n_parts):
-            names, rows = _read(part_path(work, index), ids)
+            columns = _read(part_path(task.folder, index), ids)
             if index == 0:
-                table.writerow(names)
-            table.writerows(rows)
+                table.writerow(columns)
+            table.writerows(zip(*columns.values(), strict=True))
+            n_unseen += _count(columns, "unseen")
+            n_unlike += _count(columns, "unlike")
+    return n_unseen, n_unlike
 
 
-def _read(part: Path, ids: list[str] | None) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Names and rows of a part; the nearest graph by its id."""
-    found = pyarrow("parquet").read_table(part)
-    columns = [found.column(name).to_pylist() for name in found.column_names]
-    if ids and "nearest" in found.column_names:
-        place = found.column_names.index("nearest")
-        columns[place] = [ids[number] for number in columns[place]]
-    return found.column_names, zip(*columns, strict=True)
+def _count(columns: dict[str, list[Any]], kind: str) -> int:
+    """How many graphs have a number above zero in a column of this kind, of any model."""
+    found = [values for name, values in columns.items() if name.split(" ")[-1] == kind]
+    return sum(any(value > 0 for value in row) for row in zip(*found, strict=True))
+
+
+def _read(part: Path, ids: dict[str, list[str]]) -> dict[str, list[Any]]:
+    """Columns of a part; nearest graphs by their ids."""
+    columns: dict[str, list[Any]] = pyarrow("parquet").read_table(part).to_pydict()
+    for name, known in ids.items():
+        if name in columns:
+            columns[name] = [known[number] for number in columns[name]]
+    return columns

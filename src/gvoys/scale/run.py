@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,25 +19,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import DatasetError, GvoysError
+from gvoys.errors import DatasetError, GvoysError, ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.files import appearing, locked, remove_partial
+from gvoys.io.files import appearing, locked, remove_left_over, remove_partial
 from gvoys.io.sources import Chunk, FileSource, Records, Skipped
-from gvoys.scale.job import JOB, claim_folder
+from gvoys.scale.job import JOB, claim_folder, read_job
 from gvoys.scale.parts import (
     CHECKSUMS,
     find_intact,
     note_part,
     part_path,
     read_summary,
+    skipped_beside,
     write_checksums,
     write_part,
 )
 from gvoys.threads import n_threads, threads
 
-__all__ = ["SKIPPED", "SUMMARY", "Columns", "Done", "Progress", "Summary", "Task", "Worker", "run_here", "run_job"]
+__all__ = ["SUMMARY", "Columns", "Done", "Progress", "Summary", "Task", "Worker", "run_here", "run_job"]
 
-SUMMARY, SKIPPED = "summary.json", "skipped.csv"
+SUMMARY = "_summary.json"
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,20 @@ class Summary:
     n_graphs : int
         Number of graphs that have features.
     n_skipped : int
-        Number of rows that were skipped, listed in skipped.csv.
+        Number of rows that were skipped, listed in NAME.skipped.csv.
     n_parts : int
         Number of parts.
+    n_unseen : int, default=0
+        Of predictions: number of graphs with node labels that no fitted graph has.
+    n_unlike : int, default=0
+        Of predictions: number of graphs that are unlike all fitted ones, those with unseen labels included.
     """
 
     n_graphs: int
     n_skipped: int
     n_parts: int
+    n_unseen: int = 0
+    n_unlike: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,11 @@ class Task(ABC):
     source: FileSource
     folder: Path
     model: Any
+
+    @property
+    def skipped(self) -> Path:
+        """Table of the rows that are skipped."""
+        return skipped_beside(self.folder)
 
     @abstractmethod
     def compute(self, batch: GraphBatch) -> Columns:
@@ -244,14 +257,35 @@ def run_job(task: Task, job: dict[str, Any], worker: Worker | None, on_progress:
     """
     task.folder.mkdir(parents=True, exist_ok=True)
     with locked(task.folder / ".lock", task.folder):
+        if read_job(task.folder) is None:
+            _check_table(task.skipped)
         claim_folder(task.folder, job)
         return _complete(task, job, worker or run_here, on_progress)
+
+
+def _check_table(path: Path) -> None:
+    """Check, before the work begins, that the skipped rows can be listed, and would not take the place of a file."""
+    if not os.access(path.parent, os.W_OK):
+        raise ParameterError(f"{path.parent} cannot be written, where {path.name} would go; choose another folder")
+    if path.exists() and not _is_table(path):
+        raise ParameterError(f"{path} exists already, where the skipped rows would go; choose another folder")
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file lists skipped rows: of a run whose folder is gone."""
+    header = f"{','.join(Skipped._fields)}\n".encode()
+    try:
+        with path.open("rb") as file:
+            return file.read(len(header)) == header
+    except OSError:
+        return False
 
 
 def _complete(task: Task, job: dict[str, Any], worker: Worker, on_progress: Progress | None) -> Summary:
     """Make the parts of the input as it was, and sum up."""
     source, folder = task.source, task.folder
     remove_partial(folder)
+    remove_left_over(task.skipped)
     chunks = list(source.chunks(job["parameters"]["rows_per_part"]))
     intact = find_intact(folder, len(chunks))
     missing = [chunk for chunk in chunks if chunk.index not in intact]
@@ -266,9 +300,9 @@ def _complete(task: Task, job: dict[str, Any], worker: Worker, on_progress: Prog
             raise
         changed = True
     if changed:
-        _take_back(folder, missing, intact)
+        _take_back(task, missing, intact)
         raise _changed(source, not intact)
-    return _sum_up(folder, intact | made)
+    return _sum_up(task, intact | made)
 
 
 def _make_parts(task: Task, missing: list[Chunk], worker: Worker, on_progress: Progress | None) -> dict[int, int]:
@@ -293,13 +327,14 @@ def _changed(source: FileSource, alone: bool = True) -> DatasetError:
     return DatasetError(f"{source} was changed while it was read, so that nothing was kept of this run; {then}")
 
 
-def _take_back(folder: Path, missing: list[Chunk], intact: dict[int, int]) -> None:
+def _take_back(task: Task, missing: list[Chunk], intact: dict[int, int]) -> None:
     """Remove the parts that may be of two files, and the claim to the folder where there are no others."""
+    folder = task.folder
     for chunk in missing:
         part_path(folder, chunk.index).unlink(missing_ok=True)
     write_checksums(folder, intact)
-    for name in (SKIPPED, *(() if intact else (CHECKSUMS, JOB))):
-        (folder / name).unlink(missing_ok=True)
+    for file in (task.skipped, *(() if intact else (folder / CHECKSUMS, folder / JOB))):
+        file.unlink(missing_ok=True)
 
 
 def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
@@ -334,12 +369,12 @@ def _with_threads(count: int, work: Callable[..., Done], arguments: tuple[Any, .
         return work(*arguments)
 
 
-def _sum_up(folder: Path, checksums: dict[int, int]) -> Summary:
+def _sum_up(task: Task, checksums: dict[int, int]) -> Summary:
     """Write the skipped rows of all parts, and the summary, which is there only when everything else is."""
     n_graphs = n_skipped = 0
-    n_parts = len(checksums)
+    folder, n_parts = task.folder, len(checksums)
     write_checksums(folder, checksums)
-    with appearing(folder / SKIPPED) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+    with appearing(task.skipped) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(Skipped._fields)
         for index in range(n_parts):

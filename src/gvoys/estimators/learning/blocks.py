@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
+from gvoys.estimators.learning.inputs import check_has_labels
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import threads
 from gvoys.walks import Moments, Profiles, Sequences, Sketch, SparseProfiles, Walk
@@ -40,13 +41,16 @@ class WalkBlocks:
         n_components: int | None = None,
         seed: int = 0,
         n_jobs: int | None = None,
+        weights: NDArray[np.float64] | None = None,
     ) -> tuple[WalkBlocks, list[Any]]:
         """Take the traces of these graphs, and keep their profiles: exact, or with `n_components` features in all."""
         n_blocks = sum(walk.n_iterations * walk.n_lengths for walk in walks) * (2 if cosine else 1)
         width = None if n_components is None else max(n_components // n_blocks, 1)
         bare = cls(walks, cosine, width, seed, n_jobs, np.ones(0))
         made = bare.profile(batch)
-        return replace(bare, traces=_positive(_diagonals(made).mean(axis=1))), made
+        diagonals = _diagonals(made)
+        means = diagonals.mean(axis=1) if weights is None else np.average(diagonals, axis=1, weights=weights)
+        return replace(bare, traces=_positive(means)), made
 
     @property
     def names(self) -> list[str]:
@@ -61,6 +65,8 @@ class WalkBlocks:
 
     def profile(self, batch: GraphBatch) -> list[Any]:
         """Profiles of some graphs, one for each choice of labels."""
+        for walk in self.walks:
+            check_has_labels(batch, walk.node_labels, walk.edge_labels)
         with threads(self.n_jobs):
             return [self._method(walk).profile(batch, walk) for walk in self.walks]
 

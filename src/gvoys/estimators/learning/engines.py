@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs, nearest_by
 from gvoys.estimators.learning.decisions import Logistic, SupportVectors
+from gvoys.estimators.learning.targets import Targets
+from gvoys.estimators.progress import SILENT, Progress
 
 __all__ = ["Engine", "Judgement", "KernelMachine", "LinearMachine", "Training"]
 
@@ -51,6 +53,13 @@ class Training:
     class_weight: Any
     n_folds: int
     seed: int
+    progress: Progress = SILENT
+
+    def machine(self, K: NDArray[np.float64], targets: Targets) -> SVC:
+        """A support vector machine on a Gram matrix."""
+        class_weight, weights = targets.balanced(self.class_weight)
+        svc = SVC(kernel="precomputed", C=self.C, class_weight=class_weight)
+        return svc.fit(K, targets.codes, sample_weight=weights)
 
 
 @dataclass(frozen=True)
@@ -64,12 +73,13 @@ class KernelMachine:
 
     @classmethod
     def trained(
-        cls, kernel: BaseKernel, features: Features, pairs: Pairs, codes: NDArray[np.int64], how: Training
+        cls, kernel: BaseKernel, features: Features, pairs: Pairs, targets: Targets, how: Training
     ) -> KernelMachine:
         """On the Gram matrix of the fitted graphs, `pairs` with themselves."""
         K = kernel.gram(pairs)
-        svc = SVC(kernel="precomputed", C=how.C, class_weight=how.class_weight)
-        return cls(kernel, features, SupportVectors.of(svc.fit(K, codes)), _calibrate(svc, K, codes, how))
+        with how.progress.running("training"):
+            vectors = SupportVectors.of(how.machine(K, targets))
+        return cls(kernel, features, vectors, _calibrate(K, targets, how))
 
     def decide(self, features: Features) -> NDArray[np.float64]:
         """By kernel values with the fitted graphs."""
@@ -95,14 +105,19 @@ def _as_rows(decisions: NDArray[np.float64]) -> NDArray[np.float64]:
     return decisions[:, None] if decisions.ndim == 1 else decisions
 
 
-def _calibrate(svc: SVC, K: NDArray[np.float64], codes: NDArray[np.int64], how: Training) -> Logistic | None:
+def _calibrate(K: NDArray[np.float64], targets: Targets, how: Training) -> Logistic | None:
     """Probabilities from decision values of graphs that the machine had not seen."""
-    smallest = int(np.bincount(codes).min())
-    if smallest < 2:
+    sizes = np.bincount(targets.codes)
+    if sizes.min() < 2:
         return None
-    folds = StratifiedKFold(max(min(how.n_folds, smallest), 2), shuffle=True, random_state=how.seed)
-    decisions = cross_val_predict(svc, K, codes, cv=folds, method="decision_function")
-    return Logistic.of(LogisticRegression(max_iter=1000).fit(_as_rows(decisions), codes))
+    n_folds = max(min(how.n_folds, int(sizes.min())), 2)
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=how.seed).split(K, targets.codes)
+    decisions = np.empty((len(K), 1 if len(sizes) == 2 else len(sizes)))
+    for train, test in how.progress.track(folds, "calibrating", n_folds):
+        svc = how.machine(K[np.ix_(train, train)], targets.take(train))
+        decisions[test] = _as_rows(svc.decision_function(K[np.ix_(test, train)]))
+    model = LogisticRegression(max_iter=1000)
+    return Logistic.of(model.fit(decisions, targets.codes, sample_weight=targets.weights))
 
 
 @dataclass(frozen=True)
@@ -121,17 +136,20 @@ class LinearMachine:
 
     @classmethod
     def trained(
-        cls, nystroem: Nystroem, embedded: NDArray[np.float32], codes: NDArray[np.int64], how: Training
+        cls, nystroem: Nystroem, embedded: NDArray[np.float32], targets: Targets, how: Training
     ) -> LinearMachine:
         """On the Nyström features of all graphs at once."""
-        model = LogisticRegression(C=10.0 * how.C, max_iter=1000, class_weight=how.class_weight)
-        return cls(nystroem, Logistic.of(model.fit(embedded, codes)))
+        class_weight, weights = targets.balanced(how.class_weight)
+        model = LogisticRegression(C=10.0 * how.C, max_iter=1000, class_weight=class_weight)
+        with how.progress.running("training"):
+            return cls(nystroem, Logistic.of(model.fit(embedded, targets.codes, sample_weight=weights)))
 
-    def learned(self, features: Features, codes: NDArray[np.int64], n_classes: int) -> LinearMachine:
+    def learned(self, features: Features, targets: Targets, n_classes: int) -> LinearMachine:
         """The same after some more graphs."""
         assert self.learner is not None
-        self.learner.partial_fit(self.nystroem.embed(features), codes, np.arange(n_classes))
-        return LinearMachine(self.nystroem, Logistic.of(self.learner, one_by_one=True), self.learner)
+        embedded, classes = self.nystroem.embed(features), np.arange(n_classes)
+        self.learner.partial_fit(embedded, targets.codes, classes, sample_weight=targets.weights)
+        return replace(self, model=Logistic.of(self.learner, one_by_one=True))
 
     def decide(self, features: Features) -> NDArray[np.float64]:
         """Linear in the Nyström features."""

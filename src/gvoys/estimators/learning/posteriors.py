@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 from gvoys.estimators.learning.base_kernels import Pairs, nearest_by
 from gvoys.estimators.learning.blocks import WalkBlocks
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
+from gvoys.estimators.learning.hashed import hash_blocks
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import SparseProfiles
 
@@ -37,6 +38,9 @@ class Posterior(Protocol):
 
     def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
         """The fitted graph that each is most like and the cosine with it, where fitted graphs are kept."""
+
+    def features(self, batch: GraphBatch, width: int) -> Array:
+        """(n_graphs, n_features): products are the kernel, those of exact counts in expectation, by `width` numbers."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,10 @@ class GramPosterior:
         ours, theirs = (mu @ self.walks.diagonals(side) for side in (new, self.fitted))
         return nearest_by(Pairs(inner, ours, theirs).cosines())
 
+    def features(self, batch: GraphBatch, width: int) -> Array:
+        """The sequences of new graphs are not known before, so that they are hashed."""
+        return hash_blocks(self.walks, self.walks.profile(batch), self.mu, width)
+
 
 @dataclass(frozen=True)
 class FeaturePosterior:
@@ -124,6 +132,10 @@ class FeaturePosterior:
     def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
         """They are not."""
         return None
+
+    def features(self, batch: GraphBatch, width: int) -> Array:
+        """Those it was fitted with, whatever the `width`."""
+        return self._features(batch)
 
 
 def _solved(factor: Array, rows: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.estimators.learning.inputs import check_has_labels
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES, Labels
 from gvoys.threads import threads
@@ -77,11 +78,7 @@ class Profiler:
     def _labelled(self, batch: GraphBatch) -> GraphBatch:
         if self.labels == "degree":
             return replace(batch, node_labels=Labels.from_values(np.diff(batch.indptr)))
-        for kind, used, held in zip(
-            ("node", "edge"), LABEL_CHOICES[self.labels], (batch.n_nodes, batch.n_entries), strict=True
-        ):
-            if used and held and getattr(batch, f"{kind}_labels") is None:
-                raise UnsupportedError(f"the fitted graphs had {kind} labels and these have none")
+        check_has_labels(batch, *LABEL_CHOICES[self.labels])
         return batch
 
     def _attributes(self, batch: GraphBatch) -> DenseProfiles | None:

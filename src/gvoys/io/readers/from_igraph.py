@@ -56,6 +56,22 @@ def read(graph: Any, names: Names) -> GraphParts:
     )
 
 
+def first_node(graph: Any) -> Any:
+    """What the first node says of itself.
+
+    Parameters
+    ----------
+    graph : igraph.Graph
+        The graph.
+
+    Returns
+    -------
+    dict or None
+        Its attributes; None if the graph has no nodes.
+    """
+    return graph.vs[0].attributes() if graph.vcount() else None
+
+
 def _column(sequence: Any, name: str | None, of_what: str) -> list[Any] | None:
     if name is None or name not in sequence.attributes():
         return None

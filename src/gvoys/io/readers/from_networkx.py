@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gvoys.io.readers.parts import MISSING, GraphParts, Names, collect, stack_attributes
-
-if TYPE_CHECKING:
-    pass
 
 
 def matches(graph: Any) -> bool:
@@ -60,6 +57,22 @@ def read(graph: Any, names: Names) -> GraphParts:
             {name: _column(list(nodes.values()), name, "nodes") for name in names.node_attributes}, len(nodes)
         ),
     )
+
+
+def first_node(graph: Any) -> Any:
+    """What the first node says of itself.
+
+    Parameters
+    ----------
+    graph : networkx graph
+        The graph.
+
+    Returns
+    -------
+    dict or None
+        Its attributes; None if the graph has no nodes.
+    """
+    return next((data for _, data in graph.nodes(data=True)), None)
 
 
 def _column(facts: list[dict[str, Any]], name: str | None, of_what: str) -> list[Any] | None:

@@ -66,6 +66,22 @@ def read(graph: Any, names: Names) -> GraphParts:
     )
 
 
+def first_node(graph: Any) -> Any:
+    """What the first node says of itself.
+
+    Parameters
+    ----------
+    graph : dict
+        The graph.
+
+    Returns
+    -------
+    dict or None
+        Its attributes; None if the graph has no nodes.
+    """
+    return next(iter(_items(graph["nodes"], "nodes")), None)
+
+
 def _items(items: Any, what: str) -> list[Any]:
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, Mapping) for item in items):
         raise GraphError(f"{what} must be a list of dictionaries")

@@ -45,6 +45,7 @@ class GraphSource(ABC):
         self.name = name
         self.column_names: list[str] = []
         self.target_names: list[str] = []
+        self.temporary: Any = None  # the temporary file that is read, if it is one; it is removed with the source
         self._id_name: str | None = None
         self._one_target = True
 
@@ -242,6 +243,10 @@ class GraphSource(ABC):
         """Whether a column holds the ids."""
         return self._id_name is not None
 
+    def _options(self) -> dict[str, Any]:
+        """Options of reading that are not the defaults, by name."""
+        return {}
+
     @property
     def _needed(self) -> list[str]:
         return [*self.target_names, *([] if self._id_name is None else [self._id_name])]
@@ -311,6 +316,7 @@ class FileSource(GraphSource):
             "bytes": self.path.stat().st_size,
             "blake2b": digest_file(self.path),
             "columns": self._needed,
+            **self._options(),
         }
 
 

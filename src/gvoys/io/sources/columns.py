@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError, GraphError
+from gvoys.io.nearest import did_you_mean
 
 __all__ = ["as_values", "cell_text", "check_present", "find_columns", "line_text"]
 
@@ -44,8 +45,9 @@ def find_columns(where: str, names: Sequence[str], wanted: Sequence[str], option
     for name in wanted:
         if name.strip().lower() not in by_name:
             shown = ", ".join(map(repr, names[:_SHOWN])) or "none"
+            near = did_you_mean(name, names)
             raise DatasetError(
-                f"{where} has no column {name!r}; it has {shown}; choose one with {option}=… or --{option}"
+                f"{where} has no column {name!r}{near}; it has {shown}; choose one with {option}=… or --{option}"
             )
     return [by_name[name.strip().lower()] for name in wanted]
 

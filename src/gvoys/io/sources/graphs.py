@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import read_graph
+from gvoys.io.readers.unlabelled import warn_unlabelled
 from gvoys.io.sources.base import FileSource, GraphSource, digest_file, file_stamps, row_chunks
 from gvoys.io.sources.lines import build_each
 from gvoys.io.sources.records import Chunk, Records
@@ -174,6 +175,7 @@ class ObjectsSource(GraphSource):
     def __init__(self, graphs: Sequence[Any]) -> None:
         super().__init__("graphs")
         self._items = graphs
+        warn_unlabelled(graphs, "open as_batch(graphs, node_label={}) to use it")
 
     @property
     def size(self) -> int:

@@ -15,10 +15,12 @@ from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import build_batch, read_graph
 from gvoys.io.graph6 import claimed_nodes, read_graph6
-from gvoys.io.smiles import check_rdkit, read_smiles
+from gvoys.io.readers.unlabelled import warn_unlabelled
+from gvoys.io.smiles import check_rdkit
 from gvoys.io.sources.base import FileSource
 from gvoys.io.sources.columns import line_text
 from gvoys.io.sources.ends import BOM, blocks_of_lines, line_ends, split_lines
+from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
 __all__ = ["Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each", "decode_line"]
@@ -79,7 +81,7 @@ class LinesSource(FileSource):
         """What some lines hold."""
 
 
-class SmilesSource(LinesSource):
+class SmilesSource(MoleculeSource, LinesSource):
     """A file without a header: a SMILES on every line, and after a space or tab its id.
 
     Parameters
@@ -88,13 +90,14 @@ class SmilesSource(LinesSource):
         The file.
     """
 
-    has_smiles = True
-
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         check_rdkit()  # where it is missing, no row is at fault
         kept, ids, items = [], [], []
         for row, text in zip(rows, texts, strict=True):
             smiles, *name = text.split(None, 1)
+            if text.startswith("\t"):  # a cell without a SMILES, and its id
+                skipped.append(Skipped.of(row, text, "the SMILES is empty"))
+                continue
             try:
                 ids.append(line_text(name[0], "the id") if name else str(row))
             except GraphError as error:
@@ -103,9 +106,6 @@ class SmilesSource(LinesSource):
             kept.append(row)
             items.append(smiles)
         return Records(kept, ids, items, skipped)
-
-    def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-        return read_smiles(items)
 
 
 class Graph6Source(LinesSource):
@@ -166,7 +166,9 @@ class JsonSource(LinesSource):
         first = next(self.chunks(_FIRST), None)
         for line in [] if first is None else self._lines(first):
             with suppress(GraphError):
-                return list(_attributes(_parse_json(decode_line(line))))
+                graph = _parse_json(decode_line(line))
+                warn_unlabelled([graph], "rename {} to use it")
+                return list(_attributes(graph))
         return []
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:

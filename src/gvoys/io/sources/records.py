@@ -85,6 +85,29 @@ class Graphs:
     y: NDArray[Any] | None = None
     smiles: list[str] | None = None
 
+    def take(self, places: NDArray[Any]) -> Graphs:
+        """Some of the graphs.
+
+        Parameters
+        ----------
+        places : ndarray of int
+            Their places.
+
+        Returns
+        -------
+        Graphs
+            These graphs in this order, and the same skipped rows.
+        """
+        return Graphs(
+            self.batch[places],
+            [self.ids[place] for place in places],
+            {name: values[places] for name, values in self.columns.items()},
+            [self.rows[place] for place in places],
+            self.skipped,
+            None if self.y is None else self.y[places],
+            None if self.smiles is None else [self.smiles[place] for place in places],
+        )
+
 
 @dataclass(frozen=True)
 class Chunk:

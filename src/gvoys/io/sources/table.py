@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from gvoys.errors import DatasetError, GraphError
-from gvoys.graphs.batch import GraphBatch
-from gvoys.io.smiles import check_rdkit, read_smiles
-from gvoys.io.sources.base import GraphSource, row_chunks
+from gvoys.io.smiles import check_rdkit
+from gvoys.io.sources.base import row_chunks
 from gvoys.io.sources.columns import cell_text, find_columns
 from gvoys.io.sources.ends import BOM, read_line
 from gvoys.io.sources.lines import LinesSource, decode_line
+from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
 __all__ = ["DELIMITERS", "ColumnsSource", "TableSource", "TextTableSource"]
@@ -26,10 +26,8 @@ _SEVERAL_LINES = (
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 
-class TableSource(GraphSource):
+class TableSource(MoleculeSource):
     """What tables have in common: a column of SMILES, and others."""
-
-    has_smiles = True
 
     def _open(self, names: list[str], smiles: str, id: str | None, target: str | Sequence[str] | None) -> None:
         """Find the columns that are asked for."""
@@ -59,9 +57,6 @@ class TableSource(GraphSource):
         }
         found = self._select([rows[place] for place in kept], texts, others, skipped)
         return found if columns else Records(found.rows, found.ids, found.items, found.skipped)
-
-    def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-        return read_smiles(items)
 
 
 class TextTableSource(TableSource, LinesSource):

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel
 from gvoys.estimators.learned_series import learn_series
-from gvoys.estimators.learning.evaluation import fold_splits
+from gvoys.evaluation.folds import fold_splits
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 

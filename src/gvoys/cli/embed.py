@@ -1,0 +1,82 @@
+"""gvoys embed: a file of graphs in, a folder of features out."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gvoys.cli.messages import begin
+from gvoys.cli.options import (
+    Data,
+    Device,
+    Jobs,
+    Json,
+    Molecules,
+    Parts,
+    Reading,
+    Walks,
+    is_given,
+    no_labels,
+    read_options,
+)
+
+__all__ = ["embed"]
+
+
+def embed(
+    context: typer.Context,
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="A folder for the features.")],
+    reading: Reading,
+    molecules: Molecules,
+    walks: Walks,
+    parts: Parts,
+    like: Annotated[
+        Path | None, typer.Option(help="A folder of features or a model whose features these are to compare with.")
+    ] = None,
+    lengths: Annotated[
+        str, typer.Option(help="summed or stacked over walk lengths; auto sums sketches up and keeps moments apart.")
+    ] = "auto",
+    device: Device = "cpu",
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Turn a file of graphs into features, whose dot products are the kernel: a Parquet dataset in numbered parts.
+
+    Memory does not grow with the input. A run that was stopped or killed goes on where it was when the command is given
+    again, and ends with the same bytes. Rows that cannot be read are listed beside the folder. Features of any two runs
+    with the same options compare; with *--like* they compare with those of another run, or of a trained model.
+    """
+    console = begin(json)
+    from gvoys.cli.stream import run_parts
+    from gvoys.scale import embed_file
+    from gvoys.scale.parts import skipped_beside
+
+    how: dict[str, Any] = read_options(reading, molecules)
+    how["parameters"] = parameters_of(walks, lengths=lengths, rows_per_part=parts.rows_per_part, device=device)
+    if like is not None:
+        how = _given(context, how) | {"like": like, "id": reading.id, "root": reading.root}
+
+    def work(worker: Any, on_progress: Any, _: Any) -> Any:
+        return embed_file(data, out, **how, worker=worker, on_progress=on_progress)
+
+    run_parts(console, "embed", out, skipped_beside(out), parts, n_jobs, json, work)
+
+
+def parameters_of(walks: Walks, **more: Any) -> dict[str, Any]:
+    """The options as `embed_file` and `write_gram` name them."""
+    options = vars(walks) | more | {"labels": no_labels(walks.labels), "n_components": walks.components}
+    del options["components"]
+    return options
+
+
+def _given(context: typer.Context, how: dict[str, Any]) -> dict[str, Any]:
+    """What the user asked for; all else is as it was there."""
+    given = partial(is_given, context)
+    spelled = {"n_components": "components"}
+    asked = {name: value for name, value in how["parameters"].items() if given(spelled.get(name, name))}
+    chemistry = how["chemistry"] if any(map(given, how["chemistry"])) else None
+    return {"parameters": asked, "smiles": how["smiles"] if given("smiles") else None, "chemistry": chemistry}

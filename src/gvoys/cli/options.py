@@ -1,0 +1,178 @@
+"""Options of commands, each spelled once: groups of them that a command takes as one argument.
+
+The docstring of a group is its title in --help.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from gvoys.defaults import DECAY_OF_FILES, FILES
+
+__all__ = [
+    "Components",
+    "Data",
+    "Device",
+    "Folds",
+    "Jobs",
+    "Json",
+    "Labels",
+    "Length",
+    "Molecules",
+    "OutFolder",
+    "Parts",
+    "Reading",
+    "Refine",
+    "Splitting",
+    "Targets",
+    "Walks",
+    "flat",
+    "is_given",
+    "no_labels",
+    "read_options",
+]
+
+KINDS = (
+    "SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a store, a TU name, zip or folder, or - for standard input."
+)
+Data = Annotated[str, typer.Argument(help=KINDS)]
+Targets = Annotated[
+    list[str] | None, typer.Option(help="The column to predict; give it again for more. Of TU datasets the class.")
+]
+Folds = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
+OutFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder for the results and plots.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and all else to standard error.")]
+Jobs = Annotated[int | None, typer.Option(help="Threads; all by default.")]
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+Length = Annotated[int, typer.Option(help="The longest walk.")]
+Components = Annotated[int, typer.Option(help="Width of the sketch.")]
+Labels = Annotated[str, typer.Option(help="auto (of nodes, where there are any), node, edge, both or none.")]
+Refine = Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Reading the data"""
+
+    smiles: Annotated[str, typer.Option(help="The column of a table that holds the SMILES.")] = "smiles"
+    id: Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")] = None
+    root: Annotated[Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")] = None
+
+
+@dataclass(frozen=True)
+class Molecules:
+    """Molecules"""
+
+    fragments: Annotated[str, typer.Option(help="keep all of a salt, or its largest fragment.")] = "keep"
+    charges: Annotated[bool, typer.Option("--charges", help="Atoms that differ in charge have different labels.")] = (
+        False
+    )
+    isotopes: Annotated[bool, typer.Option("--isotopes", help="So have isotopes.")] = False
+    stereo: Annotated[bool, typer.Option("--stereo", help="So have R and S, and bonds that are E and Z.")] = False
+    hydrogens: Annotated[str, typer.Option(help="count them in the label of their atom, ignore, or atoms.")] = "count"
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """Folds"""
+
+    split: Annotated[
+        str,
+        typer.Option(
+            help="random; scaffold, for molecules; or group, which keeps rows with the same --group together."
+        ),
+    ] = "random"
+    group: Annotated[str | None, typer.Option(help="The column that --split group goes by.")] = None
+    duplicates: Annotated[
+        str,
+        typer.Option(help="keep, in one fold, or merge: molecules that have the same canonical SMILES become one."),
+    ] = "keep"
+
+
+@dataclass(frozen=True)
+class Walks:
+    """Walks"""
+
+    series: Annotated[str, typer.Option(help="geometric or exponential.")] = "geometric"
+    decay: Annotated[float, typer.Option(help="Of the series; whatever the graphs, so that any two runs compare.")] = (
+        DECAY_OF_FILES
+    )
+    max_length: Length = FILES.max_length
+    method: Annotated[str, typer.Option(help="auto, moments, sketch or voyagers.")] = "auto"
+    components: Components = FILES.n_components
+    labels: Labels = "auto"
+    refine: Refine = FILES.refine
+    backtrack: Annotated[bool, typer.Option(help="Whether walks may backtrack.")] = FILES.backtrack
+    seed: Annotated[int, typer.Option(help="Seed of the sketch.")] = 0
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parts of the run"""
+
+    rows_per_part: Annotated[int, typer.Option(help="Rows of the input in a part.")] = 4096
+    workers: Annotated[int | None, typer.Option(help="Processes on this machine (a local Dask cluster).")] = None
+    scheduler: Annotated[str | None, typer.Option(help="The address of a Dask scheduler, as in tcp://host:8786.")] = (
+        None
+    )
+
+
+def flat(command: Callable[..., None]) -> Callable[..., None]:
+    """A command for typer: the options of each group stand where the group stands, and the command gets the group."""
+    kinds: dict[str, Any] = get_type_hints(command, include_extras=True)
+    grouped = [name for name, kind in kinds.items() if is_dataclass(kind)]
+    parameters = inspect.signature(command).parameters
+    spelled = [each for name in parameters for each in _spelled(parameters[name], kinds[name])]
+
+    @wraps(command)
+    def called(**values: Any) -> None:
+        groups = {name: kinds[name](**_taken(kinds[name], values)) for name in grouped}
+        command(**values, **groups)
+
+    # arguments and options with a default may stand in any order, but Python's signatures want one
+    ordered = sorted(spelled, key=lambda each: each.default is not inspect.Parameter.empty)
+    vars(called)["__signature__"] = inspect.Signature(ordered)
+    called.__annotations__ = {each.name: each.annotation for each in ordered}
+    return called
+
+
+def _spelled(parameter: inspect.Parameter, kind: Any) -> Iterator[inspect.Parameter]:
+    """The options that a parameter of a command stands for."""
+    if not is_dataclass(kind):
+        yield parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY)
+        return
+    hints = get_type_hints(kind, include_extras=True)
+    for each in fields(kind):
+        option = copy(hints[each.name].__metadata__[0])
+        option.rich_help_panel = kind.__doc__
+        shown: Any = Annotated[hints[each.name].__origin__, option]
+        yield inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=shown)
+
+
+def _taken(group: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """The options of a group, taken away from the others."""
+    return {each.name: values.pop(each.name) for each in fields(group)}
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether the user has given an option, by the name of its parameter."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def read_options(reading: Reading, molecules: Molecules) -> dict[str, Any]:
+    """What `open_graphs` takes."""
+    return {**vars(reading), "chemistry": vars(molecules)}
+
+
+def no_labels(labels: str) -> str | None:
+    """What an estimator takes for the option --labels."""
+    return None if labels == "none" else labels

@@ -1,0 +1,48 @@
+"""gvoys predict: a trained model and a file of graphs in, a table of predictions out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gvoys.cli.messages import begin
+from gvoys.cli.options import Data, Jobs, Json, Parts
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="The file or folder that `gvoys train` wrote.")],
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="NAME.csv for the predictions.")],
+    parts: Parts,
+    smiles: Annotated[
+        str | None, typer.Option(help="The column that holds the SMILES; that of the training table by default.")
+    ] = None,
+    id: Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")
+    ] = None,
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Predict with a trained model: a table of ids, predictions and how sure they are.
+
+    Classes come with their probabilities, numbers with a deviation and a 95 % interval. Where the model keeps its
+    training graphs, the nearest of them is named. *unseen* is the share of nodes whose label no training graph has, and
+    *unlike* marks graphs that are unlike all training graphs, so that predictions for them are guesses. Molecules are
+    read as those of the training table were. A run that was stopped or killed goes on where it was when the command is
+    given again.
+    """
+    console = begin(json)
+    from gvoys.cli.stream import run_parts
+    from gvoys.scale import predict_file
+
+    how: dict[str, Any] = {"smiles": smiles, "id": id, "root": root, "rows_per_part": parts.rows_per_part}
+
+    def work(worker: Any, on_progress: Any, _: Any) -> Any:
+        return predict_file(model, data, out, **how, worker=worker, on_progress=on_progress)
+
+    run_parts(console, "predict", out, out.with_suffix(".skipped.csv"), parts, n_jobs, json, work)

@@ -1,0 +1,116 @@
+"""What the classifier and the regressor share: files, and graphs beside those they were fitted on."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from gvoys.estimators.base import TakesGraphs
+from gvoys.estimators.learning.inputs import describe_unseen, warn_user
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.convert import as_batch
+from gvoys.walks.checks import is_auto
+
+__all__ = ["Learner"]
+
+
+class Learner(TakesGraphs):
+    """An estimator that learns from targets: it can be kept in a file, and knows which labels it has seen."""
+
+    labels: Any
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a file; `gvoys.load_model` reads it, without running any code from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, such as model.gvoys. It holds the features of the fitted graphs, and no graphs.
+
+        Raises
+        ------
+        ParameterError
+            If the model holds something that a file cannot, or the file cannot be written.
+        """
+        from gvoys.estimators.saving import write_model  # which knows all learners
+
+        write_model(self, path)
+
+    def unseen_labels(self, X: Any) -> NDArray[np.float64]:
+        """Share of the nodes of each graph whose label no fitted graph has.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            From 0 to 1; 0 where the fitted graphs had no node labels, or were fitted on a cluster.
+        """
+        check_is_fitted(self, "seen_labels_")
+        batch = as_batch(X)
+        labels = batch.node_labels
+        if self.seen_labels_ is None or labels is None:
+            return np.zeros(len(batch))
+        unseen = ~np.isin(labels.hashes, self.seen_labels_)[labels.codes]
+        counts = np.bincount(batch.node_graphs()[unseen], minlength=len(batch))
+        return np.asarray(counts / np.maximum(batch.graph_sizes, 1))
+
+    # -- what was fitted
+
+    def _remember(self, batch: GraphBatch, before: NDArray[np.uint64] | None = None) -> None:
+        """Keep the direction of fitted graphs and hashes of their node labels, beside those of graphs before them."""
+        labels = batch.node_labels
+        if labels is not None:
+            seen = labels.hashes[np.bincount(labels.codes, minlength=len(labels.hashes)) > 0]
+            before = np.unique(seen) if before is None else np.union1d(seen, before)
+        self.seen_labels_, self.directed_ = before, batch.directed
+
+    def _keep_weighty(self, batch: GraphBatch, targets: Any, weights: Any) -> tuple[GraphBatch, Any, Any]:
+        """Leave graphs of weight 0 out, as if they were not there; `kept_` has the numbers of the others."""
+        self.__dict__.pop("kept_", None)  # of an earlier fit
+        if weights is None or weights.all():
+            return batch, targets, weights
+        self.kept_ = np.flatnonzero(weights)
+        weights = weights[self.kept_]
+        return batch[self.kept_], targets[self.kept_], None if (weights == 1).all() else weights
+
+    def _numbered(self, nearest: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of fitted graphs among all that were given to `fit`."""
+        kept = getattr(self, "kept_", None)
+        return nearest if kept is None else kept[nearest]
+
+    def _uses_node_labels(self) -> bool:
+        """Whether walks are compared by node labels that the graphs have."""
+        raise NotImplementedError
+
+    # -- graphs to predict
+
+    def _read(self, X: Any) -> GraphBatch:
+        """Graphs to predict, with a warning of each kind where they differ from the fitted ones."""
+        batch = as_batch(X)
+        if batch.n_nodes:
+            self._warn_of_kind(batch)
+            self._warn_of_unseen(batch)
+        return batch
+
+    def _warn_of_kind(self, batch: GraphBatch) -> None:
+        directed = getattr(self, "directed_", None)  # files of older versions do not say it
+        if batch.n_entries and directed is not None and directed != batch.directed:
+            these, fitted = ("directed", "undirected") if batch.directed else ("undirected", "directed")
+            warn_user(f"these graphs are {these} and the fitted ones were {fitted}; fit on graphs like these")
+        chosen = self.labels if isinstance(self.labels, (tuple, list)) else (self.labels,)
+        if batch.node_labels is not None and any(map(is_auto, chosen)) and not self._uses_node_labels():
+            warn_user("these graphs have node labels, which are ignored: the fitted graphs had none")
+
+    def _warn_of_unseen(self, batch: GraphBatch) -> None:
+        seen = getattr(self, "seen_labels_", None)
+        unseen = None if seen is None or not self._uses_node_labels() else describe_unseen(batch, seen)
+        if unseen is not None:
+            warn_user(unseen)

@@ -1,0 +1,103 @@
+"""Graphs beside those that were fitted: what they must have, and what is likely to be a mistake."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import InputWarning, UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import hash_label
+
+__all__ = ["check_has_labels", "describe_unseen", "warn_user"]
+
+_TRIED = 100  # unseen labels that are looked for in another spelling
+_LONGEST = 60  # characters of a label in a message
+_INSIDE = ("gvoys", "sklearn", "joblib")
+
+
+def warn_user(message: str) -> None:
+    """Warn at the line that called us, whether through scikit-learn or not."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, InputWarning, stacklevel=level)
+
+
+def check_has_labels(batch: GraphBatch, node: bool, edge: bool) -> None:
+    """Graphs must have the kinds of labels that are compared, unless they have nothing to label."""
+    for kind, used, held in (("node", node, batch.n_nodes), ("edge", edge, batch.n_entries)):
+        if used and held and getattr(batch, f"{kind}_labels") is None:
+            raise UnsupportedError(
+                f"the fitted graphs had {kind} labels and these have none; add them, or fit without {kind} labels"
+            )
+
+
+def describe_unseen(batch: GraphBatch, seen: NDArray[np.uint64]) -> str | None:
+    """A sentence on the node labels whose hash is not among the `seen` ones, where there are any."""
+    labels = batch.node_labels
+    if labels is None or np.isin(labels.hashes, seen).all():
+        return None
+    nodes = ~np.isin(labels.hashes, seen)[labels.codes]
+    counts = np.bincount(labels.codes[nodes], minlength=len(labels.hashes))
+    if not nodes.any():  # the table names labels that none of these graphs has
+        return None
+    n_graphs = len(np.unique(batch.node_graphs()[nodes]))
+    has = "has" if n_graphs == 1 else "have"
+    common = _shown(labels.values[int(counts.argmax())])
+    return (
+        f"{n_graphs:,} of {len(batch):,} graphs {has} node labels that no fitted graph has "
+        f"({_percent(nodes.mean())} of nodes), such as {common}"
+        + _other_type((labels.values[int(code)] for code in np.flatnonzero(counts)[:_TRIED]), seen)
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= 0.001 else "under 0.1 %"
+
+
+def _shown(label: Any) -> str:
+    text = repr(label)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _other_type(labels: Iterable[Any], seen: NDArray[np.uint64]) -> str:
+    """What to do where labels were fitted as another type, as in '1' and 1."""
+    for label in labels:
+        for other in _spellings(label):
+            if np.isin(np.uint64(hash_label(other)), seen):
+                these, fitted = (f"{_kind(each)} such as {_shown(each)}" for each in (label, other))
+                return f"; labels are {these}, fitted ones {fitted}: convert them"
+    return ""
+
+
+def _kind(label: Any) -> str:
+    return "strings" if isinstance(label, str) else "numbers"
+
+
+def _spellings(label: Any) -> Iterator[Any]:
+    """The same number as another type, or written differently."""
+    number = _number(label)
+    if number is None:
+        return
+    whole = number == int(number)
+    texts = [str(label), str(number), *([str(int(number)), f"{int(number)}.0"] if whole else [])]
+    if isinstance(label, str):
+        yield number
+    yield from (text for text in texts if text != label)
+
+
+def _number(label: Any) -> float | int | None:
+    try:
+        number = label.item() if isinstance(label, np.generic) else label
+        if isinstance(number, str):
+            number = int(number) if number.strip().lstrip("+-").isdecimal() else float(number)
+        return number if isinstance(number, (int, float)) and math.isfinite(number) else None
+    except (ValueError, OverflowError):
+        return None

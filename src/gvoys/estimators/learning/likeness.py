@@ -1,0 +1,66 @@
+"""Whether a graph is like the graphs that a model was fitted on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["find_unlike", "similarity_floor"]
+
+_SHARE = 0.01  # of graphs like the fitted ones that are taken for unlike, at most
+_SAME = 1e-6  # what rounding may take from the cosine of equal graphs
+_ROWS = 256  # graphs that are compared with all others at once
+
+
+def similarity_floor(inner: NDArray[np.float64]) -> float | None:
+    """What the similarity of a new graph to the nearest fitted one falls below in at most about 1 % of cases.
+
+    It is the 1st percentile, over the fitted graphs, of the largest cosine with another fitted graph. If a new graph
+    is drawn as they were, the k-th smallest of n such cosines is above its own with probability k / (n + 1) at most.
+    Copies of a graph are left aside: in a collection in which every graph is there twice, only copies would be like it.
+
+    Parameters
+    ----------
+    inner : ndarray of shape (n_graphs, n_graphs)
+        Inner products of the fitted graphs.
+
+    Returns
+    -------
+    float or None
+        The floor, or None where no two graphs differ.
+    """
+    sizes = np.sqrt(inner.diagonal())
+    scales = np.where(sizes > 0, 1.0 / np.where(sizes > 0, sizes, 1.0), 0.0)
+    nearest = np.empty(len(inner))
+    for first in range(0, len(inner), _ROWS):
+        rows = slice(first, first + _ROWS)
+        cosines = inner[rows] * scales[rows, None] * scales
+        cosines[cosines > 1.0 - _SAME] = -np.inf  # copies
+        np.fill_diagonal(cosines[:, rows], -np.inf)
+        nearest[rows] = cosines.max(axis=1, initial=-np.inf)
+    known = np.sort(nearest[nearest > -np.inf])
+    return float(known[max(int(_SHARE * (len(known) + 1)) - 1, 0)]) if len(known) else None
+
+
+def find_unlike(
+    unseen: NDArray[np.float64], similarity: NDArray[np.float64] | None, floor: float | None
+) -> NDArray[np.bool_]:
+    """Whether each graph is unlike all fitted ones: it has labels that they lack, or is less similar than the floor.
+
+    Parameters
+    ----------
+    unseen : ndarray of shape (n_graphs,)
+        Share of the nodes whose label no fitted graph has.
+    similarity : ndarray of shape (n_graphs,) or None
+        Cosine with the nearest fitted graph; None where it is not known.
+    floor : float or None
+        What `similarity_floor` returned; None leaves similarities aside.
+
+    Returns
+    -------
+    ndarray of bool, of shape (n_graphs,)
+        The flags.
+    """
+    if similarity is None or floor is None:
+        return unseen > 0
+    return (unseen > 0) | (similarity < floor - _SAME)

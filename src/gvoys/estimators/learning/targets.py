@@ -1,0 +1,118 @@
+"""Targets and weights of the graphs to learn from: read, checked, and what is odd about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from gvoys.errors import ParameterError
+from gvoys.estimators.learning.inputs import warn_user
+from gvoys.graphs.numbers import as_array
+
+__all__ = ["Targets", "check_targets", "check_weights", "read_classes", "warn_of_constant", "warn_of_single_graphs"]
+
+_SHOWN = 5  # classes that a message names
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The class of each graph, as a code, and its weight.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n_graphs,)
+        Places among the classes.
+    weights : array of shape (n_graphs,) or None, default=None
+        Positive numbers; None means that all are one.
+    """
+
+    codes: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
+
+    def take(self, graphs: Any) -> Targets:
+        """Those of some of the graphs."""
+        return Targets(self.codes[graphs], None if self.weights is None else self.weights[graphs])
+
+    def balanced(self, class_weight: Any) -> tuple[Any, NDArray[np.float64] | None]:
+        """Weights of classes and of graphs as scikit-learn takes them.
+
+        scikit-learn balances classes by their numbers of graphs, whatever those weigh; here a graph of weight 2 counts
+        twice.
+        """
+        if self.weights is None or not isinstance(class_weight, str):
+            return class_weight, self.weights
+        totals = np.bincount(self.codes, self.weights)
+        shares = self.weights.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
+        return None, self.weights * shares[self.codes]
+
+
+def read_classes(y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes, and the code of each graph's."""
+    targets = as_array(y)
+    if targets.shape != (count,):
+        raise ParameterError(f"y must hold one class for each of the {count} graphs, not shape {targets.shape}")
+    missing = next((i for i, name in enumerate(targets.tolist()) if _is_missing(name)), None)
+    if missing is not None:
+        raise ParameterError(f"y has no class for graph {missing}: it is {targets[missing]!r}; leave such graphs out")
+    try:
+        classes, codes = np.unique(targets, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(name).__name__ for name in targets.tolist()})
+        raise ParameterError(f"y mixes classes of types {', '.join(kinds)}; convert them to one") from None
+    check_classification_targets(targets)
+    if len(classes) < 2:
+        raise ParameterError(f"all {count} graphs are of one class, {classes.tolist()}; two are needed")
+    return classes, codes.astype(np.int64)
+
+
+def _is_missing(name: Any) -> bool:
+    return name is None or type(name).__name__ == "NAType" or (isinstance(name, float) and name != name)
+
+
+def check_targets(y: Any, count: int) -> NDArray[np.float64]:
+    """One finite number for each graph."""
+    try:
+        targets = np.asarray(y, np.float64)
+    except (TypeError, ValueError):
+        targets = np.empty(0)
+    if targets.shape != (count,) or not np.isfinite(targets).all():
+        raise ParameterError(f"y must hold one finite number for each of the {count} graphs")
+    return targets
+
+
+def check_weights(sample_weight: Any, count: int) -> NDArray[np.float64] | None:
+    """One non-negative number for each graph, and not all zero; None where all are one, as if none were given."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != (count,) or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ParameterError(
+            f"sample_weight must hold one finite number of at least 0 for each of the {count} graphs"
+            + (f", not shape {weights.shape}" if weights.shape != (count,) and weights.size else "")
+        )
+    if count and not weights.any():
+        raise ParameterError("sample_weight is 0 for every graph; at least one must weigh something")
+    return None if (weights == 1).all() else weights
+
+
+def warn_of_single_graphs(classes: NDArray[Any], codes: NDArray[np.int64], calibrated: bool) -> None:
+    """Classes of which there is nothing to validate with."""
+    names = [repr(name) for name in classes[np.bincount(codes) == 1].tolist()]
+    if not names:
+        return
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    which = f"class {names[0]} has" if len(names) == 1 else f"classes {', '.join(names[:_SHOWN])}{more} have"
+    lost = ", and predict_proba cannot be calibrated" if calibrated else ""
+    warn_user(f"{which} a single graph, so that nothing can be validated on it{lost}; add graphs, or merge classes")
+
+
+def warn_of_constant(count: int, value: float) -> None:
+    """Targets that are all the same number, from which nothing can be learned."""
+    warn_user(f"all {count:,} targets are {value:.6g}, so that every prediction will be; is it the right column?")

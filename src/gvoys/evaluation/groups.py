@@ -1,0 +1,141 @@
+"""Which graphs must not be on both sides of a fold: duplicates, molecules of one scaffold, and groups by a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from gvoys.errors import ParameterError
+from gvoys.io import Graphs, canonical_smiles, scaffolds
+from gvoys.io.sources.columns import find_columns, is_missing
+
+__all__ = ["SPLITS", "groups_for", "joined_groups", "merge_duplicates", "same_molecules"]
+
+SPLITS = ("random", "scaffold", "group")
+
+
+def same_molecules(graphs: Graphs, chemistry: Any = None) -> NDArray[np.int64]:
+    """Number the molecules so that those with the same canonical SMILES have the same number.
+
+    Parameters
+    ----------
+    graphs : Graphs
+        The graphs.
+    chemistry : Chemistry or None, default=None
+        How they were read.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+        The numbers; graphs that are no molecules each have their own.
+    """
+    if graphs.smiles is None:
+        return np.arange(len(graphs.batch))
+    return np.unique(canonical_smiles(graphs.smiles, chemistry), return_inverse=True)[1].reshape(-1)
+
+
+def groups_for(split: str, graphs: Graphs, same: NDArray[np.int64], column: str | None = None) -> NDArray[np.int64]:
+    """Groups that a split keeps together.
+
+    Parameters
+    ----------
+    split : {"random", "scaffold", "group"}
+        "random" keeps duplicates together, "scaffold" molecules of one Bemis–Murcko scaffold, "group" rows with the
+        same value in a column; duplicates stay together in all of them.
+    graphs : Graphs
+        The graphs.
+    same : ndarray of shape (n_graphs,)
+        What `same_molecules` returned.
+    column : str or None, default=None
+        The column, where the split is by groups.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+        Number of the group of each graph.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such split, or it needs molecules or a column.
+    """
+    if split not in SPLITS:
+        raise ParameterError(f"there is no split {split!r}; choose one of {', '.join(SPLITS)}")
+    if (split == "group") != (column is not None):
+        raise ParameterError("--split group needs --group COLUMN, and no other split takes it")
+    if split == "scaffold":
+        if graphs.smiles is None:
+            raise ParameterError("--split scaffold needs molecules, and these graphs do not come from SMILES")
+        return joined_groups(same, scaffolds(graphs.smiles))
+    return same if column is None else joined_groups(same, _column(graphs, column))
+
+
+def _column(graphs: Graphs, name: str) -> Sequence[Any]:
+    """The values of a column; rows without one are each for themselves."""
+    found = find_columns("the table", list(graphs.columns), [name], "group")[0]
+    values = graphs.columns[found].tolist()
+    return [(place, None) if is_missing(value) else value for place, value in enumerate(values)]
+
+
+def joined_groups(*partitions: Any) -> NDArray[np.int64]:
+    """Groups such that graphs which are together in any of several partitions are together.
+
+    Parameters
+    ----------
+    *partitions : sequence
+        For each graph what it is grouped by.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+        Number of the group of each graph.
+    """
+    count = len(partitions[0])
+    codes, first = [], count
+    for values in partitions:
+        known: dict[Any, int] = {}
+        codes.append([first + known.setdefault(value, len(known)) for value in values])
+        first += len(known)
+    ends = np.array(codes, np.int64).reshape(-1)
+    graph = coo_array((np.ones(len(ends)), (np.tile(np.arange(count), len(partitions)), ends)), shape=(first, first))
+    return connected_components(graph, directed=False)[1][:count].astype(np.int64)
+
+
+def merge_duplicates(
+    y: NDArray[Any], same: NDArray[np.int64], classify: bool
+) -> tuple[NDArray[np.int64], NDArray[Any], int]:
+    """One graph of each kind, with the mean of its numbers or its one class.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_graphs,)
+        The targets.
+    same : ndarray of shape (n_graphs,)
+        What `same_molecules` returned.
+    classify : bool
+        Whether the targets are classes.
+
+    Returns
+    -------
+    places : ndarray of int
+        The first graph of each kind that is kept, in their order.
+    targets : ndarray
+        The targets of these.
+    n_contradictory : int
+        Number of kinds whose graphs have several classes, which are not kept.
+    """
+    first, codes = np.unique(same, return_index=True, return_inverse=True)[1:]
+    codes = codes.reshape(-1)
+    if not classify:
+        means = np.bincount(codes, y) / np.bincount(codes)
+        order = np.argsort(first)
+        return first[order], means[order], 0
+    agreed = np.ones(len(first), bool)
+    np.logical_and.at(agreed, codes, y == y[first][codes])
+    places = np.sort(first[agreed])
+    return places, y[places], int((~agreed).sum())

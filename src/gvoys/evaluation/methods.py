@@ -1,0 +1,103 @@
+"""What is evaluated: a learner, or a baseline on the same graphs and folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from gvoys.errors import InputWarning
+from gvoys.graphs.batch import GraphBatch
+
+__all__ = ["LearnerMethod", "Method", "Predict", "Prediction"]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a method says of some graphs.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_graphs,)
+        Classes or numbers.
+    scores : ndarray of shape (n_graphs, n_classes) or None, default=None
+        Probability or confidence for each of all classes.
+    deviation : ndarray of shape (n_graphs,) or None, default=None
+        Standard deviation of each number.
+    similarity : ndarray of shape (n_graphs,) or None, default=None
+        Similarity to the nearest graph that was learned from.
+    """
+
+    values: NDArray[Any]
+    scores: NDArray[np.float64] | None = None
+    deviation: NDArray[np.float64] | None = None
+    similarity: NDArray[np.float64] | None = None
+
+
+Predict = Callable[[NDArray[np.int64]], Prediction]
+
+
+class Method(Protocol):
+    """Learns from some of the graphs it was made for, and predicts others of them."""
+
+    def fit(self, train: NDArray[np.int64]) -> Predict:
+        """Learn from the graphs at some places; the result predicts those at others."""
+
+
+@contextmanager
+def _at_ease() -> Iterator[None]:
+    """That a fold lacks the rare labels or classes of another is no mistake of the user."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        yield
+
+
+@dataclass
+class LearnerMethod:
+    """A learner of gvoys, such as `RandomWalkClassifier`.
+
+    Parameters
+    ----------
+    model : estimator
+        The learner, which is cloned.
+    batch : GraphBatch
+        All graphs.
+    y : ndarray of shape (n_graphs,)
+        Their targets.
+    classes : ndarray of shape (n_classes,) or None
+        All classes; None for numbers.
+    models : list of estimator
+        What was fitted so far.
+    """
+
+    model: Any
+    batch: GraphBatch
+    y: NDArray[Any]
+    classes: NDArray[Any] | None
+    models: list[Any] = field(default_factory=list)
+
+    def fit(self, train: NDArray[np.int64]) -> Predict:
+        """Fit a clone."""
+        with _at_ease():
+            fitted = clone(self.model).fit(self.batch[train], self.y[train])
+        self.models.append(fitted)
+        return lambda test: self._predict(fitted, test)
+
+    def _predict(self, fitted: Any, test: NDArray[np.int64]) -> Prediction:
+        with _at_ease():
+            table = fitted.predict_table(self.batch[test])
+        similarity = table.get("similarity")
+        if self.classes is None:
+            return Prediction(table["prediction"], None, table["deviation"], similarity)
+        known = [table.get(f"probability {name}") for name in self.classes.tolist()]
+        if all(each is None for each in known):
+            return Prediction(table["prediction"], similarity=similarity)
+        nothing = np.zeros(len(test))  # of a class that no training graph had
+        scores = np.column_stack([nothing if each is None else each for each in known])
+        return Prediction(table["prediction"], scores, similarity=similarity)

@@ -1,0 +1,129 @@
+"""An evaluation as a table with one row for each prediction, and as a summary for machines."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.estimators.regressor import TWO_SIDED
+from gvoys.evaluation.folds import Fold
+from gvoys.evaluation.methods import Prediction
+from gvoys.evaluation.run import Evaluation
+from gvoys.io.files import appearing
+
+__all__ = ["shown_measure", "summarise", "write_predictions"]
+
+
+def summarise(found: Evaluation) -> dict[str, Any]:
+    """All figures of an evaluation.
+
+    Parameters
+    ----------
+    found : Evaluation
+        The evaluation.
+
+    Returns
+    -------
+    dict
+        Scores by split and fold, and for each method its measures, its times, and how much better the first one is.
+    """
+    first, *_ = found.results
+    methods = {}
+    for name, result in found.results.items():
+        values = {measure: result.values(measure) for measure in result.measures[0]}
+        methods[name] = {
+            "measures": {key: {"mean": _mean(each), "deviation": _deviation(each)} for key, each in values.items()},
+            "fit_seconds": result.fit_seconds,
+            "predict_seconds": result.predict_seconds,
+        }
+        if name != first:
+            difference = found.difference(name)
+            methods[name]["difference"] = vars(difference) | {"more_than_noise": not difference.is_noise}
+    return {
+        "score": found.score,
+        "mean": found.mean,
+        "deviation": found.deviation,
+        "seeds": list(dict.fromkeys(fold.seed for fold in found.folds)),
+        "scores": found.scores().tolist(),
+        "methods": methods,
+    }
+
+
+def shown_measure(values: NDArray[np.float64]) -> str:
+    """A measure over folds, as people read it.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_folds,)
+        Its values, nan where it is not defined.
+
+    Returns
+    -------
+    str
+        Mean and deviation.
+    """
+    return f"{_mean(values):.3f} ± {_deviation(values):.3f}" if np.isfinite(values).any() else "–"
+
+
+def _mean(values: Any) -> float:
+    return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
+
+
+def _deviation(values: Any) -> float:
+    return float(np.nanstd(values)) if np.isfinite(values).any() else np.nan
+
+
+def write_predictions(path: Path, found: Evaluation, ids: Sequence[str]) -> None:
+    """Write every prediction with its seed, fold, truth and error; the file appears when it is complete.
+
+    Parameters
+    ----------
+    path : Path
+        The file, .csv.
+    found : Evaluation
+        The evaluation.
+    ids : sequence of str
+        Id of each graph.
+    """
+    first, *others = found.results
+    names = ["id", "seed", "fold", "truth", "prediction", "error"]
+    more = _more_names(found)
+    with appearing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow([*names, *more, "similarity", *others])
+        for place, fold in enumerate(found.folds):
+            beside = [found.results[name].predictions[place].values.tolist() for name in others]
+            own = _columns(found, fold, found.results[first].predictions[place], ids)
+            table.writerows(zip(*own, *beside, strict=True))
+
+
+def _more_names(found: Evaluation) -> list[str]:
+    if found.classes is None:
+        return ["deviation", "lower", "upper"]
+    return [f"probability {name}" for name in found.classes.tolist()]
+
+
+def _columns(found: Evaluation, fold: Fold, made: Prediction, ids: Sequence[str]) -> list[list[Any]]:
+    """What the table says of the test graphs of one fold."""
+    truth, values, count = found.y[fold.test], made.values, len(fold.test)
+    if found.classes is None:
+        error = values - truth
+        half = TWO_SIDED * (np.full(count, np.nan) if made.deviation is None else made.deviation)
+        more = [half / TWO_SIDED, values - half, values + half]
+    else:
+        error = (values != truth).astype(int)
+        more = list(np.full((len(found.classes), count), np.nan) if made.scores is None else made.scores.T)
+    alike = np.full(count, np.nan) if made.similarity is None else made.similarity
+    names = [ids[place] for place in fold.test.tolist()]
+    rest = [_cells(each) for each in (truth, values, error, *more, alike)]
+    return [names, [fold.seed] * count, [fold.number] * count, *rest]
+
+
+def _cells(values: NDArray[Any]) -> list[Any]:
+    """Values of a column; what is not known is empty."""
+    return ["" if each != each else each for each in values.tolist()]

@@ -1,0 +1,36 @@
+"""Results as JSON, for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+__all__ = ["as_json"]
+
+
+def as_json(result: Any) -> str:
+    """Write a result as JSON.
+
+    Parameters
+    ----------
+    result : object
+        Dictionaries, lists, arrays, numbers and text.
+
+    Returns
+    -------
+    str
+        The JSON, indented; numbers that are not finite, which JSON does not have, are null.
+    """
+    return json.dumps(_plain(result), indent=1, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -1,0 +1,88 @@
+"""What the features of a file are: a function of the parameters and of the kind of labels, not of the file's graphs."""
+
+from __future__ import annotations
+
+from gvoys.errors import ParameterError
+from gvoys.estimators import RandomWalkFeatures
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.sources import FileSource, Skipped
+from gvoys.scale.job import Parameters
+from gvoys.walks import Sequences, Sketch
+
+__all__ = ["first_graphs", "fit_model"]
+
+_FIRST = 1000  # rows
+
+
+def first_graphs(source: FileSource) -> GraphBatch:
+    """The graphs of the first rows that hold a node: the kind of labels comes from there, and nothing else.
+
+    How many rows that are does not depend on the parts, so that features do not either.
+
+    Parameters
+    ----------
+    source : FileSource
+        The input.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+
+    Raises
+    ------
+    DatasetError
+        If no graph can be read.
+    """
+    first: list[Skipped] = []
+    empty: GraphBatch | None = None
+    for chunk in source.chunks(_FIRST):
+        records = source.records(chunk)
+        graphs, _, skipped = source.graphs_of(records)
+        if graphs.n_nodes:
+            return graphs
+        empty = empty or (graphs if len(graphs) else None)
+        first = first or sorted([*records.skipped, *skipped])
+    if empty is None:
+        raise source.no_graph(first)
+    return empty
+
+
+def fit_model(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
+    """Fit features on the first graphs; the method, labels and lengths that are "auto" come from their kind of labels.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+        The graphs.
+    parameters : Parameters
+        Parameters of the features.
+
+    Returns
+    -------
+    RandomWalkFeatures
+        Fitted features.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of its range, or the features would depend on the graphs.
+    """
+    parameters.check()
+    model = RandomWalkFeatures(
+        parameters.series_of_walks(),
+        max_length=parameters.max_length,
+        method=parameters.method,
+        n_components=parameters.n_components,
+        lengths="stacked" if parameters.lengths == "auto" else parameters.lengths,
+        labels=parameters.labels,
+        refine=parameters.refine,
+        backtrack=parameters.backtrack,
+        random_state=parameters.seed,
+        device=parameters.device,
+    ).fit(graphs)
+    if model.method_ == Sequences.name:
+        raise ParameterError("the columns of method 'sequences' depend on the graphs of a run; use 'sketch' for files")
+    if parameters.lengths == "auto" and model.method_ == Sketch.name:
+        model.set_params(lengths="summed").fit(graphs)
+    return model

@@ -1,0 +1,110 @@
+"""Models that predict together: one file, or a folder with one for each target."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from numpy.typing import NDArray
+
+from gvoys.errors import ModelError
+from gvoys.estimators.saving import load_model
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.files import as_path
+from gvoys.io.sources.base import digest_file
+
+__all__ = ["Models", "load_models"]
+
+
+@dataclass(frozen=True)
+class Models:
+    """Models of the same kind of graphs.
+
+    Parameters
+    ----------
+    by_name : dict of str to estimator
+        The models; the name, followed by a space, begins their columns. It is empty where there is one.
+    digest : str
+        What tells their files from others.
+    """
+
+    by_name: dict[str, Any]
+    digest: str
+
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        """How the graphs were read that they were trained on."""
+        return _training(next(iter(self.by_name.values())))
+
+    def predict_table(self, batch: GraphBatch) -> dict[str, NDArray[Any]]:
+        """All columns of all models.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Returns
+        -------
+        dict of str to ndarray
+            The columns by name.
+        """
+        return {
+            f"{name}{column}": values
+            for name, model in self.by_name.items()
+            for column, values in model.predict_table(batch).items()
+        }
+
+    def training_ids(self) -> dict[str, list[str]]:
+        """Ids of the training graphs, by name of the column that numbers them.
+
+        Returns
+        -------
+        dict of str to list of str
+            The ids, of those models that know them.
+        """
+        known = {f"{name}nearest": _training(model).get("ids") for name, model in self.by_name.items()}
+        return {column: ids for column, ids in known.items() if ids}
+
+
+def _training(model: Any) -> dict[str, Any]:
+    return getattr(model, "training_", None) or {}
+
+
+def load_models(path: str | PathLike[str]) -> Models:
+    """Load a model, or all of a folder.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, or the folder that `gvoys train` wrote for several targets.
+
+    Returns
+    -------
+    Models
+        The models.
+
+    Raises
+    ------
+    ModelError
+        If a file is no model, a folder holds none, or its models were trained on graphs that were read otherwise.
+    """
+    path = as_path(path)
+    if not path.is_dir():
+        return Models({"": load_model(path)}, digest_file(path))
+    files = sorted(path.glob("*.gvoys"))
+    if not files:
+        raise ModelError(f"{path} is a folder without models, whose names end in .gvoys")
+    loaded = {file: load_model(file) for file in files}
+    by_name = {f"{_training(model).get('target') or file.stem} ": model for file, model in loaded.items()}
+    read = [{key: _training(model).get(key) for key in ("smiles", "chemistry")} for model in loaded.values()]
+    if len(by_name) < len(files) or any(each != read[0] for each in read):
+        raise ModelError(
+            f"the models of {path} do not predict together: two have the same target, or their graphs were read with "
+            "other columns or chemistry; use them one by one"
+        )
+    digests = "".join(digest_file(file) for file in files)
+    return Models(by_name, hashlib.blake2b(digests.encode(), digest_size=16).hexdigest())

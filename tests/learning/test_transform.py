@@ -1,0 +1,135 @@
+"""transform of learners: dot products are the model's kernel, exactly or in expectation, for each graph alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import gvoys as gv
+
+BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
+NEW = gv.datasets.molecules(25, mean_nodes=14, random_state=6)
+NOISE = np.random.default_rng(0).normal(size=len(BATCH))
+Y = 0.2 * BATCH.graph_sizes + NOISE
+CLASSES = np.median(Y) < Y
+
+
+def classifier(**how):
+    return gv.RandomWalkClassifier(**{"refine": 1, "C": 10.0, "kernel": "linear", "n_components": 64} | how)
+
+
+def regressor(**how):
+    return gv.RandomWalkRegressor(3, **{"labels": ("node", "both"), "refine": 1, "n_components": 256} | how)
+
+
+MODELS = {
+    "classes": lambda: classifier().fit(BATCH, CLASSES),
+    "landmarks": lambda: classifier(max_exact=20, n_landmarks=30).fit(BATCH, CLASSES),
+    "degrees": lambda: classifier(labels="degree", backtrack=True).fit(BATCH, CLASSES),
+    "exact": lambda: regressor().fit(BATCH, Y),
+    "all alike": lambda: regressor(learn=False).fit(BATCH, Y),
+    "features": lambda: regressor(max_exact=20).fit(BATCH, Y),
+    "without cosines": lambda: regressor(cosine=False, learn=False).fit(BATCH, Y),
+}
+
+
+def products(features):
+    features = features.astype(float)
+    return features @ features.T
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_features_of_a_graph_do_not_depend_on_the_others(name, tmp_path):
+    model = MODELS[name]()
+    features = model.transform(NEW)
+    assert features.dtype == np.float32
+    assert model.transform(NEW[:0]).shape == (0, features.shape[1])
+    alone = np.concatenate([model.transform(NEW[[i]]) for i in range(len(NEW))])
+    np.testing.assert_array_equal(alone, features)
+    np.testing.assert_array_equal(model.transform(NEW[::-1]), features[::-1])
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(gv.load_model(tmp_path / "m").transform(NEW), features)
+
+
+def test_many_graphs_come_in_blocks(monkeypatch):
+    for name, module in (("classes", "classifier._BLOCK"), ("exact", "regressor._AT_ONCE")):
+        model = MODELS[name]()
+        features = model.transform(NEW)
+        monkeypatch.setattr(f"gvoys.estimators.{module}", 10)
+        np.testing.assert_array_equal(model.transform(NEW), features)
+
+
+def test_the_kernel_of_a_linear_classifier():
+    model = MODELS["classes"]()
+    K = model.kernel_.gram(
+        gv.estimators.learning.base_kernels.Pairs.between(model.transform(NEW), model.engine_.fitted)
+    )
+    np.testing.assert_allclose(
+        model.transform(NEW).astype(float) @ model.transform(BATCH).astype(float).T / model.kernel_.unit**2,
+        K,
+        rtol=1e-9,
+    )
+    np.testing.assert_allclose(model.engine_.vectors.decide(K), model.decision_function(NEW), rtol=1e-9)
+
+
+def test_the_kernel_in_feature_space():
+    """The posterior mean is linear in the features."""
+    model = MODELS["features"]()
+    mean = model.transform(NEW).astype(float) @ model.posterior_.weights
+    np.testing.assert_allclose(model.mean_ + model.deviation_ * mean, model.predict(NEW), rtol=1e-5)
+
+
+def kernel_of(model, graphs):
+    return np.tensordot(model.mu_, model.walks_.grams(model.walks_.profile(graphs)), axes=1)
+
+
+@pytest.mark.parametrize("name", ["all alike", "without cosines"])
+@pytest.mark.parametrize(("width", "n_seeds"), [(3, 600), (16, 300), (64, 200)])
+def test_hashed_counts_are_unbiased(name, width, n_seeds):
+    """|z| < 5 for every pair and the diagonal, and the spread is within what the docstring says."""
+    model, graphs = MODELS[name]().set_params(n_components=width), NEW[:12]
+    K = kernel_of(model, graphs)
+    drawn = []
+    for seed in range(n_seeds):
+        model.posterior_ = replace(model.posterior_, walks=replace(model.walks_, seed=seed))
+        drawn.append(products(model.transform(graphs)))
+    spread = np.std(drawn, axis=0, ddof=1)
+    z = (np.mean(drawn, axis=0) - K) / (spread / np.sqrt(n_seeds))
+    assert np.abs(z).max() < 5
+    size = np.outer(np.sqrt(K.diagonal()), np.sqrt(K.diagonal()))
+    used = width // min(4, width) * min(4, width)
+    bound = np.sqrt((size**2 + K**2) / used)
+    assert (spread < 1.3 * bound).all()  # the spread itself is an estimate
+    assert (spread < 1.3 * np.sqrt(2 / used) * size).all()
+    assert spread.mean() > 0.3 * bound.mean()  # or nothing is hashed at all
+
+
+def test_wide_features_come_close_to_the_kernel():
+    """The error falls as 1 / sqrt(n_components)."""
+    model = MODELS["exact"]()
+    K = kernel_of(model, NEW)
+    size = np.outer(np.sqrt(K.diagonal()), np.sqrt(K.diagonal()))
+    widths = np.array([64, 256, 1024, 4096])
+    errors = []
+    for width in widths:
+        model.set_params(n_components=int(width))
+        seeds = [replace(model.posterior_, walks=replace(model.walks_, seed=seed)) for seed in range(10)]
+        squares = []
+        for model.posterior_ in seeds:
+            squares.append((((products(model.transform(NEW)) - K) / size) ** 2).mean())
+        errors.append(np.sqrt(np.mean(squares)))
+    slope = np.polyfit(np.log(widths), np.log(errors), 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.1)
+    assert errors[2] < np.sqrt(2 / 1024)
+
+
+def test_the_constant_is_exact():
+    model = MODELS["exact"]()
+    np.testing.assert_allclose(model.transform(NEW)[:, -1], np.sqrt(model.mu_[-1]), rtol=1e-6)
+
+
+def test_before_fit():
+    for model in (classifier(), regressor()):
+        with pytest.raises(NotFittedError):
+            model.transform(NEW)

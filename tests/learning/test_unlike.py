@@ -1,0 +1,144 @@
+"""The column "unlike": rare for graphs like the fitted ones, and set for others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
+from gvoys.graphs.labels import Labels
+from gvoys.io.container import read_container, write_container
+
+
+def regressor(**how):
+    return gv.RandomWalkRegressor(2, labels="node", max_iterations=10, **how)
+
+
+def classifier(**how):
+    return gv.RandomWalkClassifier(3, **{"refine": 1, "kernel": "matern12", "C": 10.0, "n_components": 128} | how)
+
+
+MODELS = {"numbers": regressor, "classes": classifier}
+
+
+def fitted(make, graphs, **how):
+    sizes = graphs.graph_sizes
+    model = make(**how)
+    return model.fit(graphs, sizes if isinstance(model, gv.RandomWalkRegressor) else np.median(sizes) < sizes)
+
+
+# -- the floor
+
+
+def cosines(left, right):
+    left, right = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (left, right))
+    return left @ right.T
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_one_new_vector_in_a_hundred_is_below_the_floor(copies):
+    """Over draws of the fitted ones too: k / (n + 1) at most, and not much less; copies of vectors change nothing."""
+    rng, below = np.random.default_rng(0), []
+    for _ in range(300):
+        vectors, new = rng.normal(size=(199, 6)), rng.normal(size=(50, 6))
+        many = np.repeat(vectors, copies, axis=0)
+        floor = similarity_floor(many @ many.T)
+        below.append((cosines(new, vectors).max(axis=1) < floor).mean())
+    error = np.std(below) / np.sqrt(len(below))
+    assert 0.006 < np.mean(below) < 2 / 200 + 4 * error
+
+
+def test_the_floor_by_hand(monkeypatch):
+    monkeypatch.setattr("gvoys.estimators.learning.likeness._ROWS", 3)
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(250, 4)) * rng.uniform(0.1, 9.0, size=(250, 1))
+    X[0] = 0.0  # a graph without walks is like no other
+    K = np.zeros((250, 250))
+    K[1:, 1:] = cosines(X[1:], X[1:])
+    np.fill_diagonal(K, -1.0)
+    assert similarity_floor(X @ X.T) == pytest.approx(np.sort(K.max(axis=1))[1])  # 2 of 251
+    assert similarity_floor(X[:9] @ X[:9].T) == pytest.approx(np.sort(K[:9, :9].max(axis=1))[0])
+
+
+def test_graphs_that_are_all_alike_have_no_floor():
+    assert similarity_floor(np.ones((4, 4))) is None
+    assert similarity_floor(np.zeros((1, 1))) is None
+
+
+def test_flags():
+    unseen, similarity = np.array([0.0, 0.1, 0.0, 0.0]), np.array([0.5, 0.9, 0.2999999, 0.29])
+    assert find_unlike(unseen, similarity, 0.3).tolist() == [False, True, False, True]  # rounding is no difference
+    assert find_unlike(unseen, similarity, None).tolist() == [False, True, False, False]
+    assert find_unlike(unseen, None, 0.3).tolist() == [False, True, False, False]
+
+
+# -- models
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_graphs_like_the_fitted_ones_are_rarely_flagged(kind):
+    """About 1 % of 1600 held-out graphs."""
+    shares = []
+    for seed in range(4):
+        graphs = gv.datasets.molecules(600, mean_nodes=12, n_labels=4, random_state=seed)
+        table = fitted(MODELS[kind], graphs[:200]).predict_table(graphs[200:])
+        assert table["unlike"].dtype == bool
+        assert not table["unseen"].any()
+        shares.append(table["unlike"].mean())
+    assert 0.001 < np.mean(shares) < 0.02
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_graphs_of_another_kind_are(kind):
+    graphs = gv.datasets.molecules(300, mean_nodes=12, n_labels=4, random_state=1)
+    model = fitted(MODELS[kind], graphs)
+    dense = gv.datasets.erdos_renyi(20, 12, 0.9)
+    labels = np.resize(graphs.node_labels.values, dense.n_nodes)  # seen, but in other walks
+    other = replace(dense, node_labels=Labels.from_values(labels))
+    table = model.predict_table(other)
+    assert not table["unseen"].any()
+    assert table["unlike"].mean() > 0.9
+    copies = model.predict_table(graphs)
+    assert not copies["unlike"].any()
+    empty = gv.GraphBatch.from_arrays([], [0])
+    assert model.predict_table(empty)["unlike"].all()
+    assert model.predict_table(graphs[:0])["unlike"].shape == (0,)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_unseen_labels_alone_where_fitted_graphs_are_not_kept(kind, tmp_path):
+    graphs = gv.datasets.molecules(60, mean_nodes=12, n_labels=4, random_state=1)
+    model = fitted(MODELS[kind], graphs, max_exact=20)
+    assert model.similarity_floor_ is None
+    new = gv.GraphBatch.from_arrays([[0, 1]], [2], node_labels=[graphs.node_labels.values[0], "new"])
+    assert model.predict_table(new)["unlike"].tolist() == [True]
+    assert not model.predict_table(graphs)["unlike"].any()
+
+
+def test_a_floor_of_an_earlier_fit_is_forgotten():
+    graphs = gv.datasets.molecules(60, mean_nodes=12, random_state=1)
+    for make in MODELS.values():
+        model = fitted(make, graphs)
+        assert model.similarity_floor_ is not None
+        assert fitted(lambda model=model: model.set_params(max_exact=20), graphs).similarity_floor_ is None
+    model = fitted(classifier, graphs)
+    model.partial_fit(graphs, graphs.graph_sizes > 12, classes=[False, True])
+    assert model.similarity_floor_ is None
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_floor_is_in_the_file_and_older_files_have_none(kind, tmp_path):
+    graphs = gv.datasets.molecules(150, mean_nodes=12, random_state=1)
+    model = fitted(MODELS[kind], graphs[:100])
+    model.save(tmp_path / "m")
+    assert gv.load_model(tmp_path / "m").similarity_floor_ == model.similarity_floor_
+    content = read_container(tmp_path / "m")
+    del content["fitted"]["similarity_floor_"]
+    write_container(tmp_path / "old", content)
+    old, new = gv.load_model(tmp_path / "old").predict_table(graphs), model.predict_table(graphs)
+    assert list(old) == list(new)
+    np.testing.assert_array_equal(old["unlike"], old["unseen"] > 0)
+    path = gv.GraphBatch.from_arrays([], [0])
+    assert model.predict_table(path)["unlike"].tolist() == [True]
+    assert gv.load_model(tmp_path / "old").predict_table(path)["unlike"].tolist() == [False]

@@ -1,0 +1,69 @@
+"""Progress bars of the learners: every step, on stderr, only where they are asked for."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.errors import ParameterError
+
+BATCH = gv.datasets.molecules(40, mean_nodes=8, random_state=3)
+LARGE = BATCH.graph_sizes > np.median(BATCH.graph_sizes)
+
+
+def classifier(**how):
+    return gv.RandomWalkClassifier(**{"refine": 1, "kernel": "linear", "n_components": 128, "cv": 2} | how)
+
+
+MODELS = {
+    "classifier": (classifier, ("profiles", "choosing", "training", "calibrating")),
+    "landmarks": (
+        lambda **how: classifier(max_exact=10, n_landmarks=20, **how),
+        ("choosing", "profiles", "training"),
+    ),
+    "regressor": (lambda **how: gv.RandomWalkRegressor(2, **how), ("profiles", "optimising")),
+    "features": (
+        lambda **how: gv.RandomWalkRegressor(2, max_exact=10, n_components=40, **how),
+        ("profiles", "optimising"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "steps"), MODELS.values(), ids=MODELS)
+def test_bars_name_the_steps_and_change_no_bit(make, steps, capsys):
+    expected = make().fit(BATCH, LARGE).predict_table(BATCH)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", "")
+    found = make(verbose=True).fit(BATCH, LARGE).predict_table(BATCH)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert [line.split()[0] for line in shown.err.splitlines() if line.strip()] == list(steps)
+    assert shown.err.count("100%") == len(steps)
+    for name, column in found.items():
+        np.testing.assert_array_equal(column, expected[name])
+
+
+@pytest.mark.parametrize("make", [gv.RandomWalkClassifier, gv.RandomWalkRegressor])
+def test_verbose_is_a_flag(make):
+    for value in ("loud", None, 1.5):
+        with pytest.raises(ParameterError, match="verbose must be True or False, not"):
+            make(verbose=value).fit(BATCH, LARGE)
+
+
+@pytest.mark.parametrize("make", [gv.RandomWalkClassifier, gv.RandomWalkRegressor])
+def test_files_of_older_versions_lack_it(make, tmp_path):
+    """They also say nothing of the direction of the fitted graphs."""
+    from gvoys.io.container import read_container, write_container
+
+    make(max_length=2).fit(BATCH, LARGE).save(tmp_path / "new")
+    content = read_container(tmp_path / "new")
+    assert content["parameters"].pop("verbose") is False
+    assert content["fitted"].pop("directed_") is False
+    write_container(tmp_path / "old", content)
+    model = gv.load_model(tmp_path / "old")
+    assert model.verbose is False
+    np.testing.assert_array_equal(model.predict(BATCH), gv.load_model(tmp_path / "new").predict(BATCH))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(BATCH.normalized("row"))
