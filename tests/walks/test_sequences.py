@@ -1,5 +1,7 @@
 """Exact sequence counts against the definition, and their budget."""
 
+from itertools import chain
+
 import numpy as np
 import oracles
 import pytest
@@ -7,8 +9,11 @@ from pairs import KINDS, random_graph
 
 import gvoys as gv
 from gvoys import reference
+from gvoys._kernels.cpu.sequences import number_keys
 from gvoys.errors import UnsupportedError
-from gvoys.walks import Walk, arrays
+from gvoys.graphs.labels import combine_hashes, hash_integers, hash_label
+from gvoys.threads import threads
+from gvoys.walks import Walk, arrays, sparse
 from gvoys.walks import sequences as module
 
 
@@ -48,12 +53,93 @@ def test_refined_labels(kind):
     np.testing.assert_allclose(kernels(P, 0, 1), expected, rtol=1e-12, atol=1e-15)
 
 
-def test_blocks_do_not_matter(monkeypatch):
-    batch = gv.datasets.molecules(30, mean_nodes=10)
-    whole = gv.profiles(batch, "sequences", 4)
-    monkeypatch.setattr(module, "_BLOCK", 25)
-    parts = gv.profiles(batch, "sequences", 4)
-    np.testing.assert_array_equal(parts, whole)
+@pytest.mark.parametrize("backtrack", [True, False])
+def test_five_hundred_random_graphs_walk_by_walk(backtrack):
+    """Every kind of graph, many times: counts by going every walk, in plain Python."""
+    rng = np.random.default_rng(0)
+    for index in range(256):
+        kind = KINDS[index % len(KINDS)]
+        batch, _ = random_graph(rng, int(rng.integers(1, 8)), kind, density=rng.uniform(0.1, 0.4))
+        walk = Walk.on(batch, 4, kind.labels, backtrack=backtrack, start="ones", stop="ones")
+        profiles = module.Sequences().profile(batch, walk)
+        for length, expected in enumerate(walked(batch, kind, 4, backtrack)):
+            found = profiles.block(0, length)
+            np.testing.assert_allclose(np.sort(found.data), np.sort([*expected.values()]), rtol=1e-12)
+
+
+def walked(batch, kind, max_length, backtrack):
+    """Weights of all walks of each length, by the labels that they spell."""
+    nodes = batch.node_labels.decode() if kind.node_labels else [0] * batch.n_nodes
+    edges = batch.edge_labels.decode() if kind.edge_labels else [0] * batch.n_entries
+    rows, columns, weights = batch.rows(), batch.columns(), batch.weights()
+    arcs = [[(int(columns[e]), edges[e], weights[e]) for e in np.flatnonzero(rows == u)] for u in range(batch.n_nodes)]
+    walks = [((u,), (nodes[u],), 1.0) for u in range(batch.n_nodes)]
+    for _ in range(max_length + 1):
+        counts = {}
+        for _, spelled, weight in walks:
+            counts[spelled] = counts.get(spelled, 0.0) + weight
+        yield counts
+        walks = [
+            ((*gone, x), (*spelled, label, nodes[x]), weight * by)
+            for gone, spelled, weight in walks
+            for x, label, by in arcs[gone[-1]]
+            if backtrack or len(gone) < 2 or gone[-2] != x
+        ]
+
+
+def test_keys_are_hashes_of_the_labels():
+    """So that graphs profiled anywhere agree: the last label first, then each edge and the label before it."""
+    labels = gv.GraphBatch.from_arrays([[0, 1], [1, 2]], [3], ["a", "b", "c"], [7, 8])
+    profiles = module.Sequences().profile(labels, Walk.on(labels, 2, "both", start="ones", stop="ones"))
+    a, b, c = (np.uint64([hash_label(name)]) for name in "abc")
+    ab, bc = (np.uint64([hash_label(value)]) for value in (7, 8))
+    expected = hash_integers(c)
+    for edge, node in ((bc, b), (ab, a)):
+        expected = combine_hashes(combine_hashes(expected, edge), node)
+    assert expected[0] in profiles.blocks[0][2].keys
+
+
+@pytest.mark.parametrize("backtrack", [True, False])
+def test_threads_and_shares_do_not_matter(backtrack):
+    batch = gv.datasets.molecules(60, mean_nodes=10)
+    walk = Walk.on(batch, 4, refine=1, backtrack=backtrack)
+    with threads(1):
+        whole = module.Sequences().profile(batch, walk)
+    with threads(2):
+        shared = module.Sequences().profile(batch, walk)
+    for ours, theirs in zip(chain(*whole.blocks), chain(*shared.blocks), strict=True):
+        np.testing.assert_array_equal(ours.keys, theirs.keys)
+        np.testing.assert_array_equal(ours.matrix.toarray(), theirs.matrix.toarray())
+    alone = module.Sequences().profile(batch[17], walk)
+    for i, own in enumerate(alone.blocks[1]):
+        np.testing.assert_array_equal(own.matrix.data, whole.blocks[1][i].matrix[[17]].data)
+
+
+@pytest.mark.parametrize("n_keys", [0, 1, 5, 3000])
+def test_numbering(n_keys):
+    keys = hash_integers(np.random.default_rng(n_keys).integers(0, 2000, n_keys))
+    found, places = number_keys(keys)
+    expected, inverse = np.unique(keys, return_inverse=True)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(places, inverse)
+
+
+@pytest.mark.parametrize("heavy", [0.0, 0.1, 2.0], ids=["all by BLAS", "both", "none by BLAS"])
+def test_gram_matrices_of_sparse_features(heavy, monkeypatch):
+    monkeypatch.setattr(sparse, "_DENSE", 0)
+    monkeypatch.setattr(sparse, "_HEAVY", heavy)
+    batch = gv.datasets.molecules(70, mean_nodes=12)
+    profiles = module.Sequences().profile(batch, Walk.on(batch, 3, refine=1))
+    mu = np.array([1.0, 0.5, 0.25, 0.125])
+    X = profiles.features(mu).toarray()
+    np.testing.assert_allclose(profiles.gram(mu), X @ X.T, rtol=1e-12)
+    new = module.Sequences().profile(batch[40:45], Walk.on(batch, 3, refine=1))
+    np.testing.assert_allclose(new.gram(mu, profiles), (X @ X.T)[40:45], rtol=1e-12)
+    few = profiles.take(np.arange(20))
+    np.testing.assert_allclose(profiles.gram(mu, few), (X @ X.T)[:, :20], rtol=1e-12)
+    with threads(1):
+        alone = profiles.take(np.arange(70)).gram(mu)
+    np.testing.assert_array_equal(profiles.take(np.arange(70)).gram(mu), alone)
 
 
 def test_past_the_budget_the_sketch_is_named(monkeypatch):

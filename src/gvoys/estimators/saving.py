@@ -158,7 +158,7 @@ def _take_apart(value: Any, name: str) -> tuple[str, dict[str, Any]]:
     """What a value is, and what it is made of."""
     kind = type(value).__name__
     if isinstance(value, Counts):
-        return kind, value._asdict()
+        return kind, {"keys": value.keys, "matrix": value.matrix}
     if isinstance(value, Coefficients):
         return kind, value.get_params()
     if isinstance(value, _PLAIN):

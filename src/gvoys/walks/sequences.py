@@ -94,7 +94,9 @@ class Sequences(WalkMethod):
         budget = int(np.clip(share, *_SAMPLE_BUDGET))
         once = replace(walk, node_labels=walk.node_labels or walk.refine > 0, refine=0, start="ones", stop="ones")
         try:
-            counts = _count(batch[chosen], once, np.ones(len(chosen)), budget)
+            some = batch[chosen]
+            back = _NO_WAY if walk.backtrack else reverse_entries(some)
+            counts = _count(some, once, np.ones(len(chosen)), budget, back)
         except UnsupportedError:
             return Cost(float("inf"), float("inf"))
         states = walk.n_iterations * max(part.size for part in counts) * len(batch) / max(len(chosen), 1)
@@ -107,14 +109,17 @@ class Sequences(WalkMethod):
 
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
+        back = _NO_WAY if walk.backtrack else reverse_entries(batch)  # which no iteration changes
         return [
-            _count(graphs, replace(walk, node_labels=walk.node_labels or round_ > 0), scales, self.budget)
+            _count(graphs, replace(walk, node_labels=walk.node_labels or round_ > 0), scales, self.budget, back)
             for round_, graphs in enumerate(labelled)
         ]
 
 
-def _count(batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], budget: int) -> list[Counts]:
-    """Counts of each length, by the labels as they are."""
+def _count(
+    batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], budget: int, back: NDArray[np.int64]
+) -> list[Counts]:
+    """Counts of each length, by the labels as they are; `back` are the entries back, for non-backtracking walks."""
     v, w = walk.ends(batch)
     hashed = batch.node_labels.hashed if walk.node_labels and batch.node_labels is not None else None
     labels = np.zeros(batch.n_nodes, np.uint64) if hashed is None else hashed
@@ -125,11 +130,11 @@ def _count(batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], budget: i
     )
     if walk.backtrack or walk.max_length == 0:
         return _count_all(nodes, walk.max_length, budget)
-    arcs = _arcs(batch, nodes)
+    arcs = _arcs(batch, nodes, back)
     return [*_count_all(nodes, 0, budget), *_count_all(arcs, walk.max_length - 1, budget, first_length=1)]
 
 
-def _arcs(batch: GraphBatch, nodes: Places) -> Places:
+def _arcs(batch: GraphBatch, nodes: Places, back: NDArray[np.int64]) -> Places:
     """Walks on arcs u -> x: of length i there for i + 1 here, non-backtracking."""
     tails, heads = batch.rows(), nodes.targets
     kinds = nodes.edges if len(nodes.edges) else np.zeros(batch.n_entries, np.uint64)
@@ -144,7 +149,7 @@ def _arcs(batch: GraphBatch, nodes: Places) -> Places:
         np.arange(batch.n_entries),
         nodes.weights,
         _NO_EDGES,
-        reverse_entries(batch),
+        back,
     )
 
 
@@ -152,11 +157,19 @@ def _count_all(places: Places, max_length: int, budget: int, first_length: int =
     """Counts of each length, by threads that take a share of the graphs each."""
     work = np.diff(places.offsets) + 1
     bounds = balanced_chunks(work, 4 * n_threads())
-    shares = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    shares = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)) or [(0, 0)]
     with ThreadPoolExecutor(n_threads()) as pool:
-        found = list(pool.map(lambda share: count_sequences(*share, places, max_length, budget), shares))
-    _check_budget(np.array([made for *_, made in found]), budget, first_length)
-    return [_joined([each[:3] for each in found], length, max_length + 1) for length in range(max_length + 1)]
+        found = list(pool.map(lambda share: _count_share(share, places, max_length, budget), shares))
+    _check_budget(np.array([made for _, made in found]), budget, first_length)
+    return [_joined([lengths[length] for lengths, _ in found]) for length in range(max_length + 1)]
+
+
+def _count_share(share: tuple[int, int], places: Places, max_length: int, budget: int) -> tuple[list[Any], Any]:
+    """Counts of some graphs by length, and the numbers of states."""
+    *counted, made = count_sequences(*share, places, max_length, budget)
+    if (made[:, 0] > budget).any():  # it has stopped there
+        return [], made
+    return [pick_length(*counted, length, max_length + 1) for length in range(max_length + 1)], made
 
 
 def _check_budget(made: NDArray[np.int64], budget: int, first_length: int) -> None:
@@ -172,8 +185,7 @@ def _check_budget(made: NDArray[np.int64], budget: int, first_length: int) -> No
     )
 
 
-def _joined(shares: list[Any], length: int, n_lengths: int) -> Counts:
+def _joined(shares: list[Any]) -> Counts:
     """The counts of one length, of all graphs."""
-    counts, keys, values = zip(*(pick_length(*share, length, n_lengths) for share in shares), strict=True)
-    pointers = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-    return Counts.listed(pointers, np.concatenate(keys), np.concatenate(values))
+    counts, keys, values = (np.concatenate(parts) for parts in zip(*shares, strict=True))
+    return Counts.listed(np.concatenate([[0], np.cumsum(counts)]), keys, values)

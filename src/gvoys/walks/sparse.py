@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gvoys._kernels.cpu.sequences import number_keys
-from gvoys._kernels.cpu.sparse import add_products, mirror
+from gvoys._kernels.cpu.sparse import add_products, mirror, renumbered
+from gvoys.threads import n_threads
 from gvoys.walks.profiles import Profiles
 
 __all__ = ["Counts", "SparseProfiles"]
@@ -42,7 +45,7 @@ class Counts:
         pointers : ndarray of shape (n_graphs + 1,)
             Where each graph's counts begin.
         keys : ndarray of uint64
-            Hash of the sequence of each, sorted within a graph.
+            Hash of the sequence of each.
         values : ndarray of float
             The counts.
 
@@ -140,6 +143,11 @@ class SparseProfiles(Profiles):
     def block(self, iteration: int, length: int) -> sp.csr_array:
         return self._block_like(iteration, length, self._powers(length), self)
 
+    def _number(self) -> None:
+        """Number the columns of all blocks, by several threads."""
+        with ThreadPoolExecutor(n_threads()) as pool:
+            list(pool.map(lambda counts: counts.keys, chain(*self.blocks)))
+
     @property
     def _places(self) -> list[tuple[int, int]]:
         """(iteration, length) of every block, as columns of features go."""
@@ -177,12 +185,18 @@ class SparseProfiles(Profiles):
 
     def _matched(self, roots: NDArray[np.float64], other: SparseProfiles) -> sp.csr_array:
         parts = [self._block_like(r, i, roots[:, i, r], other) for r, i in self._places]
-        return sp.csr_array(sp.hstack(parts, format="csr"))
+        features = sp.csr_array(sp.hstack(parts, format="csr"))
+        features.sort_indices()
+        return features
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
-        theirs = right.features(mu)
-        ours = theirs if right is self else self.features_like(mu, right)
-        K = _gram(ours, theirs)
+        for side in {id(self): self, id(right): right}.values():
+            side._number()
+        roots, theirs = self.roots(mu), right.roots(mu)
+        K = _summed_gram(
+            [self._block_like(r, i, roots[:, i, r], right) for r, i in self._places],
+            None if right is self else [right._block_like(r, i, theirs[:, i, r], right) for r, i in self._places],
+        )
         return K, np.zeros(K.shape)
 
     def grams(self, other: SparseProfiles | None = None) -> NDArray[np.float64]:
@@ -203,7 +217,7 @@ class SparseProfiles(Profiles):
         for place in self._places:
             theirs = right.block(*place)
             ours = theirs if right is self else self._block_like(*place, self._powers(place[1]), right)
-            grams.append(_gram(ours, theirs))
+            grams.append(_summed_gram([ours], None if right is self else [theirs]))
         return np.array(grams)
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -229,21 +243,45 @@ def _squares(matrix: sp.csr_array) -> NDArray[np.float64]:
     return np.asarray(np.bincount(rows, matrix.data**2, minlength=matrix.shape[0]), np.float64)
 
 
-def _gram(left: sp.csr_array, right: sp.csr_array) -> NDArray[np.float64]:
-    """The dense matrix left @ right.T: columns that many graphs have by BLAS, the others entry by entry."""
-    if (left.shape[0] + right.shape[0]) * left.shape[1] <= _DENSE:
-        ours = left.toarray()
-        return np.asarray(ours @ (ours if left is right else right.toarray()).T)
-    by_column = right.tocsc()
-    heavy = np.flatnonzero(np.diff(by_column.indptr) > right.shape[0] * _HEAVY)
-    theirs = by_column[:, heavy].toarray()
-    out = theirs @ theirs.T if left is right else left[:, heavy].toarray() @ theirs.T
-    # the heavy columns are emptied: from their beginning there is nothing up to their end
-    begins, ends = by_column.indptr[:-1].copy(), by_column.indptr[1:].copy()
-    ends[heavy] = begins[heavy]
-    add_products(
-        left.indptr, left.indices, left.data, begins, ends, by_column.indices, by_column.data, left is right, out
-    )
-    if left is right:
-        mirror(out)
+def _summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = None) -> NDArray[np.float64]:
+    """The sum of left @ right.T over blocks; without `right`, of left @ left.T.
+
+    Columns that many graphs have are multiplied by BLAS, the others entry by entry, block by block in the cache.
+    """
+    n_left, n_right = left[0].shape[0], (right or left)[0].shape[0]
+    if (n_left + n_right) * sum(block.shape[1] for block in left) <= _DENSE:
+        ours = sp.hstack(left, format="csr").toarray()
+        return np.asarray(ours @ (ours if right is None else sp.hstack(right, format="csr").toarray()).T)
+    out = np.zeros((n_left, n_right))
+    heavy = [_add_light(ours, theirs, out) for ours, theirs in zip(left, right or left, strict=True)]
+    ours, theirs = (np.concatenate(side, axis=1) for side in zip(*heavy, strict=True))
+    out += ours @ (ours if right is None else theirs).T
+    if right is None:
+        mirror(out)  # light columns were added below the diagonal alone
     return out
+
+
+def _add_light(left: sp.csr_array, right: sp.csr_array, out: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Add the products of columns that few graphs have to `out`; the others, dense, are left to BLAS."""
+    same = left is right
+    counts = np.bincount(right.indices, minlength=right.shape[1])
+    heavy, single = counts > right.shape[0] * _HEAVY, (counts == 1) & same  # a sequence of one graph meets no other
+    light = ~heavy & ~single
+    rows = _with_columns(right, light)
+    add_products(*_parts(rows if same else _with_columns(left, light)), *_parts(rows.tocsc()), same, out)
+    if same:
+        out[np.diag_indices_from(out)] += _squares(_with_columns(right, single & ~heavy))
+    theirs = _with_columns(right, heavy).toarray()
+    return theirs if same else _with_columns(left, heavy).toarray(), theirs
+
+
+def _parts(matrix: Any) -> tuple[Any, Any, Any]:
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+def _with_columns(matrix: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
+    """Some of the columns, numbered anew."""
+    numbers = np.full(len(kept), -1)
+    numbers[kept] = np.arange(np.count_nonzero(kept))
+    pointers, columns, values = renumbered(*_parts(matrix), numbers)
+    return sp.csr_array((values, columns, pointers), shape=(matrix.shape[0], int(kept.sum())))

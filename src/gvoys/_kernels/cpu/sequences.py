@@ -1,8 +1,7 @@
 """Counts of label sequences: for every graph a list of states (place, sequence) with a weight, stepped and merged.
 
-A place is a node, or an arc for non-backtracking walks. States with the same place and sequence are found by a small
-hash table, which is never cleared: a slot counts only if it was written in the current turn. A thread takes a share of
-the graphs, and grows its own buffers.
+A place is a node, or an arc for non-backtracking walks. States of one place with the same sequence are found by a small
+hash table, which is not cleared from place to place: a slot counts only if it was written in this turn.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from gvoys._jit import kernel
 __all__ = ["Places", "count_sequences", "number_keys", "pick_length"]
 
 _SALT = np.uint64(0x243F6A8885A308D3)
-_FEW = 24  # items up to which sorting by insertion is quickest
 
 
 class Places(NamedTuple):
@@ -34,7 +32,10 @@ class Places(NamedTuple):
     back: Any  # (n_places, 2), the entries that would backtrack, or empty where walks may
 
 
-@kernel(inline="always")
+# -- hashes, as in gvoys.graphs.labels
+
+
+@kernel()
 def _mixed(x: Any) -> Any:  # pragma: no cover
     """`hash_integers` of one hash."""
     x += np.uint64(0x9E3779B97F4A7C15)
@@ -43,10 +44,148 @@ def _mixed(x: Any) -> Any:  # pragma: no cover
     return x ^ (x >> np.uint64(31))
 
 
-@kernel(inline="always")
-def _combined(first: Any, second: Any) -> Any:  # pragma: no cover
-    """`combine_hashes` of two hashes."""
-    return _mixed(_mixed(first ^ _SALT) + second)
+@kernel()
+def _half_combined(first: Any) -> Any:  # pragma: no cover
+    """What `combine_hashes` makes of its first hash before the second comes."""
+    return _mixed(first ^ _SALT)
+
+
+# -- counting
+
+
+@kernel()
+def count_sequences(first: int, last: int, places: Places, max_length: int, budget: int) -> Any:  # pragma: no cover
+    """Count the label sequences of graphs `first` … `last` - 1.
+
+    Returns where the counts of each (graph, length) begin, the keys and values of all; then for
+    each length how many states were made, in all and in the graph with the most, and which graph that is. It stops
+    where there are over `budget` of one length.
+    """
+    n_lengths = max_length + 1
+    pointers, made = np.zeros((last - first) * n_lengths + 1, np.int64), np.zeros((n_lengths, 3), np.int64)
+    out_keys, out_values, n_out = np.empty(1024, np.uint64), np.empty(1024), 0
+    for graph in range(first, last):
+        begin, end = places.offsets[graph], places.offsets[graph + 1]
+        keys, values, bounds = _first_states(places, begin, end)
+        for length in range(n_lengths):
+            if length:
+                total, most = _fans(places, begin, end, bounds)
+                made[length, 0] += total
+                if total > made[length, 1]:
+                    made[length, 1], made[length, 2] = total, graph
+                if made[length, 0] > budget:
+                    return pointers, out_keys, out_values, made
+                keys, values, bounds = _stepped(places, begin, end, keys, values, bounds, total, most)
+            own_keys, own_values = _spelled(places.start[begin:end], keys, values, bounds)
+            after = n_out + len(own_keys)
+            out_keys, out_values = _grown(out_keys, n_out, after), _grown(out_values, n_out, after)
+            out_keys[n_out:after], out_values[n_out:after] = own_keys, own_values
+            n_out = after
+            pointers[(graph - first) * n_lengths + length + 1] = n_out
+    return pointers, out_keys[:n_out], out_values[:n_out], made
+
+
+@kernel()
+def _first_states(places: Places, begin: int, end: int) -> Any:  # pragma: no cover
+    """Walks of length 0: one state for each place."""
+    labels, stop = places.labels, places.stop
+    keys, values = np.empty(end - begin, np.uint64), np.empty(end - begin)
+    for k in range(end - begin):
+        keys[k], values[k] = _mixed(labels[begin + k]), stop[begin + k]
+    return keys, values, np.arange(end - begin + 1)
+
+
+@kernel()
+def _fans(places: Places, begin: int, end: int, bounds: Any) -> Any:  # pragma: no cover
+    """How many states a step makes before equal ones are merged, of all places and of the one with the most."""
+    begins, ends, targets, back = places.begins, places.ends, places.targets, places.back
+    total, most = 0, 0
+    for place in range(begin, end):
+        fan = 0
+        for entry in range(begins[place], ends[place]):
+            if len(back) == 0 or entry < back[place, 0] or entry >= back[place, 1]:
+                other = targets[entry] - begin
+                fan += bounds[other + 1] - bounds[other]
+        total += fan
+        most = max(most, fan)
+    return total, most
+
+
+@kernel()
+def _stepped(
+    places: Places, begin: int, end: int, keys: Any, values: Any, bounds: Any, total: int, most: int
+) -> Any:  # pragma: no cover
+    """The states one step earlier: at each place those of the places that it leads to, with its label in front."""
+    labels, begins, ends, back = places.labels, places.begins, places.ends, places.back
+    targets, weights, edges = places.targets, places.weights, places.edges
+    new_keys, new_values = np.empty(total, np.uint64), np.empty(total)
+    new_bounds = np.empty(end - begin + 1, np.int64)
+    halves = _halves(keys, len(edges) > 0)
+    size = _table_size(most)
+    slots, turns, mask = np.empty(size, np.int64), np.zeros(size, np.int64), np.uint64(size - 1)
+    count = 0
+    new_bounds[0] = 0
+    for place in range(begin, end):
+        turn, label = place - begin + 1, labels[place]
+        for entry in range(begins[place], ends[place]):
+            if len(back) and entry >= back[place, 0] and entry < back[place, 1]:
+                continue
+            other, weight = targets[entry] - begin, weights[entry]
+            for state in range(bounds[other], bounds[other + 1]):
+                half = _half_combined(_mixed(halves[state] + edges[entry])) if len(edges) else halves[state]
+                key = _mixed(half + label)
+                slot = key & mask
+                while turns[slot] == turn and new_keys[slots[slot]] != key:
+                    slot = (slot + np.uint64(1)) & mask
+                if turns[slot] == turn:
+                    new_values[slots[slot]] += values[state] * weight
+                else:
+                    turns[slot], slots[slot] = turn, count
+                    new_keys[count], new_values[count] = key, values[state] * weight
+                    count += 1
+        new_bounds[place - begin + 1] = count
+    return new_keys[:count], new_values[:count], new_bounds
+
+
+@kernel()
+def _halves(keys: Any, has_edges: bool) -> Any:  # pragma: no cover
+    """All of the hash of a longer sequence that does not depend on what comes in front: on the edge, if it counts."""
+    halves = np.empty(len(keys), np.uint64)
+    for state in range(len(keys)):
+        half = _half_combined(keys[state])
+        halves[state] = half if has_edges else _half_combined(_mixed(half))
+    return halves
+
+
+@kernel()
+def _spelled(start: Any, keys: Any, values: Any, bounds: Any) -> Any:  # pragma: no cover
+    """The sequences of a graph, wherever they begin."""
+    size = _table_size(len(keys))
+    slots, mask = np.full(size, -1, np.int64), np.uint64(size - 1)
+    own_keys, own_values, count = np.empty(len(keys), np.uint64), np.empty(len(keys)), 0
+    for k in range(len(start)):
+        weight = start[k]
+        for state in range(bounds[k], bounds[k + 1]):
+            key = keys[state]
+            slot = key & mask
+            while slots[slot] >= 0 and own_keys[slots[slot]] != key:
+                slot = (slot + np.uint64(1)) & mask
+            if slots[slot] >= 0:
+                own_values[slots[slot]] += weight * values[state]
+            else:
+                slots[slot] = count
+                own_keys[count], own_values[count] = key, weight * values[state]
+                count += 1
+    return own_keys[:count], own_values[:count]
+
+
+@kernel()
+def _table_size(n_items: int) -> int:  # pragma: no cover
+    """A power of two that leaves half of the table free."""
+    size = 8
+    while size < 2 * n_items:
+        size *= 2
+    return size
 
 
 @kernel()
@@ -59,128 +198,7 @@ def _grown(array: Any, used: int, needed: int) -> Any:  # pragma: no cover
     return longer
 
 
-@kernel()
-def _table_size(n_items: int) -> int:  # pragma: no cover
-    """A power of two that leaves half of the table free."""
-    size = 16
-    while size < 2 * n_items:
-        size *= 2
-    return size
-
-
-@kernel()
-def _sort(keys: Any, values: Any) -> None:  # pragma: no cover
-    """By key, in place."""
-    if len(keys) > _FEW:
-        order = np.argsort(keys)
-        keys[:] = keys[order]
-        values[:] = values[order]
-        return
-    for i in range(1, len(keys)):
-        key, value = keys[i], values[i]
-        j = i - 1
-        while j >= 0 and keys[j] > key:
-            keys[j + 1], values[j + 1] = keys[j], values[j]
-            j -= 1
-        keys[j + 1], values[j + 1] = key, value
-
-
-@kernel()
-def count_sequences(first: int, last: int, places: Places, max_length: int, budget: int) -> Any:  # pragma: no cover
-    """Count the label sequences of graphs `first` … `last` - 1.
-
-    Returns where the counts of each (graph, length) begin, the keys and values of all, sorted by key within each; then
-    for each length how many states were made, in all and in the graph with the most, and which graph that is. It stops
-    where there are over `budget` of one length.
-    """
-    offsets, labels, start, stop = places.offsets, places.labels, places.start, places.stop
-    begins, ends, targets, weights = places.begins, places.ends, places.targets, places.weights
-    edges, back = places.edges, places.back
-    n_lengths = max_length + 1
-    pointers = np.zeros((last - first) * n_lengths + 1, np.int64)
-    out_keys, out_values, n_out = np.empty(1024, np.uint64), np.empty(1024), 0
-    slots, turns = np.empty(64, np.int64), np.zeros(64, np.int64)
-    turn = 0
-    keys, values = np.empty(256, np.uint64), np.empty(256)
-    new_keys, new_values = np.empty(256, np.uint64), np.empty(256)
-    made = np.zeros((n_lengths, 3), np.int64)
-    for graph in range(first, last):
-        begin, count = offsets[graph], offsets[graph + 1] - offsets[graph]
-        keys, values = _grown(keys, 0, count), _grown(values, 0, count)
-        bounds, new_bounds = np.arange(count + 1), np.zeros(count + 1, np.int64)
-        for k in range(count):
-            keys[k] = _mixed(labels[begin + k])
-            values[k] = stop[begin + k]
-        for length in range(n_lengths):
-            if length:
-                total, own = 0, 0
-                for k in range(count):
-                    place = begin + k
-                    skip, until = (back[place, 0], back[place, 1]) if len(back) else (0, 0)
-                    fan = 0
-                    for entry in range(begins[place], ends[place]):
-                        if entry < skip or entry >= until:
-                            other = targets[entry] - begin
-                            fan += bounds[other + 1] - bounds[other]
-                    made[length, 0] += fan
-                    own += fan
-                    if own > made[length, 1]:
-                        made[length, 1], made[length, 2] = own, graph
-                    if made[length, 0] > budget:
-                        return pointers, out_keys, out_values, made
-                    new_keys = _grown(new_keys, total, total + fan)
-                    new_values = _grown(new_values, total, total + fan)
-                    size = _table_size(fan)
-                    if size > len(slots):
-                        slots, turns, turn = np.empty(size, np.int64), np.zeros(size, np.int64), 0
-                    mask = np.uint64(size - 1)
-                    turn += 1
-                    label = labels[place]
-                    for entry in range(begins[place], ends[place]):
-                        if entry >= skip and entry < until:
-                            continue
-                        other, weight = targets[entry] - begin, weights[entry]
-                        edge = edges[entry] if len(edges) else np.uint64(0)
-                        for state in range(bounds[other], bounds[other + 1]):
-                            key = _combined(_combined(keys[state], edge), label)
-                            slot = key & mask
-                            while turns[slot] == turn and new_keys[slots[slot]] != key:
-                                slot = (slot + np.uint64(1)) & mask
-                            if turns[slot] == turn:
-                                new_values[slots[slot]] += values[state] * weight
-                            else:
-                                turns[slot], slots[slot] = turn, total
-                                new_keys[total], new_values[total] = key, values[state] * weight
-                                total += 1
-                    new_bounds[k + 1] = total
-                keys, new_keys = new_keys, keys
-                values, new_values = new_values, values
-                bounds, new_bounds = new_bounds, bounds
-            # the sequences of the graph, wherever they begin
-            n_states = bounds[count]
-            out_keys, out_values = _grown(out_keys, n_out, n_out + n_states), _grown(out_values, n_out, n_out + n_states)
-            size = _table_size(n_states)
-            if size > len(slots):
-                slots, turns, turn = np.empty(size, np.int64), np.zeros(size, np.int64), 0
-            mask = np.uint64(size - 1)
-            turn += 1
-            first_out = n_out
-            for k in range(count):
-                weight = start[begin + k]
-                for state in range(bounds[k], bounds[k + 1]):
-                    key = keys[state]
-                    slot = key & mask
-                    while turns[slot] == turn and out_keys[slots[slot]] != key:
-                        slot = (slot + np.uint64(1)) & mask
-                    if turns[slot] == turn:
-                        out_values[slots[slot]] += weight * values[state]
-                    else:
-                        turns[slot], slots[slot] = turn, n_out
-                        out_keys[n_out], out_values[n_out] = key, weight * values[state]
-                        n_out += 1
-            _sort(out_keys[first_out:n_out], out_values[first_out:n_out])
-            pointers[(graph - first) * n_lengths + length + 1] = n_out
-    return pointers, out_keys[:n_out], out_values[:n_out], made
+# -- what was counted
 
 
 @kernel()
@@ -191,9 +209,7 @@ def pick_length(pointers: Any, keys: Any, values: Any, length: int, n_lengths: i
     for graph in range(n_graphs):
         place = graph * n_lengths + length
         counts[graph] = pointers[place + 1] - pointers[place]
-    total = counts.sum()
-    own_keys, own_values = np.empty(total, np.uint64), np.empty(total)
-    at = 0
+    own_keys, own_values, at = np.empty(counts.sum(), np.uint64), np.empty(counts.sum()), 0
     for graph in range(n_graphs):
         begin = pointers[graph * n_lengths + length]
         for k in range(begin, begin + counts[graph]):
@@ -205,19 +221,14 @@ def pick_length(pointers: Any, keys: Any, values: Any, length: int, n_lengths: i
 @kernel()
 def number_keys(keys: Any) -> Any:  # pragma: no cover
     """The distinct keys, sorted, and the place of each key among them: np.unique without sorting all."""
-    size = 1024
-    slots, found, count = np.full(size, -1, np.int64), np.empty(size // 2, np.uint64), 0
+    size, count = 1024, 0
+    slots, found = np.full(size, -1, np.int64), np.empty(size, np.uint64)
     places = np.empty(len(keys), np.int64)
     for k in range(len(keys)):
-        if 2 * (count + 1) > size:
+        if 2 * count >= size:
             size *= 4
-            slots = np.full(size, -1, np.int64)
-            found = _grown(found, count, size // 2)
-            for c in range(count):
-                slot = found[c] & np.uint64(size - 1)
-                while slots[slot] >= 0:
-                    slot = (slot + np.uint64(1)) & np.uint64(size - 1)
-                slots[slot] = c
+            found = _grown(found, count, size)
+            slots = _table_of(found[:count], size)
         key, mask = keys[k], np.uint64(size - 1)
         slot = key & mask
         while slots[slot] >= 0 and found[slots[slot]] != key:
@@ -233,3 +244,15 @@ def number_keys(keys: Any) -> Any:  # pragma: no cover
     for k in range(len(keys)):
         places[k] = rank[places[k]]
     return found[:count][order], places
+
+
+@kernel()
+def _table_of(keys: Any, size: int) -> Any:  # pragma: no cover
+    """A table of distinct keys."""
+    slots, mask = np.full(size, -1, np.int64), np.uint64(size - 1)
+    for k in range(len(keys)):
+        slot = keys[k] & mask
+        while slots[slot] >= 0:
+            slot = (slot + np.uint64(1)) & mask
+        slots[slot] = k
+    return slots

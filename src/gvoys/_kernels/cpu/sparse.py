@@ -9,14 +9,14 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["add_products", "mirror"]
+__all__ = ["add_products", "mirror", "renumbered"]
 
 _TILE = 64  # rows and columns that are mirrored at once, while they are in the cache
 
 
 @kernel(parallel=True)
 def add_products(
-    pointers: Any, columns: Any, values: Any, begins: Any, ends: Any, rows: Any, others: Any, lower: bool, out: Any
+    pointers: Any, columns: Any, values: Any, begins: Any, rows: Any, others: Any, lower: bool, out: Any
 ) -> None:  # pragma: no cover
     """Add to `out` the products of sparse rows (pointers, columns, values) with others, listed by column.
 
@@ -32,11 +32,30 @@ def add_products(
         for entry in range(pointers[i], pointers[i + 1]):
             value = values[entry]
             column = columns[entry]
-            for place in range(begins[column], ends[column]):
+            for place in range(begins[column], begins[column + 1]):
                 j = rows[place]
                 if j > last:
                     break
                 out[i, j] += value * others[place]
+
+
+@kernel()
+def renumbered(pointers: Any, columns: Any, values: Any, numbers: Any) -> Any:  # pragma: no cover
+    """Sparse rows of the columns that have a number, under that number; -1 is for the others."""
+    new_pointers = np.zeros(len(pointers), np.int64)
+    count = 0
+    for entry in range(len(columns)):
+        count += numbers[columns[entry]] >= 0
+    new_columns, new_values = np.empty(count, np.int64), np.empty(count)
+    count = 0
+    for row in range(len(pointers) - 1):
+        for entry in range(pointers[row], pointers[row + 1]):
+            number = numbers[columns[entry]]
+            if number >= 0:
+                new_columns[count], new_values[count] = number, values[entry]
+                count += 1
+        new_pointers[row + 1] = count
+    return new_pointers, new_columns, new_values
 
 
 @kernel(parallel=True)
