@@ -57,13 +57,13 @@ def evaluate(
     for source, column in product(data, columns):
         job = prepare(console, source, read_options(reading, molecules), column, splitting)
         seeds = tuple(seed) if seed else (0, 1, 2) if len(job.y) < _FEW else (0,)
-        found, models = cross_validate(console, job, learner_for(job, attributes, n_jobs), folds, seeds, baselines)
+        found, learned = cross_validate(console, job, learner_for(job, attributes, n_jobs), folds, seeds, baselines)
         _show(console, job, found, folds)
         about = {"data": job.name, "target": column, "graphs": len(job.y), "split": splitting.split, "folds": folds}
         summaries.append(about | {"facts": job.facts} | summarise(found))
         if out is not None:
             folder = out / (f"{job.name}-{file_name(column)}" if len(columns) > 1 else job.name)
-            _write(folder, job, found, models, summaries[-1])
+            _write(folder, job, found, learned, summaries[-1])
             console.print(f"{folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
     if json:
         answer(summaries if len(summaries) > 1 else summaries[0])
@@ -96,7 +96,7 @@ def _said(method: str, found: Evaluation) -> str:
     return f"gvoys is {where} {method} by {abs(ahead.mean):.3f} ± {ahead.error:.3f} ({what}, p = {ahead.p:.2g})"
 
 
-def _write(folder: Path, job: Job, found: Evaluation, models: list[Any], summary: dict[str, Any]) -> None:
+def _write(folder: Path, job: Job, found: Evaluation, learned: list[Any], summary: dict[str, Any]) -> None:
     """All files of one evaluation; each appears only when it is whole."""
     from gvoys.evaluation.page import write_page
     from gvoys.evaluation.tables import write_predictions
@@ -107,13 +107,13 @@ def _write(folder: Path, job: Job, found: Evaluation, models: list[Any], summary
     write_predictions(folder / "predictions.csv", found, job.graphs.ids)
     with appearing(folder / "results.json") as partial:
         partial.write_text(as_json(summary), encoding="utf-8")
-    pictures = _plot(folder, found, models)
+    pictures = _plot(folder, found, learned)
     n_seeds = len(summary["seeds"])
     facts = [*job.facts, f"{summary['folds']} folds, {summary['split']} split, {n_seeds} seed{'s' * (n_seeds > 1)}."]
     write_page(folder / "report.html", job.title, found, facts, pictures, job.graphs.ids, job.graphs.smiles)
 
 
-def _plot(folder: Path, found: Evaluation, models: list[Any]) -> dict[str, Path]:
+def _plot(folder: Path, found: Evaluation, learned: list[Any]) -> dict[str, Path]:
     """The plots, by what they show."""
     import numpy as np
 
@@ -126,14 +126,14 @@ def _plot(folder: Path, found: Evaluation, models: list[Any]) -> dict[str, Path]
     if found.classes is not None:
         first = folder / "confusion.png"
         plots.save_confusion(first, truth, predicted)
-        shares = [model.contributions_ for model in models if hasattr(model, "contributions_")]
+        shares = [each for each in learned if each is not None]
         if not shares:
             return {"confusion": first}
         plots.save_contributions(lengths, np.mean(shares, axis=0))
         return {"confusion": first, "alignment of walk lengths with the classes": lengths}
     first = folder / "predictions.png"
     plots.save_scatter(first, truth, predicted)
-    plots.save_bars(lengths, models[0].blocks_, np.mean([model.mu_ for model in models], axis=0))
+    plots.save_bars(lengths, list(learned[0]), np.mean([list(each.values()) for each in learned], axis=0))
     return {"predicted against measured": first, "learned weight of walk lengths": lengths}
 
 

@@ -89,10 +89,10 @@ def learner_for(job: Job, attributes: bool, n_jobs: int | None) -> Any:
 def cross_validate(
     console: Console, job: Job, model: Any, n_folds: int, seeds: tuple[int, ...], baselines: bool = False
 ) -> tuple[Evaluation, list[Any]]:
-    """Predictions for every fold, with a progress bar, and the models of the first split."""
+    """Predictions for every fold, with a progress bar, and what each model learned of walk lengths."""
     batch, y, classes = job.graphs.batch, job.y, job.classes
     folds = make_folds(y, classes is not None, n_folds, seeds, job.groups)
-    ours = LearnerMethod(model, batch, y, classes)
+    ours = LearnerMethod(model, batch, y, classes, _lengths)
     others = baselines_for(batch, y, classes, job.graphs.smiles, model.n_jobs) if baselines else {}
     found = evaluate(
         {"gvoys": ours, **others},
@@ -101,7 +101,14 @@ def cross_validate(
         folds,
         lambda steps: track(steps, job.title, console=console, transient=True),
     )
-    return found, ours.models[:n_folds]
+    return found, ours.kept
+
+
+def _lengths(model: Any) -> Any:
+    """Alignments of the lengths with the classes, where they are known, or the weights of a regressor's blocks."""
+    if hasattr(model, "mu_"):
+        return dict(zip(model.blocks_, model.mu_, strict=True))
+    return getattr(model, "contributions_", None)
 
 
 def shown_score(found: Evaluation) -> tuple[str, str]:

@@ -72,21 +72,25 @@ class LearnerMethod:
         Their targets.
     classes : ndarray of shape (n_classes,) or None
         All classes; None for numbers.
-    models : list of estimator
-        What was fitted so far.
+    keep : callable or None, default=None
+        What to keep of every fitted model, which may be large; None keeps nothing.
+    kept : list
+        What was kept so far.
     """
 
     model: Any
     batch: GraphBatch
     y: NDArray[Any]
     classes: NDArray[Any] | None
-    models: list[Any] = field(default_factory=list)
+    keep: Callable[[Any], Any] | None = None
+    kept: list[Any] = field(default_factory=list)
 
     def fit(self, train: NDArray[np.int64]) -> Predict:
         """Fit a clone."""
         with _at_ease():
             fitted = clone(self.model).fit(self.batch[train], self.y[train])
-        self.models.append(fitted)
+        if self.keep is not None:
+            self.kept.append(self.keep(fitted))
         return lambda test: self._predict(fitted, test)
 
     def _predict(self, fitted: Any, test: NDArray[np.int64]) -> Prediction:
