@@ -22,6 +22,7 @@ from benchmarks import (
     newcomer,
     scale,
     scaling,
+    sequences,
     sketch,
     soak,
     structure,
@@ -33,6 +34,7 @@ from gvoys.errors import GvoysError
 SECTIONS = {
     "conversion": conversion.run,
     "sketch": sketch.run,
+    "sequences": sequences.run,
     "coverage": coverage.run,
     "scaling": scaling.run,
     "voyagers": voyagers.run,

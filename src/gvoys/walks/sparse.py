@@ -33,6 +33,8 @@ class Counts:
         Weight of each graph's walks that spell a sequence.
     """
 
+    _listed: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]
+
     def __init__(self, keys: NDArray[np.uint64], matrix: sp.csr_array) -> None:
         self._numbered = (keys, matrix)
 
