@@ -64,6 +64,7 @@ class Counts:
     def _numbered(self) -> tuple[NDArray[np.uint64], sp.csr_array]:
         pointers, listed, values = self._listed
         keys, places = number_keys(listed)
+        pointers = pointers.astype(np.int32)  # as SciPy would have it, by another copy
         return keys, sp.csr_array((values, places, pointers), shape=(len(pointers) - 1, len(keys)))
 
     @property
@@ -278,12 +279,13 @@ def _add_light(left: sp.csr_array, right: sp.csr_array, out: NDArray[np.float64]
 
 
 def _parts(matrix: Any) -> tuple[Any, Any, Any]:
-    return matrix.indptr, matrix.indices, matrix.data
+    """What kernels take; indices are unsigned, so that none is looked at for its sign."""
+    return matrix.indptr, matrix.indices.astype(np.int32, copy=False).view(np.uint32), matrix.data
 
 
 def _with_columns(matrix: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
     """Some of the columns, numbered anew."""
-    numbers = np.full(len(kept), -1)
-    numbers[kept] = np.arange(np.count_nonzero(kept))
+    numbers = np.full(len(kept), -1, np.int32)
+    numbers[kept] = np.arange(np.count_nonzero(kept), dtype=np.int32)
     pointers, columns, values = renumbered(*_parts(matrix), numbers)
     return sp.csr_array((values, columns, pointers), shape=(matrix.shape[0], int(kept.sum())))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
@@ -218,12 +219,21 @@ def pick_length(pointers: Any, keys: Any, values: Any, length: int, n_lengths: i
     return counts, own_keys, own_values
 
 
-@kernel()
-def number_keys(keys: Any) -> Any:  # pragma: no cover
+def number_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     """The distinct keys, sorted, and the place of each key among them: np.unique without sorting all."""
+    found, places = _numbered(keys)
+    order = np.argsort(found)
+    rank = np.empty(len(found), np.int32)
+    rank[order] = np.arange(len(found), dtype=np.int32)
+    return found[order], rank[places]
+
+
+@kernel()
+def _numbered(keys: Any) -> Any:  # pragma: no cover
+    """The distinct keys as they come, and the number of each key."""
     size, count = 1024, 0
-    slots, found = np.full(size, -1, np.int64), np.empty(size, np.uint64)
-    places = np.empty(len(keys), np.int64)
+    slots, found = np.full(size, -1, np.int32), np.empty(size, np.uint64)
+    numbers = np.empty(len(keys), np.int32)
     for k in range(len(keys)):
         if 2 * count >= size:
             size *= 4
@@ -236,20 +246,14 @@ def number_keys(keys: Any) -> Any:  # pragma: no cover
         if slots[slot] < 0:
             slots[slot], found[count] = count, key
             count += 1
-        places[k] = slots[slot]
-    order = np.argsort(found[:count])
-    rank = np.empty(count, np.int64)
-    for k in range(count):
-        rank[order[k]] = k
-    for k in range(len(keys)):
-        places[k] = rank[places[k]]
-    return found[:count][order], places
+        numbers[k] = slots[slot]
+    return found[:count], numbers
 
 
 @kernel()
 def _table_of(keys: Any, size: int) -> Any:  # pragma: no cover
     """A table of distinct keys."""
-    slots, mask = np.full(size, -1, np.int64), np.uint64(size - 1)
+    slots, mask = np.full(size, -1, np.int32), np.uint64(size - 1)
     for k in range(len(keys)):
         slot = keys[k] & mask
         while slots[slot] >= 0:

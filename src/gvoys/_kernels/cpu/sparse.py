@@ -42,11 +42,11 @@ def add_products(
 @kernel()
 def renumbered(pointers: Any, columns: Any, values: Any, numbers: Any) -> Any:  # pragma: no cover
     """Sparse rows of the columns that have a number, under that number; -1 is for the others."""
-    new_pointers = np.zeros(len(pointers), np.int64)
+    new_pointers = np.zeros(len(pointers), np.int32)
     count = 0
     for entry in range(len(columns)):
         count += numbers[columns[entry]] >= 0
-    new_columns, new_values = np.empty(count, np.int64), np.empty(count)
+    new_columns, new_values = np.empty(count, np.int32), np.empty(count)
     count = 0
     for row in range(len(pointers) - 1):
         for entry in range(pointers[row], pointers[row + 1]):
