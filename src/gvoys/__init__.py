@@ -66,7 +66,19 @@ _HOMES = {
     "series": ("Coefficients", "Exponential", "Geometric"),
     "walks.arrays": ("compute_gram", "profiles"),
 }
-_PARTS = ("datasets", "errors", "estimators", "exact", "graphs", "io", "paper", "series", "walks")
+_PARTS = (
+    "datasets",
+    "errors",
+    "estimators",
+    "evaluation",
+    "exact",
+    "graphs",
+    "io",
+    "paper",
+    "scale",
+    "series",
+    "walks",
+)
 
 
 def __getattr__(name: str) -> Any:
