@@ -29,7 +29,7 @@ def run(words, folder):
     if words[0] == "head":
         return (folder / words[2]).read_text().splitlines()[: -int(words[1])]
     assert words[0] == "gvoys"
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(app, words[1:])
+    done = CliRunner(env={"COLUMNS": "140"}).invoke(app, words[1:])
     assert done.exit_code == 0, done.output
     return done.output.splitlines()
 

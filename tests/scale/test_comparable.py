@@ -69,7 +69,7 @@ def features_of(path, out, **parameters):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_molecule_has_the_same_bits_in_any_file(kind, files, tmp_path):
-    rows = iter([4096, 1, 500, 7, 1000, 3])
+    rows = iter([4096, 300, 1, 401, 1000, 250])
     found = {
         path.name: features_of(path, tmp_path / path.stem, **KINDS[kind], rows_per_part=next(rows)) for path in files
     }
