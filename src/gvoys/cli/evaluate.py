@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import answer, begin
-from gvoys.cli.options import KINDS, Folds, Jobs, Json, Molecules, OutFolder, Reading, Splitting, Targets, read_options
+from gvoys.cli.options import (
+    KINDS,
+    Attributes,
+    Folds,
+    Jobs,
+    Json,
+    Molecules,
+    OutFolder,
+    Reading,
+    Splitting,
+    Targets,
+    columns_of,
+    read_options,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +47,7 @@ def evaluate(
         typer.Option(help="Seed of the split; give it again for more. Default: 0, and 0 1 2 for under 1000 graphs."),
     ] = None,
     baselines: Annotated[bool, typer.Option(help="Evaluate WL and fingerprints on the same folds.")] = True,
-    attributes: Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")] = False,
+    attributes: Attributes = False,
     out: OutFolder = None,
     n_jobs: Jobs = None,
     json: Json = False,
@@ -53,7 +66,7 @@ def evaluate(
     if out is not None:
         _check_plots()
     summaries = []
-    columns: list[Any] = [*dict.fromkeys(target)] if target else [None]
+    columns = columns_of(target)
     for source, column in product(data, columns):
         job = prepare(console, source, read_options(reading, molecules), column, splitting)
         seeds = tuple(seed) if seed else (0, 1, 2) if len(job.y) < _FEW else (0,)

@@ -57,8 +57,8 @@ def prepare(console: Console, data: str, reading: dict[str, Any], target: str | 
     elif n_same:
         facts.append(f"{n_same:,} are duplicates of others, by their canonical SMILES; they stay in one fold.")
     groups = groups_for(splitting.split, graphs, same, splitting.group)
-    classes = np.unique(y) if classify else None
-    for fact in [*facts[1:], *_warnings(y, classes)]:
+    classes, counts = np.unique(y, return_counts=True) if classify else (None, None)
+    for fact in [*facts[1:], *_rare(classes, counts)]:
         say(console, fact)
     return Job(name, graphs, y, groups, facts, classes, target)
 
@@ -69,11 +69,8 @@ def _means(classify: bool, n_bad: int) -> str:
     return f"without {n_bad:,} molecules of several classes" if n_bad else "which agree in their classes"
 
 
-def _warnings(y: NDArray[Any], classes: NDArray[Any] | None) -> list[str]:
-    if classes is None:
-        return []
-    sizes = (y[:, None] == classes).sum(axis=0)
-    rare = [str(name) for name in classes[sizes == 1].tolist()]
+def _rare(classes: NDArray[Any] | None, counts: NDArray[Any] | None) -> list[str]:
+    rare = [] if classes is None else [str(name) for name in classes[counts == 1].tolist()]
     return [f"Classes with a single graph, which no fold can learn and test: {', '.join(rare[:5])}."] if rare else []
 
 

@@ -18,10 +18,11 @@ import typer
 from gvoys.defaults import DECAY_OF_FILES, FILES
 
 __all__ = [
-    "Components",
+    "Attributes",
     "Data",
     "Device",
     "Folds",
+    "Id",
     "Jobs",
     "Json",
     "Labels",
@@ -30,10 +31,11 @@ __all__ = [
     "OutFolder",
     "Parts",
     "Reading",
-    "Refine",
+    "Root",
     "Splitting",
     "Targets",
     "Walks",
+    "columns_of",
     "flat",
     "is_given",
     "no_labels",
@@ -53,9 +55,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, an
 Jobs = Annotated[int | None, typer.Option(help="Threads; all by default.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 Length = Annotated[int, typer.Option(help="The longest walk.")]
-Components = Annotated[int, typer.Option(help="Width of the sketch.")]
 Labels = Annotated[str, typer.Option(help="auto (of nodes, where there are any), node, edge, both or none.")]
-Refine = Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations.")]
+Attributes = Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")]
+Id = Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")]
+Root = Annotated[Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")]
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,8 @@ class Reading:
     """Reading the data"""
 
     smiles: Annotated[str, typer.Option(help="The column of a table that holds the SMILES.")] = "smiles"
-    id: Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")] = None
-    root: Annotated[Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")] = None
+    id: Id = None
+    root: Root = None
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,9 @@ class Walks:
     )
     max_length: Length = FILES.max_length
     method: Annotated[str, typer.Option(help="auto, moments, sketch or voyagers.")] = "auto"
-    components: Components = FILES.n_components
+    components: Annotated[int, typer.Option(help="Width of the sketch.")] = FILES.n_components
     labels: Labels = "auto"
-    refine: Refine = FILES.refine
+    refine: Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations.")] = FILES.refine
     backtrack: Annotated[bool, typer.Option(help="Whether walks may backtrack.")] = FILES.backtrack
     seed: Annotated[int, typer.Option(help="Seed of the sketch.")] = 0
 
@@ -171,6 +174,11 @@ def is_given(context: typer.Context, name: str) -> bool:
 def read_options(reading: Reading, molecules: Molecules) -> dict[str, Any]:
     """What `open_graphs` takes."""
     return {**vars(reading), "chemistry": vars(molecules)}
+
+
+def columns_of(target: list[str] | None) -> list[Any]:
+    """The columns to predict, each once; None stands for the one that the data has."""
+    return [*dict.fromkeys(target)] if target else [None]
 
 
 def no_labels(labels: str) -> str | None:

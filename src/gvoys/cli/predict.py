@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gvoys.cli.messages import begin
-from gvoys.cli.options import Data, Jobs, Json, Parts
+from gvoys.cli.options import Data, Id, Jobs, Json, Parts, Root
 
 __all__ = ["predict"]
 
@@ -21,10 +21,8 @@ def predict(
     smiles: Annotated[
         str | None, typer.Option(help="The column that holds the SMILES; that of the training table by default.")
     ] = None,
-    id: Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")] = None,
-    root: Annotated[
-        Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")
-    ] = None,
+    id: Id = None,
+    root: Root = None,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import answer, begin
-from gvoys.cli.options import Data, Folds, Jobs, Json, Molecules, Reading, Splitting, Targets, read_options
+from gvoys.cli.options import (
+    Attributes,
+    Data,
+    Folds,
+    Jobs,
+    Json,
+    Molecules,
+    Reading,
+    Splitting,
+    Targets,
+    columns_of,
+    read_options,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +40,7 @@ def train(
     cv: Annotated[bool, typer.Option(help="Cross-validate first, for a figure of what new graphs would get.")] = True,
     folds: Folds = 5,
     seed: Annotated[int, typer.Option(help="Seed of its split.")] = 0,
-    attributes: Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")] = False,
+    attributes: Attributes = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -44,7 +56,7 @@ def train(
     check_new(out)
     check_output(out)
     models = []
-    columns: list[Any] = [*dict.fromkeys(target)] if target else [None]
+    columns = columns_of(target)
     for column in columns:
         job = prepare(console, data, read_options(reading, molecules), column, splitting)
         model = learner_for(job, attributes, n_jobs)

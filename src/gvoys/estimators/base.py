@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
+from gvoys.estimators.learning.inputs import check_has_labels, missing_labels
 from gvoys.estimators.progress import wants_progress
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
@@ -95,14 +96,11 @@ class WalkEstimator(TakesSeries):
         """Graphs to transform: labelled as the fitted ones were, and within reach of the fitted length."""
         check_is_fitted(self, "walk_")
         batch = as_batch(X)
-        if batch.n_nodes and self.walk_.node_labels and batch.node_labels is None:
+        if missing_labels(batch, self.walk_.node_labels, self.walk_.edge_labels) == "node":
             raise UnsupportedError(
                 "the fitted graphs had node labels and these have none; pass labels=None to ignore them"
             )
-        if batch.n_entries and self.walk_.edge_labels and batch.edge_labels is None:
-            raise UnsupportedError(
-                "the fitted graphs had edge labels and these have none; add them, or fit without edge labels"
-            )
+        check_has_labels(batch, self.walk_.node_labels, self.walk_.edge_labels)
         if self.refine and batch.n_entries and batch.directed != self.directed_:
             raise UnsupportedError(
                 "refined labels differ between directed and undirected graphs; fit on graphs like these"

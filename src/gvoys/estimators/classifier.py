@@ -18,7 +18,7 @@ from gvoys.estimators.learning.alignment import block_alignments
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
-from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
+from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, subsample
 from gvoys.estimators.learning.targets import Targets, check_weights, read_classes, warn_of_single_graphs
@@ -434,9 +434,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         if found[0].nearest is not None:
             table["nearest"] = self._numbered(np.concatenate([each.nearest for each in found]))
             table["similarity"] = np.concatenate([each.similarity for each in found])
-        table["unseen"] = self.unseen_labels(batch)
-        floor = getattr(self, "similarity_floor_", None)  # not in files of earlier versions
-        return table | {"unlike": find_unlike(table["unseen"], table.get("similarity"), floor)}
+        return self._with_likeness(table, batch)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """The features by which the model compares graphs, below its base kernel.

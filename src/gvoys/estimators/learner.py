@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.estimators.base import TakesGraphs
-from gvoys.estimators.learning.inputs import describe_unseen, warn_user
+from gvoys.estimators.learning.inputs import describe_unseen, unseen_nodes, warn_user
+from gvoys.estimators.learning.likeness import find_unlike
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
 from gvoys.walks.checks import is_auto
@@ -55,12 +56,17 @@ class Learner(TakesGraphs):
         """
         check_is_fitted(self, "seen_labels_")
         batch = as_batch(X)
-        labels = batch.node_labels
-        if self.seen_labels_ is None or labels is None:
+        unseen = None if self.seen_labels_ is None else unseen_nodes(batch, self.seen_labels_)
+        if unseen is None:
             return np.zeros(len(batch))
-        unseen = ~np.isin(labels.hashes, self.seen_labels_)[labels.codes]
         counts = np.bincount(batch.node_graphs()[unseen], minlength=len(batch))
         return np.asarray(counts / np.maximum(batch.graph_sizes, 1))
+
+    def _with_likeness(self, table: dict[str, NDArray[Any]], batch: GraphBatch) -> dict[str, NDArray[Any]]:
+        """A table of predictions with the columns "unseen" and "unlike"."""
+        unseen = self.unseen_labels(batch)
+        floor = getattr(self, "similarity_floor_", None)  # not in files of earlier versions
+        return table | {"unseen": unseen, "unlike": find_unlike(unseen, table.get("similarity"), floor)}
 
     # -- what was fitted
 

@@ -16,7 +16,7 @@ from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
-from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
+from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, Posterior
 from gvoys.estimators.learning.targets import check_targets, check_weights, warn_of_constant
 from gvoys.estimators.progress import SILENT, Progress, progress_bars
@@ -282,9 +282,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         if known:
             nearest, similarity = map(np.concatenate, zip(*known, strict=True))
             table |= {"nearest": self._numbered(nearest), "similarity": similarity}
-        table["unseen"] = self.unseen_labels(batch)
-        floor = getattr(self, "similarity_floor_", None)  # not in files of earlier versions
-        return table | {"unlike": find_unlike(table["unseen"], table.get("similarity"), floor)}
+        return self._with_likeness(table, batch)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """The features by which the model compares graphs: their dot products are its kernel, sum_b mu_b K_b.

@@ -12,10 +12,11 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from gvoys.estimators.features import RandomWalkFeatures
+from gvoys.estimators.kernel import RandomWalkKernel
+from gvoys.evaluation.machine import EFFORT, search_machine
 from gvoys.evaluation.methods import Method, Predict, Prediction
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Coefficients
@@ -23,11 +24,8 @@ from gvoys.series import Coefficients
 __all__ = ["baselines_for", "ecfp4_counts", "tanimoto"]
 
 _MOST = {"SVC": 10_000, "GP": 4_000}  # graphs that do not take minutes
-_BITS = 2048
 _ITERATIONS = 4  # of Weisfeiler–Lehman, as in GraKeL
 _TREES = 500
-_GRID = {"C": 10.0 ** np.arange(-2, 5)}
-_EFFORT = 1_000_000  # iterations of one support vector machine
 
 Array = NDArray[np.float64]
 
@@ -117,11 +115,9 @@ class GramMethod:
 def _machine(K: Array, y: NDArray[Any]) -> Any:
     """C chosen by five folds where there are as many graphs of every class, else 1."""
     smallest = int(np.unique(y, return_counts=True)[1].min())
-    svc = SVC(kernel="precomputed", max_iter=_EFFORT)
     if smallest < 2:
-        return svc.fit(K, y)
-    folds = StratifiedKFold(min(5, smallest), shuffle=True, random_state=0)
-    return GridSearchCV(svc, _GRID, cv=folds).fit(K, y)
+        return SVC(kernel="precomputed", max_iter=EFFORT).fit(K, y)
+    return search_machine(K, y, StratifiedKFold(min(5, smallest), shuffle=True, random_state=0))
 
 
 @dataclass(frozen=True)
@@ -185,34 +181,32 @@ class Forest:
 
 def _wl_gram(batch: GraphBatch) -> Array:
     """The Weisfeiler–Lehman subtree kernel, cosines: walks of length 0 between refined labels."""
-    features = RandomWalkFeatures(
-        Coefficients([1.0]), max_length=0, method="sequences", refine=_ITERATIONS, start="ones", stop="ones"
-    )
-    X = sparse.csr_array(features.fit_transform(batch))
-    K = np.asarray((X @ X.T).todense())
-    norms = np.sqrt(np.maximum(K.diagonal(), 1e-300))
-    return K / norms / norms[:, None]
+    how: dict[str, Any] = {"method": "sequences", "refine": _ITERATIONS, "start": "ones", "stop": "ones"}
+    kernel = RandomWalkKernel(Coefficients([1.0]), max_length=0, normalize=True, **how)
+    return np.asarray(kernel.fit_transform(batch))
 
 
-def ecfp4_counts(smiles: Sequence[str]) -> sparse.csr_array:
-    """Counts of circular fragments of radius 2, folded to 2048 columns.
+def ecfp4_counts(smiles: Sequence[str], n_columns: int = 2048) -> sparse.csr_array:
+    """Counts of circular fragments of radius 2, folded to some columns.
 
     Parameters
     ----------
     smiles : sequence of str
         SMILES that RDKit can read.
+    n_columns : int, default=2048
+        Number of columns.
 
     Returns
     -------
-    csr_array of shape (n_molecules, 2048)
+    csr_array of shape (n_molecules, n_columns)
         The counts.
     """
     from rdkit import Chem
     from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
-    count = GetMorganGenerator(radius=2, fpSize=_BITS).GetCountFingerprintAsNumPy
+    count = GetMorganGenerator(radius=2, fpSize=n_columns).GetCountFingerprintAsNumPy
     rows = [sparse.csr_array(count(Chem.MolFromSmiles(text))[None].astype(np.float64)) for text in smiles]
-    return sparse.vstack([sparse.csr_array((0, _BITS)), *rows], format="csr")
+    return sparse.vstack([sparse.csr_array((0, n_columns)), *rows], format="csr")
 
 
 def tanimoto(counts: sparse.csr_array) -> Array:

@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel
 from gvoys.estimators.learned_series import learn_series
 from gvoys.evaluation.folds import fold_splits
+from gvoys.evaluation.machine import EFFORT, GRID, search_machine
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 
 __all__ = ["Comparison", "compare_layers", "compare_machines", "nested_score"]
 
-_GRID = {"C": 10.0 ** np.arange(-2, 5)}
 _MANY = 1000  # graphs
-_EFFORT = 1_000_000  # iterations of one support vector machine
 
 Progress = Callable[[list[Any]], Iterable[Any]]
 
@@ -53,7 +51,7 @@ def compare_machines(
         found.geometric.append(nested_score(K, new, y[train], y[test]))
         K, new = _kernels(learned, batch, train, test, walks)
         found.learned.append(nested_score(K, new, y[train], y[test]))
-        found.learned_on_test.append(max(_score(C, K, new, y[train], y[test]) for C in _GRID["C"]))
+        found.learned_on_test.append(max(_score(C, K, new, y[train], y[test]) for C in GRID["C"]))
     return found
 
 
@@ -70,12 +68,11 @@ def compare_layers(
 
 
 def nested_score(
-    K: NDArray[np.float64], new: NDArray[np.float64], y: NDArray[Any], truth: NDArray[Any], effort: int = _EFFORT
+    K: NDArray[np.float64], new: NDArray[np.float64], y: NDArray[Any], truth: NDArray[Any], effort: int = EFFORT
 ) -> float:
     """The accuracy on new graphs of a support vector machine whose C is chosen by inner cross-validation."""
     n_jobs = -1 if len(y) > _MANY else None  # processes take a second to start
-    search = GridSearchCV(SVC(kernel="precomputed", max_iter=effort), _GRID, cv=5, n_jobs=n_jobs)
-    return float(search.fit(K, y).score(new, truth))
+    return float(search_machine(K, y, 5, n_jobs, effort).score(new, truth))
 
 
 def _splits(y: NDArray[Any], n_folds: int, seeds: tuple[int, ...]) -> list[Any]:
@@ -91,7 +88,7 @@ def _kernels(series: Series, batch: GraphBatch, train: Any, test: Any, walks: di
 
 
 def _score(C: float, K: Any, new: Any, y: NDArray[Any], truth: NDArray[Any]) -> float:
-    return float(SVC(kernel="precomputed", C=C, max_iter=_EFFORT).fit(K, y).score(new, truth))
+    return float(SVC(kernel="precomputed", C=C, max_iter=EFFORT).fit(K, y).score(new, truth))
 
 
 def _score_layer(series: Series, batch: GraphBatch, y: NDArray[Any], train: Any, test: Any) -> float:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gvoys.errors import DatasetError, GvoysError, ParameterError, UnsupportedError
+from gvoys.estimators.learning.inputs import missing_labels
 from gvoys.estimators.saving import load_model
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
@@ -163,14 +164,12 @@ class _Run:
     def _check_graphs(self, source: FileSource, graphs: GraphBatch) -> None:
         """Check that these graphs have what the others had."""
         fitted = self.job["fitted"]
-        used = LABEL_CHOICES[fitted["labels"]]
-        held = {"node": graphs.n_nodes, "edge": graphs.n_entries}
-        for kind, needed in zip(held, used, strict=True):
-            if needed and held[kind] and getattr(graphs, f"{kind}_labels") is None:
-                raise UnsupportedError(
-                    f"{self.folder} used {kind} labels and the graphs of {source} have none, so that their features "
-                    "cannot compare; add the labels, or embed both with labels=None"
-                )
+        kind = missing_labels(graphs, *LABEL_CHOICES[fitted["labels"]])
+        if kind is not None:
+            raise UnsupportedError(
+                f"{self.folder} used {kind} labels and the graphs of {source} have none, so that their features "
+                "cannot compare; add the labels, or embed both with labels=None"
+            )
         if fitted["directed"] not in (None, graphs.directed) and graphs.n_entries:
             kinds = ("undirected", "directed")
             raise UnsupportedError(

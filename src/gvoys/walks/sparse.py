@@ -146,10 +146,10 @@ class SparseProfiles(Profiles):
     def block(self, iteration: int, length: int) -> sp.csr_array:
         return self._block_like(iteration, length, self._powers(length), self)
 
-    def _number(self) -> None:
-        """Number the columns of all blocks, by several threads."""
+    def _number(self, other: SparseProfiles) -> None:
+        """Number the columns of all blocks of both, by several threads."""
         with ThreadPoolExecutor(n_threads()) as pool:
-            list(pool.map(lambda counts: counts.keys, chain(*self.blocks)))
+            list(pool.map(lambda counts: counts.keys, chain(*self.blocks, *other.blocks)))
 
     @property
     def _places(self) -> list[tuple[int, int]]:
@@ -187,14 +187,14 @@ class SparseProfiles(Profiles):
         return self._matched(self.roots(mu), other)
 
     def _matched(self, roots: NDArray[np.float64], other: SparseProfiles) -> sp.csr_array:
+        self._number(other)
         parts = [self._block_like(r, i, roots[:, i, r], other) for r, i in self._places]
         features = sp.csr_array(sp.hstack(parts, format="csr"))
         features.sort_indices()
         return features
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
-        for side in {id(self): self, id(right): right}.values():
-            side._number()
+        self._number(right)
         roots, theirs = self.roots(mu), right.roots(mu)
         K = _summed_gram(
             [self._block_like(r, i, roots[:, i, r], right) for r, i in self._places],
@@ -216,6 +216,7 @@ class SparseProfiles(Profiles):
             The Gram matrices.
         """
         right = self if other is None else other
+        self._number(right)
         grams = []
         for place in self._places:
             theirs = right.block(*place)

@@ -15,7 +15,7 @@ from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import hash_label
 
-__all__ = ["check_has_labels", "describe_unseen", "warn_user"]
+__all__ = ["check_has_labels", "describe_unseen", "missing_labels", "unseen_nodes", "warn_user"]
 
 _TRIED = 100  # unseen labels that are looked for in another spelling
 _LONGEST = 60  # characters of a label in a message
@@ -30,24 +30,39 @@ def warn_user(message: str) -> None:
     warnings.warn(message, InputWarning, stacklevel=level)
 
 
-def check_has_labels(batch: GraphBatch, node: bool, edge: bool) -> None:
-    """Graphs must have the kinds of labels that are compared, unless they have nothing to label."""
+def missing_labels(batch: GraphBatch, node: bool, edge: bool) -> str | None:
+    """The first kind of labels, "node" or "edge", that is used and that graphs lack where they have something to label.
+
+    None where nothing is missing.
+    """
     for kind, used, held in (("node", node, batch.n_nodes), ("edge", edge, batch.n_entries)):
         if used and held and getattr(batch, f"{kind}_labels") is None:
-            raise UnsupportedError(
-                f"the fitted graphs had {kind} labels and these have none; add them, or fit without {kind} labels"
-            )
+            return kind
+    return None
+
+
+def check_has_labels(batch: GraphBatch, node: bool, edge: bool) -> None:
+    """Graphs must have the kinds of labels that are compared."""
+    kind = missing_labels(batch, node, edge)
+    if kind is not None:
+        raise UnsupportedError(
+            f"the fitted graphs had {kind} labels and these have none; add them, or fit without {kind} labels"
+        )
+
+
+def unseen_nodes(batch: GraphBatch, seen: NDArray[np.uint64]) -> NDArray[np.bool_] | None:
+    """Whether the hash of each node's label is not among the `seen` ones; None where no label of the table is new."""
+    labels = batch.node_labels
+    new = None if labels is None else ~np.isin(labels.hashes, seen)
+    return None if labels is None or new is None or not new.any() else new[labels.codes]
 
 
 def describe_unseen(batch: GraphBatch, seen: NDArray[np.uint64]) -> str | None:
     """A sentence on the node labels whose hash is not among the `seen` ones, where there are any."""
-    labels = batch.node_labels
-    if labels is None or np.isin(labels.hashes, seen).all():
+    labels, nodes = batch.node_labels, unseen_nodes(batch, seen)
+    if labels is None or nodes is None or not nodes.any():
         return None
-    nodes = ~np.isin(labels.hashes, seen)[labels.codes]
     counts = np.bincount(labels.codes[nodes], minlength=len(labels.hashes))
-    if not nodes.any():  # the table names labels that none of these graphs has
-        return None
     n_graphs = len(np.unique(batch.node_graphs()[nodes]))
     has = "has" if n_graphs == 1 else "have"
     common = _shown(labels.values[int(counts.argmax())])
