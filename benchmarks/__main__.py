@@ -12,6 +12,7 @@ from rich.console import Console
 
 from benchmarks import (
     against,
+    classifier,
     conversion,
     coverage,
     golden,
@@ -39,6 +40,7 @@ SECTIONS = {
     "scaling": scaling.run,
     "voyagers": voyagers.run,
     "learning": learning.run,
+    "classifier": classifier.run,
     "scale": scale.run,
 }
 # only where named: they take minutes, or gigabytes of disk

@@ -1,11 +1,16 @@
-"""What is kept of scikit-learn's models decides as they do."""
+"""Support vector machines decide as scikit-learn's do, and what is kept of its models as they do."""
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC
 
-from gvoys.estimators.learning.decisions import Logistic, SupportVectors
+from gvoys._kernels.cpu.support_vectors import train_machines
+from gvoys.estimators.learning.decisions import Logistic
+from gvoys.estimators.learning.machines import train
+from gvoys.estimators.learning.targets import Targets
+
+TIGHT = 1e-9
 
 
 def points(n_classes, n=120):
@@ -14,24 +19,59 @@ def points(n_classes, n=120):
     return rng.normal(size=(n, 4)) + rng.normal(size=(n_classes, 4))[y], y
 
 
+def gram(X, kind="gaussian"):
+    """Rounded to float32, in which machines are trained."""
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    K = {"gaussian": np.exp(-squares / 4), "matern": np.exp(-np.sqrt(squares)), "linear": X @ X.T}[kind]
+    return K.astype(np.float32).astype(float)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "matern", "linear"])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_support_vectors(n_classes):
+def test_decisions_are_scikit_learns(n_classes, kind):
+    """For every C of a path, on some of the graphs, in any order."""
     X, y = points(n_classes)
-    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 4)
-    svc = SVC(kernel="precomputed", C=3.0).fit(K[:80, :80], y[:80])
-    found = SupportVectors.of(svc).decide(K[80:, :80])
-    np.testing.assert_allclose(found, svc.decision_function(K[80:, :80]), rtol=1e-10, atol=1e-12)
-    chosen = found.argmax(axis=1) if n_classes > 2 else found > 0
-    assert len(np.unique(chosen)) == n_classes
+    K, rows = gram(X, kind), np.random.default_rng(0).permutation(120)[:80]
+    rest = np.setdiff1d(np.arange(120), rows)
+    Cs = (0.1, 3.0, 50.0)
+    for C, machine in zip(Cs, train(K, rows, Targets(y), Cs, tolerance=TIGHT), strict=True):
+        svc = SVC(kernel="precomputed", C=C, tol=TIGHT).fit(K[np.ix_(rows, rows)], y[rows])
+        found = machine.decide(K[rest])
+        np.testing.assert_allclose(found, svc.decision_function(K[np.ix_(rest, rows)]), atol=2e-5)
+        assert set(machine.places.tolist()) == set(rows[svc.support_].tolist())
 
 
-def test_classes_with_different_numbers_of_vectors():
-    X, y = points(4)
-    y[:60] = 0
-    K = X @ X.T
-    svc = SVC(kernel="precomputed", C=0.1).fit(K, y)
-    assert len(set(svc.n_support_)) > 1
-    np.testing.assert_allclose(SupportVectors.of(svc).decide(K), svc.decision_function(K), rtol=1e-10, atol=1e-12)
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 4.0}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_are_scikit_learns(class_weight, weighted):
+    X, y = points(3)
+    y = np.where(np.arange(120) < 60, 0, y)  # classes of different sizes
+    K, rows = gram(X), np.arange(120)
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, size=120) if weighted else None
+    [machine] = train(K, rows, Targets(y, weights), (2.0,), class_weight, tolerance=TIGHT)
+    of_classes, of_graphs = Targets(y, weights).balanced(class_weight)
+    svc = SVC(kernel="precomputed", C=2.0, tol=TIGHT, class_weight=of_classes).fit(K, y, sample_weight=of_graphs)
+    np.testing.assert_allclose(machine.decide(K), svc.decision_function(K), atol=2e-5)
+
+
+def test_weights_are_within_their_bounds_and_add_up_to_nothing():
+    X, y = points(2)
+    K, signs = gram(X), np.where(y == 0, 1.0, -1.0)
+    bounds = np.outer([0.5, 5.0], np.random.default_rng(2).uniform(0.5, 2.0, size=120))
+    weights, _ = train_machines(K, np.arange(120), signs, bounds, TIGHT)
+    assert (weights * signs >= 0).all()
+    assert (weights * signs <= bounds).all()
+    assert ((weights * signs == bounds).sum(axis=1) > 5).all()
+    np.testing.assert_allclose(weights.sum(axis=1), 0.0, atol=1e-9)
+
+
+def test_a_matrix_that_rounding_made_indefinite():
+    """Copies of graphs have no distance, or less."""
+    X, y = points(2, 40)
+    K = gram(np.concatenate([X, X]))
+    K += 1e-7 * np.random.default_rng(3).normal(size=K.shape)
+    [machine] = train((K + K.T) / 2, np.arange(80), Targets(np.concatenate([y, 1 - y])), (100.0,))
+    assert np.isfinite(machine.decide(K)).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

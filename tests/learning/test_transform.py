@@ -24,7 +24,8 @@ def regressor(**how):
 
 
 MODELS = {
-    "classes": lambda: classifier().fit(BATCH, CLASSES),
+    "classes": lambda: classifier(method="sketch").fit(BATCH, CLASSES),
+    "counted": lambda: classifier(method="sequences").fit(BATCH, CLASSES),
     "landmarks": lambda: classifier(max_exact=20, n_landmarks=30).fit(BATCH, CLASSES),
     "degrees": lambda: classifier(labels="degree", backtrack=True).fit(BATCH, CLASSES),
     "exact": lambda: regressor().fit(BATCH, Y),
@@ -62,15 +63,31 @@ def test_many_graphs_come_in_blocks(monkeypatch):
 
 def test_the_kernel_of_a_linear_classifier():
     model = MODELS["classes"]()
-    K = model.kernel_.gram(
-        gv.estimators.learning.base_kernels.Pairs.between(model.transform(NEW), model.engine_.fitted)
-    )
+    new = model.balance_.of(model.profiler_.profile(NEW))
+    K = model.kernel_.gram(new.pairs(model.engine_.fitted))
     np.testing.assert_allclose(
         model.transform(NEW).astype(float) @ model.transform(BATCH).astype(float).T / model.kernel_.unit**2,
         K,
-        rtol=1e-9,
+        rtol=1e-6,
     )
     np.testing.assert_allclose(model.engine_.vectors.decide(K), model.decision_function(NEW), rtol=1e-9)
+
+
+def test_features_are_sketches_of_what_a_classifier_counts():
+    """Products come close to the model's own, as 1 / sqrt(n_components)."""
+    model = MODELS["counted"]()
+    graphs = model.balance_.of(model.profiler_.profile(NEW))
+    K, widths, errors = graphs.pairs().inner, (128, 512, 2048), []
+    size = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
+    for width in widths:
+        squares = []
+        for seed in range(8):
+            sketch = replace(model.profiler_.sketch, n_components=width, seed=seed)
+            model.profiler_ = replace(model.profiler_, sketch=sketch)
+            squares.append((((products(model.transform(NEW)) - K) / size) ** 2).mean())
+        errors.append(np.sqrt(np.mean(squares)))
+    assert np.polyfit(np.log(widths), np.log(errors), 1)[0] == pytest.approx(-0.5, abs=0.1)
+    assert errors[-1] < 0.02
 
 
 def test_the_kernel_in_feature_space():

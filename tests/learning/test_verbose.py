@@ -17,10 +17,11 @@ def classifier(**how):
 
 
 MODELS = {
-    "classifier": (classifier, ("profiles", "choosing", "training", "calibrating")),
+    "classifier": (classifier, ("profiles", "choosing", "repeating", "training")),
+    "nothing to choose": (lambda **how: classifier(C=1.0, **how), ("profiles", "training", "calibrating")),
     "landmarks": (
         lambda **how: classifier(max_exact=10, n_landmarks=20, **how),
-        ("choosing", "profiles", "training"),
+        ("choosing", "repeating", "profiles", "training"),
     ),
     "regressor": (lambda **how: gv.RandomWalkRegressor(2, **how), ("profiles", "optimising")),
     "features": (

@@ -128,20 +128,34 @@ def test_the_same_weight_for_all_scales_C(max_exact):
     assert np.abs(found - classifier(C=1.0, **how).fit(BATCH, Y).decision_function(NEW)).max() > 0.02
 
 
+class Points:
+    """Vectors in place of graphs."""
+
+    def __init__(self, X):
+        self.X = X
+
+    def __len__(self):
+        return len(self.X)
+
+    def pairs(self, others=None):
+        other = (self if others is None else others).X
+        return Pairs(self.X @ other.T, (self.X**2).sum(axis=1), (other**2).sum(axis=1))
+
+
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0}])
 def test_machines_with_weights_are_those_of_repeated_graphs(class_weight):
     """For a given kernel: support vectors, and logistic regression on landmarks."""
-    F = RNG.normal(size=(60, 20)).astype(np.float32)
+    F = RNG.normal(size=(60, 20))
     codes = (F[:, 0] + RNG.normal(size=60) > 0.8).astype(np.int64)
     kernel = BaseKernel("gaussian", 4.0)
     how = Training(1.0, class_weight, 3, 0)
-    new = RNG.normal(size=(15, 20)).astype(np.float32)
-    nystroem = Nystroem.fitted(kernel, F[:30])
+    new = Points(RNG.normal(size=(15, 20)))
+    nystroem = Nystroem.fitted(kernel, Points(F[:30]))
 
     def decisions(rows, weights):
-        some = F[rows]
+        some = Points(F[rows])
         targets = Targets(codes[rows], weights)
-        machine = KernelMachine.trained(kernel, some, Pairs.between(some, some), targets, how)
+        machine = KernelMachine.trained(kernel, some, some.pairs(), targets, how)
         linear = LinearMachine.trained(nystroem, nystroem.embed(some), targets, how)
         return np.array([machine.decide(new), linear.decide(new)])
 
@@ -152,12 +166,12 @@ def test_machines_with_weights_are_those_of_repeated_graphs(class_weight):
 
 def test_calibration_goes_by_weights():
     """Of graphs that all look alike, the share of a class is that of its weight."""
-    F = np.ones((40, 3), np.float32) + 1e-3 * RNG.normal(size=(40, 3)).astype(np.float32)
+    points = Points(np.ones((40, 3)) + 1e-3 * RNG.normal(size=(40, 3)))
     codes = np.arange(40) % 2
     kernel = BaseKernel("linear", 1.0)
     targets = Targets(codes, np.where(codes == 1, 3.0, 1.0))
-    machine = KernelMachine.trained(kernel, F, Pairs.between(F, F), targets, Training(1.0, None, 4, 0))
-    np.testing.assert_allclose(machine.probabilities(F)[:, 1], 0.75, atol=0.03)
+    machine = KernelMachine.trained(kernel, points, points.pairs(), targets, Training(1.0, None, 4, 0))
+    np.testing.assert_allclose(machine.probabilities(points)[:, 1], 0.75, atol=0.03)
 
 
 def test_the_choice_goes_by_weights():
@@ -172,7 +186,7 @@ def test_the_choice_goes_by_weights():
     grams = {(0, "linear"): of(half), (0, "gaussian"): of(~half)}
     for kernel, heavy in (("linear", half), ("gaussian", ~half)):
         targets = Targets(y, np.where(heavy, 10.0, 0.1))
-        assert choose(grams, targets, (1.0,), Training(1.0, None, 5, 0), 1).kernel == kernel
+        assert choose(grams, targets, (1.0,), Training(1.0, None, 5, 0), 1)[0].kernel == kernel
 
 
 def test_pieces_have_weights():

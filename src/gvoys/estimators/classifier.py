@@ -15,7 +15,7 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
 from gvoys.estimators.learning.alignment import block_alignments
-from gvoys.estimators.learning.balance import Balance
+from gvoys.estimators.learning.balance import Balance, BalancedProfiles
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
 from gvoys.estimators.learning.likeness import similarity_floor
@@ -64,6 +64,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     n_components : int or "auto", default="auto"
         Width of the sketch of one length and iteration; "auto" means 512, and 1024 for graphs of over 100 nodes on
         average.
+    method : {"auto", "sequences", "sketch"}, default="auto"
+        How walks are counted: exactly, label sequence by label sequence, or in a sketch of `n_components`. "auto"
+        counts exactly where a sample of the graphs has few sequences, as molecules have.
     labels : {"auto", "node", "edge", "both", "degree"}, default="auto"
         Labels that are used; "auto" means node labels where there are any, else degrees.
     backtrack : bool or "auto", default="auto"
@@ -119,6 +122,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         kernel: str = "auto",
         C: float | str = "auto",
         n_components: int | str = CLASSIFIER.n_components,
+        method: str = "auto",
         labels: str = "auto",
         backtrack: bool | str = CLASSIFIER.backtrack,
         attribute_bandwidth: float | str | None = None,
@@ -135,6 +139,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         self.kernel = kernel
         self.C = C
         self.n_components = n_components
+        self.method = method
         self.labels = labels
         self.backtrack = backtrack
         self.attribute_bandwidth = attribute_bandwidth
@@ -204,6 +209,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             labels=self.labels,
             n_components=self.n_components,
             seed=self.seed_,
+            method=self.method,
         )
 
     def _weights(self) -> Any:
@@ -233,30 +239,38 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """On the Gram matrix of all graphs."""
         with progress.running("profiles"):
             profiles = self.profiler_.profile(batch, self.n_jobs)
-        self.chosen_ = self._choose(profiles, targets, progress)
-        features, pairs, kernel = self._fit_kernel(profiles)
+        pairs, left_out = self._choose(profiles, targets, progress)
+        fitted, pairs = self._fit_kernel(profiles, pairs)
         self.contributions_ = block_alignments(profiles.labels, targets.codes)
         self.similarity_floor_ = similarity_floor(pairs.inner)
-        return KernelMachine.trained(kernel, features, pairs, targets, self._training(self.chosen_.C, progress))
+        how = self._training(self.chosen_.C, progress)
+        return KernelMachine.trained(self.kernel_, fitted, pairs, targets, how, left_out)
 
-    def _choose(self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress) -> Choice:
+    def _choose(
+        self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress
+    ) -> tuple[Pairs | None, NDArray[np.float64] | None]:
+        """Choose by some of the graphs; if by all, keep their pairs and the decisions on graphs that were left out."""
         some = subsample(targets.codes, self.seed_)
-        grams: dict[tuple[int, str], NDArray[np.float64]] = {}
-        for refine in self._grid("refine"):
-            features = Balance.fitted(profiles, refine + 1).features(profiles.take(some))
-            pairs = Pairs.between(features, features)
-            grams |= {(refine, name): BaseKernel.fitted(name, pairs).gram(pairs) for name in self._grid("kernel")}
+        chosen_by = profiles if len(some) == len(profiles) else profiles.take(some)
+        balances = {refine: Balance.fitted(profiles, refine + 1) for refine in self._grid("refine")}
+        pairs = {refine: balance.of(chosen_by).pairs() for refine, balance in balances.items()}
+        grams = {
+            (refine, name): BaseKernel.fitted(name, each).gram(each)
+            for refine, each in pairs.items()
+            for name in self._grid("kernel")
+        }
         Cs = self._grid("C")
-        return choose(grams, targets.take(some), Cs, self._training(Cs[0], progress), self.n_jobs)
+        self.chosen_, left_out = choose(grams, targets.take(some), Cs, self._training(Cs[0], progress), self.n_jobs)
+        return (pairs[self.chosen_.refine], left_out) if chosen_by is profiles else (None, None)
 
-    def _fit_kernel(self, profiles: LabelsAndAttributes) -> tuple[NDArray[np.float32], Pairs, BaseKernel]:
-        """Features of some graphs, their pairs, and the chosen base kernel with its unit."""
+    def _fit_kernel(self, profiles: LabelsAndAttributes, pairs: Pairs | None) -> tuple[BalancedProfiles, Pairs]:
+        """Graphs in the form in which they are compared, their pairs, and the chosen base kernel with its unit."""
         self.balance_ = Balance.fitted(profiles, self.chosen_.refine + 1)
         self.series_ = Coefficients(self.balance_.lengths)
-        features = self.balance_.features(profiles)
-        pairs = Pairs.between(features, features)
+        fitted = self.balance_.of(profiles)
+        pairs = fitted.pairs() if pairs is None else pairs
         self.kernel_ = BaseKernel.fitted(self.chosen_.kernel, pairs)
-        return features, pairs, self.kernel_
+        return fitted, pairs
 
     def _training(self, C: float, progress: Progress) -> Training:
         return Training(C, self._weights(), check_count(self.cv, "cv"), self.seed_, progress)
@@ -291,7 +305,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         codes = np.searchsorted(self.classes_, names)
         if (self.classes_[np.minimum(codes, len(self.classes_) - 1)] != names).any():
             raise ParameterError("y must hold one of `classes` for each graph")
-        self.engine_ = engine.learned(self._features(batch), Targets(codes, weights), len(self.classes_))
+        self.engine_ = engine.learned(self._balanced(batch), Targets(codes, weights), len(self.classes_))
         self._remember(batch, seen)
         return self
 
@@ -322,12 +336,12 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
         some = self._some(batch, _SAMPLE)
         profiles = self.profiler_.profile(batch[some], self.n_jobs)
-        self.chosen_ = self._choose(profiles, targets.take(some), progress)
-        nystroem = self._fit_landmarks(profiles)
+        pairs, _ = self._choose(profiles, targets.take(some), progress)
+        nystroem = self._fit_landmarks(profiles, pairs)
         blocks = _blocks(len(batch))
         # all graphs at once: in single precision, which halves the memory
         parts = [
-            nystroem.embed(self._features(batch[block])).astype(np.float32)
+            nystroem.embed(self._balanced(batch[block])).astype(np.float32)
             for block in progress.track(blocks, "profiles", len(blocks))
         ]
         return LinearMachine.trained(nystroem, np.concatenate(parts), targets, self._training(self.chosen_.C, progress))
@@ -336,12 +350,12 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         order = np.random.default_rng(self.seed_).permutation(len(batch))
         return np.sort(order[: max(check_count(self.n_landmarks, "n_landmarks"), at_least)])
 
-    def _fit_landmarks(self, profiles: LabelsAndAttributes) -> Nystroem:
-        features, _, kernel = self._fit_kernel(profiles)
-        return Nystroem.fitted(kernel, features[: self.n_landmarks])
+    def _fit_landmarks(self, profiles: LabelsAndAttributes, pairs: Pairs | None = None) -> Nystroem:
+        fitted, _ = self._fit_kernel(profiles, pairs)
+        return Nystroem.fitted(self.kernel_, fitted.take(slice(0, self.n_landmarks)))
 
-    def _features(self, batch: GraphBatch) -> NDArray[np.float32]:
-        return self.balance_.features(self.profiler_.profile(batch, self.n_jobs))
+    def _balanced(self, batch: GraphBatch) -> BalancedProfiles:
+        return self.balance_.of(self.profiler_.profile(batch, self.n_jobs))
 
     # -- predicting
 
@@ -425,7 +439,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """
         check_is_fitted(self, "engine_")
         batch = self._read(X)
-        found = [self.engine_.judge(self._features(batch[block])) for block in _blocks(max(len(batch), 1))]
+        found = [self.engine_.judge(self._balanced(batch[block])) for block in _blocks(max(len(batch), 1))]
         decisions = np.concatenate([each.decisions for each in found])
         table = {"prediction": self._named(decisions)}
         if found[0].probabilities is not None:
@@ -437,10 +451,11 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         return self._with_likeness(table, batch)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """The features by which the model compares graphs, below its base kernel.
+        """Features like those by which the model compares graphs, below its base kernel.
 
         For the linear base kernel their dot products, divided by ``kernel_.unit ** 2``, are the model's kernel; the
-        others are functions of their distances.
+        others are functions of their distances. Where the model counts label sequences, features are sketches of the
+        same walks, and their products are the model's on average.
 
         Parameters
         ----------
@@ -454,7 +469,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """
         check_is_fitted(self, "balance_")
         batch = self._read(X)
-        return np.concatenate([self._features(batch[block]) for block in _blocks(max(len(batch), 1))])
+        profile = self.profiler_.in_sketches().profile
+        blocks = _blocks(max(len(batch), 1))
+        return np.concatenate([self.balance_.features(profile(batch[block], self.n_jobs)) for block in blocks])
 
     def _uses_node_labels(self) -> bool:
         return self.profiler_.labels in ("node", "both")
@@ -465,7 +482,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
     def _by_blocks(self, X: Any, decide: Any, empty: tuple[int, ...]) -> NDArray[np.float64]:
         batch = self._read(X)
-        parts = [decide(self._features(batch[block])) for block in _blocks(len(batch))]
+        parts = [decide(self._balanced(batch[block])) for block in _blocks(len(batch))]
         return np.concatenate(parts) if parts else np.empty(empty)
 
 

@@ -19,18 +19,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ModelError, ParameterError
 from gvoys.estimators.classifier import RandomWalkClassifier
-from gvoys.estimators.learning.balance import Balance
+from gvoys.estimators.learning.balance import Balance, BalancedProfiles
 from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem
 from gvoys.estimators.learning.blocks import WalkBlocks
 from gvoys.estimators.learning.decisions import Logistic, SupportVectors
 from gvoys.estimators.learning.engines import KernelMachine, LinearMachine
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior
-from gvoys.estimators.learning.profiler import Profiler
+from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import Candidate, Choice
 from gvoys.estimators.regressor import RandomWalkRegressor
 from gvoys.io.container import read_container, write_container
 from gvoys.series import Coefficients, Exponential, Geometric
-from gvoys.walks import Moments, Sequences, Sketch, SparseProfiles, Walk
+from gvoys.walks import DenseProfiles, Moments, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.sparse import Counts
 
 __all__ = ["load_model", "write_model"]
@@ -38,6 +38,7 @@ __all__ = ["load_model", "write_model"]
 _MODELS = {each.__name__: each for each in (RandomWalkClassifier, RandomWalkRegressor)}
 _PLAIN = (
     Balance,
+    BalancedProfiles,
     BaseKernel,
     Candidate,
     Choice,
@@ -46,6 +47,7 @@ _PLAIN = (
     Geometric,
     GramPosterior,
     KernelMachine,
+    LabelsAndAttributes,
     LinearMachine,
     Logistic,
     Moments,
@@ -57,6 +59,10 @@ _PLAIN = (
     Walk,
     WalkBlocks,
 )  # dataclasses, which are made of their fields
+_PARTS = {
+    DenseProfiles: ("values", "exponents", "n_iterations", "rounding"),
+    SparseProfiles: ("blocks", "exponents"),
+}  # of profiles
 _LEFT_OUT = ("learner",)  # of a LinearMachine: what is loaded predicts, and does not learn from more graphs
 _PACKAGES = ("gvoys", "numpy", "scipy", "numba", "scikit-learn")
 
@@ -163,8 +169,8 @@ def _take_apart(value: Any, name: str) -> tuple[str, dict[str, Any]]:
         return kind, value.get_params()
     if isinstance(value, _PLAIN):
         return kind, {each.name: getattr(value, each.name) for each in fields(value) if each.name not in _LEFT_OUT}
-    if isinstance(value, SparseProfiles):
-        return kind, {"blocks": value.blocks, "exponents": value.exponents}
+    if isinstance(value, (DenseProfiles, SparseProfiles)):
+        return kind, {each: getattr(value, each) for each in _PARTS[type(value)]}
     if isinstance(value, sp.csr_array):
         names = ("data", "indices", "indptr", "shape")
         return kind, {each: getattr(value, each) for each in names}
@@ -176,7 +182,7 @@ def _take_apart(value: Any, name: str) -> tuple[str, dict[str, Any]]:
 
 
 _MAKERS: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (*_PLAIN, Coefficients, Counts, SparseProfiles)},
+    **{each.__name__: each for each in (*_PLAIN, Coefficients, Counts, *_PARTS)},
     "csr_array": lambda data, indices, indptr, shape: sp.csr_array((data, indices, indptr), shape=shape),
     "dict": lambda items: dict(items),
     "ndarray": lambda items: np.array(items, object),

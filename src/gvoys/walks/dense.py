@@ -58,19 +58,9 @@ class DenseProfiles(Profiles):
         return DenseProfiles(np.concatenate([each.values for each in every]), exponents, self.n_iterations, rounding)
 
     def iterations(self, count: int) -> DenseProfiles:
-        """The first Weisfeiler–Lehman iterations alone.
-
-        Parameters
-        ----------
-        count : int
-            How many, iteration 0 included.
-
-        Returns
-        -------
-        DenseProfiles
-            Their profiles.
-        """
-        return DenseProfiles(self.values[:, :, : count * self.width], self.exponents, count, self.rounding)
+        if count == self.n_iterations:
+            return self
+        return DenseProfiles(self.values[:, :, : count * self.width].copy(), self.exponents, count, self.rounding)
 
     def block(self, iteration: int, length: int) -> NDArray[np.float64]:
         part = self.values[:, length, iteration * self.width : (iteration + 1) * self.width]

@@ -8,6 +8,7 @@ on both sides when a Gram matrix is formed, in double precision.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,21 @@ class Profiles(Comparable):
     def __len__(self) -> int:
         return len(self.exponents)
 
+    def iterations(self, count: int) -> Any:
+        """The first Weisfeiler–Lehman iterations alone.
+
+        Parameters
+        ----------
+        count : int
+            How many, iteration 0 included.
+
+        Returns
+        -------
+        Profiles
+            Their profiles.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def block(self, iteration: int, length: int) -> Any:
         """The profiles of one iteration and length: their products are K_i.
@@ -187,6 +203,26 @@ class Profiles(Comparable):
         ndarray or csr_array of shape (n_graphs, width)
             The block, in double precision.
         """
+
+    def grams(self, other: Any = None) -> NDArray[np.float64]:
+        """Gram matrices of every block alone.
+
+        Parameters
+        ----------
+        other : Profiles or None, default=None
+            The other graphs; None means these.
+
+        Returns
+        -------
+        ndarray of shape (n_iterations * n_lengths, n_graphs, n_others)
+            The Gram matrices.
+        """
+        places = product(range(self.n_iterations), range(self.n_lengths))
+        return np.array([self._block_gram(place, self if other is None else other) for place in places])
+
+    def _block_gram(self, place: tuple[int, int], other: Any) -> NDArray[np.float64]:
+        ours = self.block(*place)
+        return np.asarray(ours @ (ours if other is self else other.block(*place)).T)
 
     @abstractmethod
     def features(self, mu: Any) -> Any:

@@ -18,7 +18,7 @@ from gvoys.walks.profiles import Profiles
 
 __all__ = ["Counts", "SparseProfiles"]
 
-_DENSE = 5_000_000  # numbers in two dense matrices
+_DENSE = 200_000  # numbers in two dense matrices, which BLAS multiplies before a kernel has started
 _HEAVY = 0.1  # share of the graphs that have a column from which BLAS is faster
 
 
@@ -143,6 +143,14 @@ class SparseProfiles(Profiles):
         ]
         return SparseProfiles(blocks, np.concatenate([each.exponents for each in every]))
 
+    def iterations(self, count: int) -> SparseProfiles:
+        return SparseProfiles(self.blocks[:count], self.exponents)
+
+    @property
+    def size(self) -> int:
+        """Number of counts."""
+        return sum(counts.size for counts in chain(*self.blocks))
+
     def block(self, iteration: int, length: int) -> sp.csr_array:
         return self._block_like(iteration, length, self._powers(length), self)
 
@@ -203,26 +211,13 @@ class SparseProfiles(Profiles):
         return K, np.zeros(K.shape)
 
     def grams(self, other: SparseProfiles | None = None) -> NDArray[np.float64]:
-        """Gram matrices of every block alone.
+        self._number(self if other is None else other)
+        return super().grams(other)
 
-        Parameters
-        ----------
-        other : SparseProfiles or None, default=None
-            The other graphs; None means these.
-
-        Returns
-        -------
-        ndarray of shape (n_iterations * n_lengths, n_graphs, n_others)
-            The Gram matrices.
-        """
-        right = self if other is None else other
-        self._number(right)
-        grams = []
-        for place in self._places:
-            theirs = right.block(*place)
-            ours = theirs if right is self else self._block_like(*place, self._powers(place[1]), right)
-            grams.append(_summed_gram([ours], None if right is self else [theirs]))
-        return np.array(grams)
+    def _block_gram(self, place: tuple[int, int], other: SparseProfiles) -> NDArray[np.float64]:
+        theirs = other.block(*place)
+        ours = theirs if other is self else self._block_like(*place, self._powers(place[1]), other)
+        return _summed_gram([ours], None if other is self else [theirs])
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.zeros(len(self))

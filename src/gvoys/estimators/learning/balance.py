@@ -1,30 +1,33 @@
-"""From blocks to features in which every walk length has the same share."""
+"""From profiles to products in which every walk length has the same share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.estimators.learning.base_kernels import squared_norms
+from gvoys.estimators.learning.base_kernels import Pairs
 from gvoys.estimators.learning.profiler import LabelsAndAttributes
-from gvoys.walks import DenseProfiles
+from gvoys.walks import Profiles
 
-__all__ = ["Balance"]
+__all__ = ["Balance", "BalancedProfiles"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Balance:
     """Weights that give every walk length the same trace over the fitted graphs, Weisfeiler–Lehman iterations added up.
 
-    Features are then half-normalised, K(G, H) / (K(G, G) K(H, H))^(1/4): between counts, which tell sizes apart, and
+    Products are then half-normalised, K(G, H) / (K(G, G) K(H, H))^(1/4): between counts, which tell sizes apart, and
     the cosine, which does not.
     """
 
     n_iterations: int
-    lengths: NDArray[np.float64]  # (max_length + 1,)
-    attributes: NDArray[np.float64] | None  # (2,)
+    lengths: Array  # (max_length + 1,)
+    attributes: Array | None  # (2,)
 
     @classmethod
     def fitted(cls, profiles: LabelsAndAttributes, n_iterations: int) -> Balance:
@@ -35,18 +38,72 @@ class Balance:
         attributes = _equal_shares(profiles.attributes, 1) * (len(lengths) / profiles.attributes.n_lengths)
         return cls(n_iterations, lengths, attributes)
 
+    def of(self, profiles: LabelsAndAttributes) -> BalancedProfiles:
+        """Graphs in the form in which they are compared."""
+        return BalancedProfiles(profiles.iterations(self.n_iterations), self)
+
     def features(self, profiles: LabelsAndAttributes) -> NDArray[np.float32]:
-        """(n_graphs, n_features): dot products are the balanced, half-normalised kernel."""
-        parts = [profiles.labels.iterations(self.n_iterations).features(self.lengths)]
-        if self.attributes is not None and profiles.attributes is not None:
-            parts.append(profiles.attributes.features(self.attributes))
+        """(n_graphs, n_features) of dense profiles: dot products are the balanced, half-normalised kernel."""
+        parts = [part.features(mu) for part, mu in self.parts(profiles.iterations(self.n_iterations))]
         features = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
-        norms = np.sqrt(squared_norms(features))
-        roots = np.sqrt(np.where(norms > 0, norms, 1.0))
+        roots = _roots(np.einsum("nw,nw->n", features, features, dtype=np.float64))
         return np.divide(features, roots[:, None], dtype=np.float32, casting="same_kind")
 
+    def parts(self, profiles: LabelsAndAttributes) -> list[tuple[Any, Array]]:
+        """Profiles by labels and by attributes, where they count, each with its weights."""
+        parts: list[tuple[Any, Array]] = [(profiles.labels, self.lengths)]
+        if self.attributes is not None:
+            parts.append((profiles.attributes, self.attributes))
+        return parts
 
-def _equal_shares(profiles: DenseProfiles, n_iterations: int) -> NDArray[np.float64]:
+
+@dataclass(frozen=True)
+class BalancedProfiles:
+    """Graphs whose balanced, half-normalised products with others can be computed."""
+
+    profiles: LabelsAndAttributes
+    balance: Balance
+
+    def __len__(self) -> int:
+        return len(self.profiles)
+
+    def take(self, graphs: Any) -> BalancedProfiles:
+        """Some of the graphs."""
+        return BalancedProfiles(self.profiles.take(graphs), self.balance)
+
+    def pairs(self, others: BalancedProfiles | None = None) -> Pairs:
+        """These graphs beside others, or beside themselves.
+
+        In double precision: a product in single precision depends on the shape of the matrix it is computed in, and
+        with it a prediction would depend on the other graphs of the call.
+        """
+        right = self if others is None else others
+        inner = sum(
+            ours.gram(mu, None if others is None else theirs)
+            for (ours, mu), (theirs, _) in zip(self._parts, right._parts, strict=True)
+        )
+        squares = self._squares()
+        sides = (squares, squares if others is None else right._squares())
+        roots = [_roots(each) for each in sides]
+        inner /= roots[0][:, None]
+        inner /= roots[1]
+        return Pairs(inner, *(each / root**2 for each, root in zip(sides, roots, strict=True)))
+
+    def _squares(self) -> Array:
+        """K(G, G) before half-normalisation."""
+        return np.asarray(sum(part.diagonal(mu) for part, mu in self._parts))
+
+    @property
+    def _parts(self) -> list[tuple[Any, Array]]:
+        return self.balance.parts(self.profiles)
+
+
+def _roots(squares: Array) -> Array:
+    """K(G, G)^(1/4), and 1 for graphs without walks."""
+    return np.sqrt(np.sqrt(np.where(squares > 0, squares, 1.0)))
+
+
+def _equal_shares(profiles: Profiles, n_iterations: int) -> Array:
     """1 / trace of each length's kernel over the first iterations, and 0 for lengths that no walk has."""
     traces = profiles.diagonals()[:n_iterations].sum(axis=0).mean(axis=1)
     return np.where(traces > 0, 1.0 / np.where(traces > 0, traces, 1.0), 0.0)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KERNELS", "BaseKernel", "Nystroem", "Pairs", "nearest_by", "squared_norms"]
+__all__ = ["KERNELS", "BaseKernel", "HasPairs", "Nystroem", "Pairs", "nearest_by"]
 
 _SAMPLE = 2000  # graphs whose distances tell the median
-_COLUMNS = 2048  # features that are multiplied at once
 _SAME = 1e-6  # of their squared lengths: what float32 leaves of the squared distance of equal graphs
 
 # kernels of a distance, in units
@@ -26,27 +26,22 @@ _OF_DISTANCE: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = 
 KERNELS = ("linear", *_OF_DISTANCE)
 
 
+class HasPairs(Protocol):
+    """Graphs that can be compared with others like them."""
+
+    def __len__(self) -> int: ...
+
+    def pairs(self, others: Any = None) -> Pairs:
+        """These graphs beside others, or beside themselves."""
+
+
 @dataclass(frozen=True)
 class Pairs:
-    """What any kernel needs to know of pairs of graphs: inner products and squared lengths of their features.
-
-    In double precision: a product in single precision depends on the shape of the matrix it is computed in, and with
-    it a prediction would depend on the other graphs of the call.
-    """
+    """What any kernel needs to know of pairs of graphs: inner products and squared lengths of their features."""
 
     inner: NDArray[np.float64]  # (n_left, n_right)
     left: NDArray[np.float64]  # (n_left,)
     right: NDArray[np.float64]  # (n_right,)
-
-    @classmethod
-    def between(cls, left: NDArray[np.float32], right: NDArray[np.float32]) -> Pairs:
-        """Some columns at a time, so that no copy of all features is made."""
-        inner = np.zeros((len(left), len(right)))
-        for begin in range(0, left.shape[1], _COLUMNS):
-            ours = left[:, begin : begin + _COLUMNS].astype(np.float64)
-            inner += ours @ (ours if left is right else right[:, begin : begin + _COLUMNS].astype(np.float64)).T
-        squares = squared_norms(left)
-        return cls(inner, squares, squares if left is right else squared_norms(right))
 
     def sample(self, most: int) -> Pairs:
         """At most this many graphs of those that were paired with themselves, spread evenly."""
@@ -96,23 +91,18 @@ class Nystroem:
     """Nyström features: K(G, landmarks) K(landmarks, landmarks)^(-1/2), whose products approximate the kernel."""
 
     kernel: BaseKernel
-    features: NDArray[np.float32]  # (n_landmarks, n_features)
+    landmarks: HasPairs
     root: NDArray[np.float64]  # (n_landmarks, n_landmarks)
 
     @classmethod
-    def fitted(cls, kernel: BaseKernel, features: NDArray[np.float32]) -> Nystroem:
-        values, vectors = np.linalg.eigh(kernel.gram(Pairs.between(features, features)))
+    def fitted(cls, kernel: BaseKernel, landmarks: HasPairs) -> Nystroem:
+        values, vectors = np.linalg.eigh(kernel.gram(landmarks.pairs()))
         kept = values > 1e-9 * values.max()  # landmarks that are alike add nothing but noise
-        return cls(kernel, features, vectors[:, kept] / np.sqrt(values[kept]))
+        return cls(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
 
-    def embed(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    def embed(self, graphs: HasPairs) -> NDArray[np.float64]:
         """(n_graphs, at most n_landmarks)."""
-        return self.kernel.gram(Pairs.between(features, self.features)) @ self.root
-
-
-def squared_norms(features: NDArray[np.float32]) -> NDArray[np.float64]:
-    """|x|^2 of each row, (n,)."""
-    return np.einsum("nw,nw->n", features, features, dtype=np.float64)
+        return self.kernel.gram(graphs.pairs(self.landmarks)) @ self.root
 
 
 def nearest_by(cosines: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

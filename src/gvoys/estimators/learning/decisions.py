@@ -1,4 +1,4 @@
-"""What is kept of scikit-learn's trained models: a few arrays, which a file can hold and any version can read."""
+"""What is kept of trained models: a few arrays, which a file can hold and any version can read."""
 
 from __future__ import annotations
 
@@ -18,38 +18,20 @@ Array = NDArray[np.float64]
 class SupportVectors:
     """A trained support vector machine: one decision for each pair of classes, and votes over several."""
 
-    places: NDArray[np.int64]  # (n_vectors,), among the fitted graphs, class by class
-    counts: NDArray[np.int64]  # (n_classes,), how many there are of each class
-    weights: Array  # (n_classes - 1, n_vectors)
+    places: NDArray[np.int64]  # (n_vectors,), among the fitted graphs
+    weights: Array  # (n_pairs, n_vectors), for classes i and j, i < j
     intercepts: Array  # (n_pairs,)
-
-    @classmethod
-    def of(cls, svc: Any) -> SupportVectors:
-        """Of scikit-learn's SVC with a precomputed kernel."""
-        places, counts = svc.support_.astype(np.int64), svc.n_support_.astype(np.int64)
-        return cls(places, counts, svc.dual_coef_.copy(), svc.intercept_.copy())
+    n_classes: int
 
     def decide(self, K: Array) -> Array:
         """Confidence by kernel values with the fitted graphs: for the second class, or for each of several."""
-        K = K[:, self.places]
-        if len(self.counts) == 2:
-            return np.asarray(K @ self.weights[0] + self.intercepts[0])
-        return self._vote([K @ weights + shift for weights, shift in zip(self._pairs(), self.intercepts, strict=True)])
+        decisions = K[:, self.places] @ self.weights.T + self.intercepts
+        return -decisions[:, 0] if self.n_classes == 2 else self._vote(decisions)
 
-    def _pairs(self) -> list[Array]:
-        """Weights of all vectors in the decision between classes i and j, for i < j."""
-        of = np.repeat(np.arange(len(self.counts)), self.counts)
-        first, second = np.triu_indices(len(self.counts), 1)
-        return [
-            np.where(of == i, self.weights[j - 1], 0.0) + np.where(of == j, self.weights[i], 0.0)
-            for i, j in zip(first, second, strict=True)
-        ]
-
-    def _vote(self, decisions: list[Array]) -> Array:
+    def _vote(self, decisions: Array) -> Array:
         """One vote per pair of classes, and sums of decisions where votes are equal."""
-        shape = (len(decisions[0]), len(self.counts))
-        votes, sums = np.zeros(shape), np.zeros(shape)
-        for i, j, decision in zip(*np.triu_indices(len(self.counts), 1), decisions, strict=True):
+        votes, sums = np.zeros((2, len(decisions), self.n_classes))
+        for i, j, decision in zip(*np.triu_indices(self.n_classes, 1), decisions.T, strict=True):
             sums[:, i] += decision
             sums[:, j] -= decision
             votes[:, i] += decision >= 0

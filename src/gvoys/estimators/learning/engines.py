@@ -1,4 +1,4 @@
-"""What decides by features: a support vector machine on the Gram matrix, or a linear model on Nyström features."""
+"""What decides on graphs: a support vector machine on the Gram matrix, or a linear model on Nyström features."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
 
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs, nearest_by
+from gvoys.estimators.learning.base_kernels import BaseKernel, HasPairs, Nystroem, Pairs, nearest_by
 from gvoys.estimators.learning.decisions import Logistic, SupportVectors
+from gvoys.estimators.learning.machines import train
 from gvoys.estimators.learning.targets import Targets
 from gvoys.estimators.progress import SILENT, Progress
 
 __all__ = ["Engine", "Judgement", "KernelMachine", "LinearMachine", "Training"]
-
-Features = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -33,15 +31,15 @@ class Judgement:
 
 
 class Engine(Protocol):
-    """Decisions on graphs by their features, (n_graphs, n_features)."""
+    """Decisions on graphs."""
 
-    def decide(self, features: Features) -> NDArray[np.float64]:
+    def decide(self, graphs: HasPairs) -> NDArray[np.float64]:
         """Confidence for the second class, (n_graphs,), or for each of several, (n_graphs, n_classes)."""
 
-    def probabilities(self, features: Features) -> NDArray[np.float64]:
+    def probabilities(self, graphs: HasPairs) -> NDArray[np.float64]:
         """(n_graphs, n_classes)."""
 
-    def judge(self, features: Features) -> Judgement:
+    def judge(self, graphs: HasPairs) -> Judgement:
         """Both, and the nearest fitted graphs where they are known."""
 
 
@@ -55,11 +53,9 @@ class Training:
     seed: int
     progress: Progress = SILENT
 
-    def machine(self, K: NDArray[np.float64], targets: Targets) -> SVC:
-        """A support vector machine on a Gram matrix."""
-        class_weight, weights = targets.balanced(self.class_weight)
-        svc = SVC(kernel="precomputed", C=self.C, class_weight=class_weight)
-        return svc.fit(K, targets.codes, sample_weight=weights)
+    def machine(self, K: NDArray[np.float64], rows: NDArray[np.int64], targets: Targets) -> SupportVectors:
+        """A support vector machine on some graphs of a Gram matrix."""
+        return train(K, rows, targets, (self.C,), self.class_weight)[0]
 
 
 @dataclass(frozen=True)
@@ -67,33 +63,42 @@ class KernelMachine:
     """A support vector machine on kernel values between new and fitted graphs."""
 
     kernel: BaseKernel
-    fitted: Features
+    fitted: HasPairs
     vectors: SupportVectors
     calibration: Logistic | None  # None: a class has a single graph
 
     @classmethod
     def trained(
-        cls, kernel: BaseKernel, features: Features, pairs: Pairs, targets: Targets, how: Training
+        cls,
+        kernel: BaseKernel,
+        fitted: HasPairs,
+        pairs: Pairs,
+        targets: Targets,
+        how: Training,
+        left_out: NDArray[np.float64] | None = None,
     ) -> KernelMachine:
-        """On the Gram matrix of the fitted graphs, `pairs` with themselves."""
+        """On the Gram matrix of the fitted graphs, `pairs` with themselves.
+
+        `left_out` are decisions on each by a machine that had not seen it, where they are known.
+        """
         K = kernel.gram(pairs)
         with how.progress.running("training"):
-            vectors = SupportVectors.of(how.machine(K, targets))
-        return cls(kernel, features, vectors, _calibrate(K, targets, how))
+            vectors = how.machine(K, np.arange(len(K)), targets)
+        return cls(kernel, fitted, vectors, _calibrated(K, targets, how, left_out))
 
-    def decide(self, features: Features) -> NDArray[np.float64]:
+    def decide(self, graphs: HasPairs) -> NDArray[np.float64]:
         """By kernel values with the fitted graphs."""
-        return self.vectors.decide(self.kernel.gram(Pairs.between(features, self.fitted)))
+        return self.vectors.decide(self.kernel.gram(graphs.pairs(self.fitted)))
 
-    def probabilities(self, features: Features) -> NDArray[np.float64]:
+    def probabilities(self, graphs: HasPairs) -> NDArray[np.float64]:
         """Calibrated on graphs that a machine had not seen."""
         if self.calibration is None:
             raise ParameterError("a class has only one graph, so that probabilities cannot be calibrated; use predict")
-        return self.calibration.probabilities(_as_rows(self.decide(features)))
+        return self.calibration.probabilities(_as_rows(self.decide(graphs)))
 
-    def judge(self, features: Features) -> Judgement:
+    def judge(self, graphs: HasPairs) -> Judgement:
         """By one product with the fitted graphs."""
-        pairs = Pairs.between(features, self.fitted)
+        pairs = graphs.pairs(self.fitted)
         decisions = self.vectors.decide(self.kernel.gram(pairs))
         calibration = self.calibration
         known = None if calibration is None else calibration.probabilities(_as_rows(decisions))
@@ -105,19 +110,26 @@ def _as_rows(decisions: NDArray[np.float64]) -> NDArray[np.float64]:
     return decisions[:, None] if decisions.ndim == 1 else decisions
 
 
-def _calibrate(K: NDArray[np.float64], targets: Targets, how: Training) -> Logistic | None:
+def _calibrated(
+    K: NDArray[np.float64], targets: Targets, how: Training, left_out: NDArray[np.float64] | None
+) -> Logistic | None:
     """Probabilities from decision values of graphs that the machine had not seen."""
-    sizes = np.bincount(targets.codes)
-    if sizes.min() < 2:
+    if np.bincount(targets.codes).min() < 2:
         return None
-    n_folds = max(min(how.n_folds, int(sizes.min())), 2)
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=how.seed).split(K, targets.codes)
-    decisions = np.empty((len(K), 1 if len(sizes) == 2 else len(sizes)))
-    for train, test in how.progress.track(folds, "calibrating", n_folds):
-        svc = how.machine(K[np.ix_(train, train)], targets.take(train))
-        decisions[test] = _as_rows(svc.decision_function(K[np.ix_(test, train)]))
+    decisions = _as_rows(_leave_out(K, targets, how) if left_out is None else left_out)
     model = LogisticRegression(max_iter=1000)
     return Logistic.of(model.fit(decisions, targets.codes, sample_weight=targets.weights))
+
+
+def _leave_out(K: NDArray[np.float64], targets: Targets, how: Training) -> NDArray[np.float64]:
+    """Decisions on each graph by a machine that has not seen it."""
+    sizes = np.bincount(targets.codes)
+    n_folds = max(min(how.n_folds, int(sizes.min())), 2)
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=how.seed).split(K, targets.codes)
+    decisions = np.empty(len(K) if len(sizes) == 2 else (len(K), len(sizes)))
+    for known, test in how.progress.track(folds, "calibrating", n_folds):
+        decisions[test] = how.machine(K, known, targets).decide(K[test])
+    return decisions
 
 
 @dataclass(frozen=True)
@@ -144,24 +156,24 @@ class LinearMachine:
         with how.progress.running("training"):
             return cls(nystroem, Logistic.of(model.fit(embedded, targets.codes, sample_weight=weights)))
 
-    def learned(self, features: Features, targets: Targets, n_classes: int) -> LinearMachine:
+    def learned(self, graphs: HasPairs, targets: Targets, n_classes: int) -> LinearMachine:
         """The same after some more graphs."""
         assert self.learner is not None
-        embedded, classes = self.nystroem.embed(features), np.arange(n_classes)
+        embedded, classes = self.nystroem.embed(graphs), np.arange(n_classes)
         self.learner.partial_fit(embedded, targets.codes, classes, sample_weight=targets.weights)
         return replace(self, model=Logistic.of(self.learner, one_by_one=True))
 
-    def decide(self, features: Features) -> NDArray[np.float64]:
+    def decide(self, graphs: HasPairs) -> NDArray[np.float64]:
         """Linear in the Nyström features."""
-        return self._model().decide(self.nystroem.embed(features))
+        return self._model().decide(self.nystroem.embed(graphs))
 
-    def probabilities(self, features: Features) -> NDArray[np.float64]:
+    def probabilities(self, graphs: HasPairs) -> NDArray[np.float64]:
         """The model's own."""
-        return self._model().probabilities(self.nystroem.embed(features))
+        return self._model().probabilities(self.nystroem.embed(graphs))
 
-    def judge(self, features: Features) -> Judgement:
+    def judge(self, graphs: HasPairs) -> Judgement:
         """The fitted graphs are not kept."""
-        embedded, model = self.nystroem.embed(features), self._model()
+        embedded, model = self.nystroem.embed(graphs), self._model()
         return Judgement(model.decide(embedded), model.probabilities(embedded))
 
     def _model(self) -> Logistic:

@@ -13,7 +13,7 @@ from gvoys.estimators.learning.inputs import check_has_labels
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES, Labels
 from gvoys.threads import threads
-from gvoys.walks import DenseProfiles, Sketch, Walk
+from gvoys.walks import DenseProfiles, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.checks import check_count, is_auto
 
 __all__ = ["LabelsAndAttributes", "Profiler"]
@@ -23,6 +23,9 @@ _WIDTHS = (512, 1024)
 _DENSE = 3.0  # mean degree from which backtracking walks are counted
 _ATTRIBUTE_LENGTH = 1  # longer walks add nothing where attributes tell nodes apart
 _BANDWIDTH = 0.5  # of the root of the number of attributes, all of variance one
+_SAMPLE = 32  # graphs by whose label sequences the method is chosen
+_FEWER = 4  # times; a number of a sparse profile costs about as much as so many of a dense one
+_BUDGET = 100_000_000  # states of label sequences that fit into memory
 _CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
 
 
@@ -30,7 +33,7 @@ _CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
 class LabelsAndAttributes:
     """Profiles by labels, and by attributes where they count."""
 
-    labels: DenseProfiles
+    labels: DenseProfiles | SparseProfiles
     attributes: DenseProfiles | None = None
 
     def __len__(self) -> int:
@@ -41,6 +44,10 @@ class LabelsAndAttributes:
         attributes = None if self.attributes is None else self.attributes.take(graphs)
         return LabelsAndAttributes(self.labels.take(graphs), attributes)
 
+    def iterations(self, count: int) -> LabelsAndAttributes:
+        """Labels after the first Weisfeiler–Lehman iterations alone."""
+        return LabelsAndAttributes(self.labels.iterations(count), self.attributes)
+
 
 @dataclass(frozen=True)
 class Profiler:
@@ -48,12 +55,15 @@ class Profiler:
 
     labels: str
     walk: Walk
-    method: Sketch
+    sketch: Sketch
+    method: Sequences | Sketch
     centre: NDArray[np.float64] | None = None
     deviation: NDArray[np.float64] | None = None
 
     @classmethod
-    def fitted(cls, batch: GraphBatch, walk: Walk, *, labels: Any, n_components: Any, seed: int) -> Profiler:
+    def fitted(
+        cls, batch: GraphBatch, walk: Walk, *, labels: Any, n_components: Any, seed: int, method: Any = "auto"
+    ) -> Profiler:
         """Choose what "auto" leaves open in `walk`, and keep the scales of the attributes."""
         labels = _choose_labels(batch, labels)
         node, edge = (True, False) if labels == "degree" else LABEL_CHOICES[labels]
@@ -65,15 +75,39 @@ class Profiler:
             backtrack=_choose_backtrack(batch, walk.backtrack),
             attribute_bandwidth=bandwidth,
         )
-        method = Sketch(_choose_width(batch, n_components), seed)
-        return cls(labels, chosen.checked(batch), method, centre, deviation)
+        chosen, sketch = chosen.checked(batch), Sketch(_choose_width(batch, n_components), seed)
+        unfit = cls(labels, chosen, sketch, sketch, centre, deviation)
+        return replace(unfit, method=unfit._choose_method(batch, method))
 
     def profile(self, batch: GraphBatch, n_jobs: int | None = None) -> LabelsAndAttributes:
         """Profiles of any graphs: a function of each graph alone."""
         batch = self._labelled(batch)
         with threads(n_jobs):
-            labels = self.method.profile(batch, replace(self.walk, attribute_bandwidth=None))
-            return LabelsAndAttributes(labels, self._attributes(batch))
+            return LabelsAndAttributes(self.method.profile(batch, self._by_labels), self._attributes(batch))
+
+    def in_sketches(self) -> Profiler:
+        """The same with profiles of fixed width."""
+        return replace(self, method=self.sketch)
+
+    @property
+    def _by_labels(self) -> Walk:
+        return replace(self.walk, attribute_bandwidth=None)
+
+    def _choose_method(self, batch: GraphBatch, method: Any) -> Sequences | Sketch:
+        """Exact counts where they are fewer than a sketch's numbers by far, by a sample of the graphs."""
+        if method == Sketch.name:
+            return self.sketch
+        if method == Sequences.name:
+            return Sequences(budget=_BUDGET)
+        if not is_auto(method):
+            raise ParameterError(f"method must be 'auto', 'sequences' or 'sketch', not {method!r}")
+        sample = self._labelled(batch[np.unique(np.linspace(0, max(len(batch) - 1, 0), _SAMPLE).astype(np.int64))])
+        most = len(sample) * self.walk.n_iterations * self.walk.n_lengths * self.sketch.n_components // _FEWER
+        try:
+            counted = Sequences(budget=max(most, 1)).profile(sample, self._by_labels)
+        except UnsupportedError:
+            return self.sketch
+        return Sequences(budget=_BUDGET) if counted.size <= most else self.sketch
 
     def _labelled(self, batch: GraphBatch) -> GraphBatch:
         if self.labels == "degree":
@@ -91,7 +125,7 @@ class Profiler:
             )
         scaled = replace(batch, node_attributes=(held - self.centre) / self.deviation)
         walk = replace(self.walk, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
-        return replace(self.method, n_components=2 * self.method.n_components).profile(scaled, walk)
+        return replace(self.sketch, n_components=2 * self.sketch.n_components).profile(scaled, walk)
 
 
 def _choose_labels(batch: GraphBatch, labels: Any) -> str:

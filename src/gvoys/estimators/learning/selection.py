@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby, product
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 
 from gvoys.estimators.learning.engines import Training
+from gvoys.estimators.learning.machines import train
 from gvoys.estimators.learning.targets import Targets
-from gvoys.estimators.progress import SILENT
+from gvoys.threads import n_threads, threads
 
 __all__ = ["DEFAULT", "Candidate", "Choice", "choose", "corrected_error", "subsample"]
 
@@ -21,6 +23,11 @@ DEFAULT = "matern12"  # the base kernel that is taken unless another is better
 _FEW = 500  # graphs below which folds are repeated, since one split says little
 _REPEATS = 3
 _ENOUGH = 1500  # graphs that are enough to choose by
+_TOLERANCE = 1e-2  # of machines that are compared; they take half of the time
+_GO_ON = 3  # one candidate in so many goes on where folds are repeated
+
+Array = NDArray[np.float64]
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # graphs to train on, and graphs to try
 
 
 @dataclass(frozen=True)
@@ -52,42 +59,93 @@ def subsample(y: NDArray[Any], seed: int) -> NDArray[np.int64]:
 
 
 def choose(
-    grams: dict[tuple[int, str], NDArray[np.float64]],
-    targets: Targets,
-    Cs: tuple[float, ...],
-    how: Training,
-    n_jobs: int | None,
-) -> Choice:
-    """The default (most iterations, Matérn 1/2, C nearest 10) unless another is better by over one standard error."""
+    grams: dict[tuple[int, str], Array], targets: Targets, Cs: tuple[float, ...], how: Training, n_jobs: int | None
+) -> tuple[Choice, Array | None]:
+    """The default (most iterations, Matérn 1/2, C nearest 10) unless another is better by over one standard error.
+
+    Where folds are repeated, only the best third goes on after the first round. Also returned are the decisions on
+    every graph by a machine that had not seen it; None where nothing was to be chosen.
+    """
     candidates = [Candidate(refine, kernel, C) for refine, kernel in grams for C in Cs]
-    default = min(
-        range(len(candidates)),
-        key=lambda i: (candidates[i].kernel != DEFAULT, -candidates[i].refine, abs(np.log10(candidates[i].C) - 1)),
-    )
+    default = min(candidates, key=lambda c: (c.kernel != DEFAULT, -c.refine, abs(np.log10(c.C) - 1)))
     sizes = np.unique(targets.codes, return_counts=True)[1]
     # nothing to choose, or folds that would be left with a single class
     if len(candidates) == 1 or np.sort(sizes)[-2] < 2:
-        return Choice(**vars(candidates[default]), score=float("nan"), scores={})
-    splits = _splits(targets.codes, int(sizes.min()), how)
-    rows = []
-    with Parallel(n_jobs=n_jobs, prefer="threads") as run:
-        for c in how.progress.track(candidates, "choosing", len(candidates)):
-            K, training = grams[c.refine, c.kernel], replace(how, C=c.C, progress=SILENT)
-            rows.append(run(delayed(_score)(K, targets, split, training) for split in splits))
-    scores = np.array(rows)
-    means = scores.mean(axis=1)
-    best = int(means.argmax())
+        return Choice(**vars(default), score=float("nan"), scores={}), None
+    folds, repeats = _splits(targets.codes, int(sizes.min()), how)
+    judge = _Judge(grams, targets, how, n_jobs)
+    decisions = judge.decide(candidates, folds, "choosing")
+    scores = judge.score(decisions, folds)
+    kept = sorted(candidates, key=lambda c: -scores[c].mean())[: max(len(candidates) // _GO_ON, 1)]
+    if repeats:
+        kept = [c for c in candidates if c in (default, *kept)]
+        more = judge.score(judge.decide(kept, repeats, "repeating"), repeats)
+        scores |= {c: np.concatenate([scores[c], more[c]]) for c in kept}
+    best = max(kept, key=lambda c: scores[c].mean())
     ahead = scores[best] - scores[default]
-    if ahead.mean() <= corrected_error(ahead, len(splits[0][1]) / len(splits[0][0])):
+    if ahead.mean() <= corrected_error(ahead, len(folds[0][1]) / len(folds[0][0])):
         best = default
-    return Choice(
-        **vars(candidates[best]),
-        score=float(means[best]),
-        scores={candidate: float(mean) for candidate, mean in zip(candidates, means, strict=True)},
-    )
+    means = {c: float(scores[c].mean()) for c in candidates}
+    choice = Choice(**vars(best), score=means[best], scores=means)
+    return choice, _by_graph(decisions[best], folds, len(targets.codes))
 
 
-def corrected_error(differences: NDArray[np.float64], ratio: float) -> float:
+@dataclass(frozen=True)
+class _Judge:
+    """Trains machines of candidates on some graphs, and tries them on the others."""
+
+    grams: dict[tuple[int, str], Array]
+    targets: Targets
+    how: Training
+    n_jobs: int | None
+
+    def decide(self, candidates: list[Candidate], splits: list[Split], step: str) -> dict[Candidate, list[Array]]:
+        """Decisions of each candidate on the graphs that every split leaves out."""
+        by_gram = [list(group) for _, group in groupby(candidates, lambda c: (c.refine, c.kernel))]
+        tasks = list(product(by_gram, splits))
+        with threads(self.n_jobs), ThreadPoolExecutor(n_threads()) as pool:
+            made = pool.map(lambda task: self._decide_once(*task), tasks)
+            found = list(self.how.progress.track(made, step, len(tasks)))
+        out: dict[Candidate, list[Array]] = {candidate: [] for candidate in candidates}
+        for (group, _), decisions in zip(tasks, found, strict=True):
+            for candidate, each in zip(group, decisions, strict=True):
+                out[candidate].append(each)
+        return out
+
+    def _decide_once(self, group: list[Candidate], split: Split) -> list[Array]:
+        """By candidates that share a Gram matrix."""
+        (known, test), K = split, self.grams[group[0].refine, group[0].kernel]
+        machines = train(
+            K, known, self.targets, [candidate.C for candidate in group], self.how.class_weight, _TOLERANCE
+        )
+        return [machine.decide(K[test]) for machine in machines]
+
+    def score(self, decisions: dict[Candidate, list[Array]], splits: list[Split]) -> dict[Candidate, Array]:
+        """Share of the graphs that each candidate puts into their class, split by split."""
+        return {
+            candidate: np.array([self._score(*each) for each in zip(found, splits, strict=True)])
+            for candidate, found in decisions.items()
+        }
+
+    def _score(self, decisions: Array, split: Split) -> float:
+        unseen = self.targets.take(split[1])
+        found = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(np.int64)
+        classes = np.unique(self.targets.codes[split[0]])  # those that the machine has seen
+        return float(np.average(classes[found] == unseen.codes, weights=unseen.weights))
+
+
+def _by_graph(decisions: list[Array], folds: list[Split], n_graphs: int) -> Array | None:
+    """The decision on every graph by the machine that had not seen it; None if some machine has not seen a class."""
+    widths = {each.shape[1:] for each in decisions}
+    if len(widths) > 1:
+        return None
+    out = np.empty((n_graphs, *widths.pop()))
+    for found, (_, test) in zip(decisions, folds, strict=True):
+        out[test] = found
+    return out
+
+
+def corrected_error(differences: Array, ratio: float) -> float:
     """Standard error of a mean over folds whose training sets overlap: Nadeau and Bengio's correction.
 
     `ratio` is the number of test graphs by that of training graphs.
@@ -95,20 +153,12 @@ def corrected_error(differences: NDArray[np.float64], ratio: float) -> float:
     return float(differences.std(ddof=1) * np.sqrt(1.0 / len(differences) + ratio))
 
 
-def _splits(y: NDArray[Any], smallest: int, how: Training) -> list[Any]:
-    folds = RepeatedStratifiedKFold(
-        n_splits=max(min(how.n_folds, smallest), 2),
-        n_repeats=_REPEATS if len(y) < _FEW else 1,
-        random_state=how.seed,
-    )
+def _splits(y: NDArray[Any], smallest: int, how: Training) -> tuple[list[Split], list[Split]]:
+    """The folds, and further ones where there are few graphs."""
+    n_folds = max(min(how.n_folds, smallest), 2)
+    n_repeats = _REPEATS if len(y) < _FEW else 1
+    splits = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=how.seed)
     with warnings.catch_warnings():  # of a class with one graph the learner itself warns
         warnings.filterwarnings("ignore", "The least populated class")
-        return list(folds.split(y, y))
-
-
-def _score(K: NDArray[np.float64], targets: Targets, split: Any, how: Training) -> float:
-    train, test = split
-    unseen = targets.take(test)
-    model = how.machine(K[np.ix_(train, train)], targets.take(train))
-    right = model.predict(K[np.ix_(test, train)]) == unseen.codes
-    return float(np.average(right, weights=unseen.weights))  # as model.score does, without its checks
+        found = list(splits.split(y, y))
+    return found[:n_folds], found[n_folds:]

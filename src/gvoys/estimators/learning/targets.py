@@ -37,6 +37,18 @@ class Targets:
         """Those of some of the graphs."""
         return Targets(self.codes[graphs], None if self.weights is None else self.weights[graphs])
 
+    def graph_weights(self, class_weight: Any) -> NDArray[np.float64]:
+        """Weight of each graph, with that of its class: a dictionary by codes, "balanced" or None."""
+        weights = np.ones(len(self.codes)) if self.weights is None else self.weights
+        if class_weight is None:
+            return weights
+        if isinstance(class_weight, str):
+            totals = np.bincount(self.codes, weights)
+            shares = weights.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
+        else:
+            shares = np.array([class_weight.get(code, 1.0) for code in range(int(self.codes.max()) + 1)])
+        return weights * shares[self.codes]
+
     def balanced(self, class_weight: Any) -> tuple[Any, NDArray[np.float64] | None]:
         """Weights of classes and of graphs as scikit-learn takes them.
 

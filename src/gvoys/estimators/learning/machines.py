@@ -1,0 +1,80 @@
+"""Training of support vector machines on a Gram matrix.
+
+Why not scikit-learn's: it takes 1.2 ms for 135 graphs, of which 0.8 ms are checks and copies, and Python's lock for as
+long; this takes 0.1 ms, goes on from one C to the next, and leaves the lock to other threads. Tests hold its decisions
+to scikit-learn's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys._kernels.cpu.support_vectors import train_machines
+from gvoys.estimators.learning.decisions import SupportVectors
+from gvoys.estimators.learning.targets import Targets
+
+__all__ = ["train"]
+
+Array = NDArray[np.float64]
+
+
+def train(
+    K: Array,
+    rows: NDArray[np.int64],
+    targets: Targets,
+    Cs: Sequence[float],
+    class_weight: Any = None,
+    tolerance: float = 1e-3,
+) -> list[SupportVectors]:
+    """Train one machine for each C on some graphs.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_graphs, n_graphs)
+        Gram matrix.
+    rows : ndarray of int
+        Graphs to train on.
+    targets : Targets
+        Classes and weights of all graphs.
+    Cs : sequence of float
+        Penalties, in increasing order.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class by its code.
+    tolerance : float, default=1e-3
+        Of the conditions of optimality; libsvm has the same default.
+
+    Returns
+    -------
+    list of SupportVectors
+        The machines; their classes are those among `rows`, in order.
+    """
+    known = targets.take(rows)
+    classes, codes = np.unique(known.codes, return_inverse=True)
+    bounds = np.outer(np.asarray(Cs, np.float64), known.graph_weights(class_weight))
+    pairs = combinations(range(len(classes)), 2)
+    found = [_train_pair(K, rows, codes, pair, bounds, tolerance) for pair in pairs]
+    of_each = ([(weights[c], intercepts[c]) for weights, intercepts in found] for c in range(len(Cs)))
+    return [_collected(rows, each, len(classes)) for each in of_each]
+
+
+def _train_pair(
+    K: Array, rows: NDArray[np.int64], codes: NDArray[Any], pair: tuple[int, int], bounds: Array, tolerance: float
+) -> tuple[Array, Array]:
+    """Weights of all `rows`, zero for other classes, and intercepts, for each C."""
+    some = np.flatnonzero((codes == pair[0]) | (codes == pair[1]))
+    signs = np.where(codes[some] == pair[0], 1.0, -1.0)
+    found, intercepts = train_machines(K, rows[some], signs, bounds[:, some], tolerance)
+    weights = np.zeros(bounds.shape)
+    weights[:, some] = found
+    return weights, intercepts
+
+
+def _collected(rows: NDArray[np.int64], pairs: list[tuple[Array, Any]], n_classes: int) -> SupportVectors:
+    weights = np.array([weights for weights, _ in pairs])
+    used = weights.any(axis=0)
+    return SupportVectors(rows[used], weights[:, used], np.array([intercept for _, intercept in pairs]), n_classes)
