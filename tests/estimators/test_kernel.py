@@ -101,7 +101,7 @@ def test_what_auto_chooses_and_why():
     assert labelled.method_ == "sequences"
     assert "fit the budget" in repr(labelled.method_)
     dense = gv.datasets.stochastic_block(3, [20, 20], [[0.6, 0.4], [0.4, 0.6]])
-    assert gv.RandomWalkKernel(SERIES, max_length=20).fit(dense).method_ == "sketch"
+    assert gv.RandomWalkKernel(SERIES, max_length=20).fit(dense).method_ == "combined"
     attributes = gv.GraphBatch.from_arrays([[0, 1]], [2], node_attributes=[[0.0], [1.0]])
     assert gv.RandomWalkKernel(SERIES, attribute_bandwidth=1.0).fit(attributes).method_ == "sketch"
 
@@ -119,7 +119,7 @@ def test_what_auto_says_is_never_infinite():
     dense = gv.datasets.erdos_renyi(3, 60, 0.5)
     dense = replace(dense, node_labels=Labels.from_values(np.arange(dense.n_nodes) % 7))
     kernel = gv.RandomWalkKernel(SERIES, max_length=12).fit(dense)
-    assert kernel.method_ == "sketch"
+    assert kernel.method_ == "combined"
     assert "inf" not in kernel.method_.reason
 
 
@@ -194,7 +194,7 @@ def test_one_group_has_no_error_bar():
         (
             {"method": "magic"},
             ParameterError,
-            "method must be 'auto' or one of 'moments', 'sequences', 'sketch', 'voyagers', 'exact'",
+            "method must be 'auto' or one of 'moments', 'sequences', 'sketch', 'voyagers', 'combined', 'exact'",
         ),
         ({"series": 0.1}, ParameterError, "series must be Geometric, Exponential or Coefficients"),
         ({"labels": "all"}, ParameterError, 'labels must be "auto", "node", "edge", "both" or None'),

@@ -1,5 +1,6 @@
 """Exact sequence counts against the definition, and their budget."""
 
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -10,10 +11,10 @@ from pairs import KINDS, random_graph
 import gvoys as gv
 from gvoys import reference
 from gvoys._kernels.cpu.sequences import number_keys
-from gvoys.errors import UnsupportedError
-from gvoys.graphs.labels import combine_hashes, hash_integers, hash_label
+from gvoys.errors import InputWarning, UnsupportedError
+from gvoys.graphs.labels import Labels, combine_hashes, hash_integers, hash_label
 from gvoys.threads import threads
-from gvoys.walks import Walk, arrays, sparse
+from gvoys.walks import Sequences, Walk, arrays, sparse
 from gvoys.walks import sequences as module
 
 
@@ -166,3 +167,18 @@ def test_attributes_are_refused():
     batch = gv.GraphBatch.from_arrays([[0, 1]], [2], node_attributes=[[1.0], [2.0]])
     with pytest.raises(UnsupportedError, match="cannot use node attributes; use method='sketch'"):
         gv.profiles(batch, "sequences", 2, attribute_bandwidth=1.0)
+
+
+def test_a_graph_with_too_many_sequences_keeps_its_short_walks():
+    """The others are counted as if it were not there, and it is named."""
+    few, many = gv.datasets.molecules(6, mean_nodes=8), gv.datasets.erdos_renyi(1, 30, 0.6)
+    many = replace(many, node_labels=Labels.from_values(np.arange(30)), edge_labels=None)
+    batch = gv.GraphBatch.concatenate([replace(few[:3], edge_labels=None), many, replace(few[3:], edge_labels=None)])
+    walk = Walk.on(batch, 4, "node")
+    with pytest.warns(InputWarning, match="graph 3 has [0-9,]+ label sequences of length 3, too many to count"):
+        found = Sequences(per_graph=20_000).profile(batch, walk)
+    expected = Sequences(budget=10**9).profile(batch, walk)
+    for i in range(5):
+        ours, theirs = found.block(0, i).sum(axis=1), expected.block(0, i).sum(axis=1)
+        np.testing.assert_array_equal(np.delete(ours, 3), np.delete(theirs, 3))
+        assert ours[3] == (theirs[3] if i < 3 else 0)

@@ -62,11 +62,12 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     C : float or "auto", default="auto"
         Penalty of the support vector machine; "auto" chooses among 1, 10 and 100.
     n_components : int or "auto", default="auto"
-        Width of the sketch of one length and iteration; "auto" means 512, and 1024 for graphs of over 100 nodes on
+        Width of the sketch of one length and iteration; "auto" means 256, and 512 for graphs of over 100 nodes on
         average.
     method : {"auto", "sequences", "sketch"}, default="auto"
         How walks are counted: exactly, label sequence by label sequence, or in a sketch of `n_components`. "auto"
-        counts exactly where a sample of the graphs has few sequences, as molecules have.
+        counts each iteration up to the length by which a sample of the graphs has few sequences, which in molecules is
+        the longest, and sketches the rest.
     labels : {"auto", "node", "edge", "both", "degree"}, default="auto"
         Labels that are used; "auto" means node labels where there are any, else degrees.
     backtrack : bool or "auto", default="auto"

@@ -16,7 +16,8 @@ from gvoys.estimators.pairs import PairSolver
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
-from gvoys.walks.checks import check_flag, is_auto
+from gvoys.walks.checks import check_count, check_flag, is_auto
+from gvoys.walks.combined import Combined
 from gvoys.walks.method import Choice, Method, check_supports, choose_method
 from gvoys.walks.methods import METHODS, method_named
 from gvoys.walks.profiles import Comparable
@@ -35,11 +36,11 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         The weights of the walk lengths; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
     max_length : int or None, default=8
         Longest walk; None means the infinite series, truncated with an error of at most 1e-9 of a bound on it.
-    method : {"auto", "moments", "sequences", "sketch", "voyagers", "exact"}, default="auto"
-        "moments" is exact and ignores labels, "sequences" is exact and sparse, "sketch" is unbiased, "voyagers" samples
-        walks and is unbiased, "exact" runs a solver on every pair: slow, for checking. "auto" means "moments" if
-        neither labels nor attributes are used, "sequences" if their estimated number fits the budget of states, else
-        "sketch".
+    method : {"auto", "moments", "sequences", "combined", "sketch", "voyagers", "exact"}, default="auto"
+        "moments" is exact and ignores labels, "sequences" is exact and sparse, "sketch" is unbiased, "combined" counts
+        short label sequences and sketches longer ones, "voyagers" samples walks and is unbiased, "exact" runs a solver
+        on every pair: slow, for checking. "auto" means "moments" if neither labels nor attributes are used, "sequences"
+        if their estimated number fits the budget of states, "combined" if some are few, else "sketch".
     n_components : int, default=512
         Width of the sketch of one walk length, or number of walkers per node.
     start : {"uniform", "ones"} or array-like, default="uniform"
@@ -162,7 +163,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             try:
                 self.profiles_ = self._profile(method, batch)
             except UnsupportedError as error:
-                if self.method != "auto" or not isinstance(method, Sequences):
+                if self.method != "auto" or not isinstance(method, (Combined, Sequences)):
                     raise
                 method, reason = self._named("sketch"), str(error)
                 self.profiles_ = self._profile(method, batch)
@@ -229,14 +230,16 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     def _named(self, name: str) -> Method:
         if isinstance(name, str) and name == PairSolver.name:
             return PairSolver(infinite=self.max_length is None)
+        if isinstance(name, str) and name == Combined.name:
+            return Combined(check_count(self.n_components, "n_components"), self.seed_, self.device)
         if not isinstance(name, str) or name not in METHODS:
-            names = ", ".join(map(repr, (*METHODS, PairSolver.name)))
+            names = ", ".join(map(repr, (*METHODS, Combined.name, PairSolver.name)))
             raise ParameterError(f"method must be 'auto' or one of {names}, not {name!r}")
         return method_named(name, self.n_components, self.seed_, self.device, replicates=(0, 1))
 
     def _choose_method(self, batch: GraphBatch) -> tuple[Method, str]:
         if is_auto(self.method):
-            order = [self._named(name) for name in ("moments", "sequences", "sketch")]
+            order = [self._named(name) for name in ("moments", "sequences", "combined", "sketch")]
             method, reason = choose_method(order, self.walk_, batch)
         else:
             method, reason = self._named(self.method), "as asked"
@@ -248,7 +251,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
                     "use another method"
                 )
             reason += "; every value, the diagonal included, comes from two independent replicates of the walks"
-        return method, reason
+        return method.fitted(self.walk_, batch), reason
 
     def _profile(self, method: Method, batch: GraphBatch) -> Comparable:
         """All graphs at once, or in blocks if there is a progress bar to show."""

@@ -30,7 +30,7 @@ from gvoys.estimators.learning.selection import Candidate, Choice
 from gvoys.estimators.regressor import RandomWalkRegressor
 from gvoys.io.container import read_container, write_container
 from gvoys.series import Coefficients, Exponential, Geometric
-from gvoys.walks import DenseProfiles, Moments, Sequences, Sketch, SparseProfiles, Walk
+from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Moments, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.sparse import Counts
 
 __all__ = ["load_model", "write_model"]
@@ -42,6 +42,7 @@ _PLAIN = (
     BaseKernel,
     Candidate,
     Choice,
+    Combined,
     Exponential,
     FeaturePosterior,
     Geometric,
@@ -59,9 +60,10 @@ _PLAIN = (
     Walk,
     WalkBlocks,
 )  # dataclasses, which are made of their fields
-_PARTS = {
+_PARTS: dict[Any, tuple[str, ...]] = {
+    CombinedProfiles: ("exact", "sketches", "rounding"),
     DenseProfiles: ("values", "exponents", "n_iterations", "rounding"),
-    SparseProfiles: ("blocks", "exponents"),
+    SparseProfiles: ("blocks", "exponents", "n_lengths"),
 }  # of profiles
 _LEFT_OUT = ("learner",)  # of a LinearMachine: what is loaded predicts, and does not learn from more graphs
 _PACKAGES = ("gvoys", "numpy", "scipy", "numba", "scikit-learn")
@@ -169,7 +171,7 @@ def _take_apart(value: Any, name: str) -> tuple[str, dict[str, Any]]:
         return kind, value.get_params()
     if isinstance(value, _PLAIN):
         return kind, {each.name: getattr(value, each.name) for each in fields(value) if each.name not in _LEFT_OUT}
-    if isinstance(value, (DenseProfiles, SparseProfiles)):
+    if isinstance(value, tuple(_PARTS)):
         return kind, {each: getattr(value, each) for each in _PARTS[type(value)]}
     if isinstance(value, sp.csr_array):
         names = ("data", "indices", "indptr", "shape")

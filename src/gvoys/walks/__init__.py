@@ -1,5 +1,6 @@
 """From a batch of graphs to profiles: what a walk is, the methods that count walks, and what they make."""
 
+from gvoys.walks.combined import Combined, CombinedProfiles
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.method import Method
 from gvoys.walks.moments import Moments
@@ -11,6 +12,8 @@ from gvoys.walks.voyagers import SampledWalks
 from gvoys.walks.walk import Walk
 
 __all__ = [
+    "Combined",
+    "CombinedProfiles",
     "DenseProfiles",
     "Method",
     "Moments",

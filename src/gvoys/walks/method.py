@@ -89,6 +89,23 @@ class Method(ABC):
         """
         return self.supports(walk, batch)
 
+    def fitted(self, walk: Walk, batch: GraphBatch) -> Any:
+        """The method with what depends on the graphs that it is first used for.
+
+        Parameters
+        ----------
+        walk : Walk
+            What is walked.
+        batch : GraphBatch
+            The graphs.
+
+        Returns
+        -------
+        Method
+            The method by which all later graphs are walked too.
+        """
+        return self
+
     @abstractmethod
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
         """Estimate the work and the memory.

@@ -6,15 +6,16 @@ merged. A sequence is known by a 64-bit hash of its labels, so that graphs profi
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gvoys._kernels.cpu.sequences import Places, count_sequences, pick_length
-from gvoys.errors import UnsupportedError
+from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import combine_hashes, hash_integers
@@ -24,12 +25,19 @@ from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.sparse import Counts, SparseProfiles
 from gvoys.walks.walk import Walk
 
-__all__ = ["STATE_BUDGET", "Sequences"]
+__all__ = ["NO_WAY", "STATE_BUDGET", "Sequences", "count_lengths"]
 
 STATE_BUDGET = 20_000_000  # states of all graphs together at any one length
 _SAMPLE_BUDGET = (STATE_BUDGET // 20, STATE_BUDGET // 5)  # of a sample, at least and at most: the latter takes a second
 _NO_EDGES = np.empty(0, np.uint64)
-_NO_WAY = np.empty((0, 2), np.int64)
+NO_WAY = np.empty((0, 2), np.int64)  # no entries back
+
+
+class _Limits(NamedTuple):
+    """How many states there may be of one length."""
+
+    budget: int
+    per_graph: int | None
 
 
 @dataclass(frozen=True)
@@ -42,11 +50,15 @@ class Sequences(WalkMethod):
         Where to compute; there is nothing yet for "cuda".
     budget : int, default=20000000
         Largest number of states, (node, sequence), of all graphs together at any one length.
+    per_graph : int or None, default=None
+        Number of states of one graph and length beyond which its longer walks are left out, with a warning; None
+        leaves none out, so that the budget raises.
     """
 
     name: ClassVar[str] = "sequences"
     device: str = "cpu"
     budget: int = STATE_BUDGET
+    per_graph: int | None = None
 
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
         if walk.attribute_bandwidth is not None:
@@ -95,8 +107,8 @@ class Sequences(WalkMethod):
         once = replace(walk, node_labels=walk.node_labels or walk.refine > 0, refine=0, start="ones", stop="ones")
         try:
             some = batch[chosen]
-            back = _NO_WAY if walk.backtrack else reverse_entries(some)
-            counts = _count(some, once, np.ones(len(chosen)), budget, back)
+            back = NO_WAY if walk.backtrack else reverse_entries(some)
+            counts = count_lengths(some, once, np.ones(len(chosen)), budget, back)
         except UnsupportedError:
             return Cost(float("inf"), float("inf"))
         states = walk.n_iterations * max(part.size for part in counts) * len(batch) / max(len(chosen), 1)
@@ -109,29 +121,68 @@ class Sequences(WalkMethod):
 
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
-        back = _NO_WAY if walk.backtrack else reverse_entries(batch)  # which no iteration changes
+        back = NO_WAY if walk.backtrack else reverse_entries(batch)  # which no iteration changes
         return [
-            _count(graphs, replace(walk, node_labels=walk.node_labels or round_ > 0), scales, self.budget, back)
+            count_lengths(
+                graphs,
+                replace(walk, node_labels=walk.node_labels or round_ > 0),
+                scales,
+                self.budget,
+                back,
+                self.per_graph,
+            )
             for round_, graphs in enumerate(labelled)
         ]
 
 
-def _count(
-    batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], budget: int, back: NDArray[np.int64]
+def count_lengths(
+    batch: GraphBatch,
+    walk: Walk,
+    scales: NDArray[np.float64],
+    budget: int,
+    back: NDArray[np.int64],
+    per_graph: int | None = None,
 ) -> list[Counts]:
-    """Counts of each length, by the labels as they are; `back` are the entries back, for non-backtracking walks."""
+    """Count the label sequences of each length, by the labels as they are.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    walk : Walk
+        What is walked; its Weisfeiler–Lehman iterations are left aside.
+    scales : ndarray of shape (n_graphs,)
+        Number that each graph's adjacency matrix is divided by.
+    budget : int
+        Largest number of states of one length.
+    back : ndarray of int
+        The entries back, for non-backtracking walks; `NO_WAY` else.
+    per_graph : int or None, default=None
+        Number of states of one graph beyond which its longer walks are left out.
+
+    Returns
+    -------
+    list of Counts
+        The counts of lengths 0 … max_length.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are more states.
+    """
     v, w = walk.ends(batch)
     hashed = batch.node_labels.hashed if walk.node_labels and batch.node_labels is not None else None
     labels = np.zeros(batch.n_nodes, np.uint64) if hashed is None else hashed
     edges = batch.edge_labels.hashed if walk.edge_labels and batch.edge_labels is not None else _NO_EDGES
     weights = batch.weights() / np.repeat(scales, np.diff(batch.entry_offsets))
     nodes = Places(
-        batch.node_offsets, labels, v, w, batch.indptr[:-1], batch.indptr[1:], batch.columns(), weights, edges, _NO_WAY
+        batch.node_offsets, labels, v, w, batch.indptr[:-1], batch.indptr[1:], batch.columns(), weights, edges, NO_WAY
     )
+    limits = _Limits(budget, per_graph)
     if walk.backtrack or walk.max_length == 0:
-        return _count_all(nodes, walk.max_length, budget)
+        return _count_all(nodes, walk.max_length, limits)
     arcs = _arcs(batch, nodes, back)
-    return [*_count_all(nodes, 0, budget), *_count_all(arcs, walk.max_length - 1, budget, first_length=1)]
+    return [*_count_all(nodes, 0, limits), *_count_all(arcs, walk.max_length - 1, limits, first_length=1)]
 
 
 def _arcs(batch: GraphBatch, nodes: Places, back: NDArray[np.int64]) -> Places:
@@ -153,36 +204,46 @@ def _arcs(batch: GraphBatch, nodes: Places, back: NDArray[np.int64]) -> Places:
     )
 
 
-def _count_all(places: Places, max_length: int, budget: int, first_length: int = 0) -> list[Counts]:
+def _count_all(places: Places, max_length: int, limits: _Limits, first_length: int = 0) -> list[Counts]:
     """Counts of each length, by threads that take a share of the graphs each."""
     work = np.diff(places.offsets) + 1
     bounds = balanced_chunks(work, 4 * n_threads())
     shares = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)) or [(0, 0)]
     with ThreadPoolExecutor(n_threads()) as pool:
-        found = list(pool.map(lambda share: _count_share(share, places, max_length, budget), shares))
-    _check_budget(np.array([made for _, made in found]), budget, first_length)
+        found = list(pool.map(lambda share: _count_share(share, places, max_length, limits), shares))
+    _check_limits(np.array([made for _, made in found]), limits, first_length)
     return [_joined([lengths[length] for lengths, _ in found]) for length in range(max_length + 1)]
 
 
-def _count_share(share: tuple[int, int], places: Places, max_length: int, budget: int) -> tuple[list[Any], Any]:
+def _count_share(share: tuple[int, int], places: Places, max_length: int, limits: _Limits) -> tuple[list[Any], Any]:
     """Counts of some graphs by length, and the numbers of states."""
-    *counted, made = count_sequences(*share, places, max_length, budget)
-    if (made[:, 0] > budget).any():  # it has stopped there
+    per_graph = np.iinfo(np.int64).max if limits.per_graph is None else limits.per_graph
+    *counted, made = count_sequences(*share, places, max_length, limits.budget, per_graph)
+    if (made[:, 0] > limits.budget).any():  # it has stopped there
         return [], made
     return [pick_length(*counted, length, max_length + 1) for length in range(max_length + 1)], made
 
 
-def _check_budget(made: NDArray[np.int64], budget: int, first_length: int) -> None:
+def _check_limits(made: NDArray[np.int64], limits: _Limits, first_length: int) -> None:
     """`made` is (n_shares, n_lengths, 3): states in all and in the graph with the most, and which that is."""
-    over = np.flatnonzero(made[:, :, 0].sum(axis=0) > budget)
-    if not len(over):
-        return
-    length = int(over[0])
-    _, most, graph = made[made[:, length, 1].argmax(), length].tolist()
-    raise UnsupportedError(
-        f"label sequences of length {length + first_length} take over {budget:,} states (graph {graph} alone "
-        f"{most:,}); use method='sketch', or shorter walks"
-    )
+    lengths = np.flatnonzero(made[:, :, 0].sum(axis=0) > limits.budget)
+    if len(lengths):
+        length = int(lengths[0])
+        _, most, graph = made[made[:, length, 1].argmax(), length].tolist()
+        raise UnsupportedError(
+            f"label sequences of length {length + first_length} take over {limits.budget:,} states (graph {graph} "
+            f"alone {most:,}); use method='sketch', or shorter walks"
+        )
+    over = np.argwhere(made[:, :, 1] > (np.inf if limits.per_graph is None else limits.per_graph))
+    if len(over):
+        share, length = over[0].tolist()
+        warnings.warn(
+            f"graph {made[share, length, 2]} has {made[share, length, 1]:,} label sequences of length "
+            f"{length + first_length}, too many to count: such walks and longer ones are left out; method='sketch' "
+            "takes all of them",
+            InputWarning,
+            stacklevel=2,
+        )
 
 
 def _joined(shares: list[Any]) -> Counts:

@@ -125,26 +125,28 @@ class SparseProfiles(Profiles):
         Counts of every iteration and length.
     exponents : ndarray of shape (n_graphs,)
         The power of two that each graph was divided by.
+    n_lengths : int or None, default=None
+        Walk lengths, of which iterations may lack the last ones; None means that all have as many as the first.
     """
 
-    def __init__(self, blocks: list[list[Counts]], exponents: NDArray[np.int64]) -> None:
-        super().__init__(exponents, len(blocks), len(blocks[0]))
+    def __init__(self, blocks: list[list[Counts]], exponents: NDArray[np.int64], n_lengths: int | None = None) -> None:
+        super().__init__(exponents, len(blocks), len(blocks[0]) if n_lengths is None else n_lengths)
         self.blocks = blocks
 
     def take(self, graphs: Any) -> SparseProfiles:
         blocks = [[counts.take(graphs) for counts in lengths] for lengths in self.blocks]
-        return SparseProfiles(blocks, self.exponents[graphs])
+        return SparseProfiles(blocks, self.exponents[graphs], self.n_lengths)
 
     def joined(self, others: list[SparseProfiles]) -> SparseProfiles:
         every = [self, *others]
         blocks = [
-            [Counts.joined([each.blocks[r][i] for each in every]) for i in range(self.n_lengths)]
+            [Counts.joined(list(parts)) for parts in zip(*(each.blocks[r] for each in every), strict=True)]
             for r in range(self.n_iterations)
         ]
-        return SparseProfiles(blocks, np.concatenate([each.exponents for each in every]))
+        return SparseProfiles(blocks, np.concatenate([each.exponents for each in every]), self.n_lengths)
 
     def iterations(self, count: int) -> SparseProfiles:
-        return SparseProfiles(self.blocks[:count], self.exponents)
+        return SparseProfiles(self.blocks[:count], self.exponents, self.n_lengths)
 
     @property
     def size(self) -> int:
@@ -162,7 +164,7 @@ class SparseProfiles(Profiles):
     @property
     def _places(self) -> list[tuple[int, int]]:
         """(iteration, length) of every block, as columns of features go."""
-        return list(np.ndindex(self.n_iterations, self.n_lengths))
+        return [(r, i) for r, lengths in enumerate(self.blocks) for i in range(len(lengths))]
 
     def _powers(self, length: int) -> NDArray[np.float64]:
         return np.ldexp(1.0, length * self.exponents)
@@ -226,8 +228,10 @@ class SparseProfiles(Profiles):
         return total
 
     def _diagonals(self) -> NDArray[np.float64]:
-        blocks = [_squares(self.block(*place)) for place in self._places]
-        return np.array(blocks).reshape(self.n_iterations, self.n_lengths, len(self))
+        found = np.zeros((self.n_iterations, self.n_lengths, len(self)))
+        for place in self._places:
+            found[place] = _squares(self.block(*place))
+        return found
 
 
 def _scaled(matrix: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,12 @@ def rounding_floor(
 
 
 def gram_with_error(
-    ours: Columns, theirs: Columns | None, width: int, cosine: bool = False, error: bool = True
+    ours: Columns,
+    theirs: Columns | None,
+    width: int,
+    cosine: bool = False,
+    error: bool = True,
+    exact: tuple[Any, Any, Any] = (0.0, 0.0, 0.0),
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Gram matrix of features and its standard error.
 
@@ -80,6 +86,8 @@ def gram_with_error(
         Whether the error is that of the cosine.
     error : bool, default=True
         Whether standard errors are wanted; without, they are nan.
+    exact : tuple of ndarray, default=(0.0, 0.0, 0.0)
+        What is known of the kernel without error, and of the diagonals of both sides; it is added.
 
     Returns
     -------
@@ -91,19 +99,22 @@ def gram_with_error(
     Notes
     -----
     With `cosine` the error is that of N = K(G, H) / sqrt(K(G, G) K(H, H)) times that root, by the delta method: a
-    group's share of it is V_g - N / 2 (D_g(G) / D(G) + D_g(H) / D(H)), with V_g and D_g its values of K and of the
-    diagonal. If the diagonal goes up and down with K, as for graphs that are alike, hardly any of it is left.
+    group's share of it is V_g - N / 2 (D_g(G) / D(G) + D_g(H) / D(H)), with V_g and D_g what its values of K and of the
+    diagonal differ by from the mean of the groups. If the diagonal goes up and down with K, as for graphs that are
+    alike, hardly any of it is left.
 
     Memory: four matrices of (n_left, n_right), five with `cosine`.
     """
     n_groups = width // WIDTH
     if n_groups < 2 or not error:
-        K = _sum_of_groups(ours, theirs, width)
+        K = _sum_of_groups(ours, theirs, width) + exact[0]
         return K, np.full(K.shape, np.nan)
     share = n_groups * WIDTH / width
     # a copy, since BLAS rounds the product of an array with itself in another way than that of two
-    mine = _relative_diagonals(ours, n_groups) if cosine else None
-    other = None if mine is None else mine.copy() if theirs is None else _relative_diagonals(theirs, n_groups)
+    mine = _relative_diagonals(ours, n_groups, n_groups / share, exact[1]) if cosine else None
+    other = mine if mine is None else mine.copy()
+    if mine is not None and theirs is not None:
+        other = _relative_diagonals(theirs, n_groups, n_groups / share, exact[2])
     shape = (len(ours(0, 0)), len((theirs or ours)(0, 0)))
     total, squares = np.zeros(shape), np.zeros(shape)
     crossed = np.zeros(shape if cosine else 0)  # with the groups' own diagonals
@@ -114,13 +125,14 @@ def gram_with_error(
         squares += gram**2
         if mine is not None and other is not None:
             crossed += gram * (mine[group][:, None] + other[group])
-    mean = total / share
-    spread = squares - n_groups * mean**2
+    spread = squares - n_groups * (total / share) ** 2
     if mine is not None and other is not None:
+        mean = total / share + exact[0]
         both = (mine**2).sum(axis=0)[:, None] + (other**2).sum(axis=0) + 2.0 * (mine.T @ other)
-        spread = squares - mean * crossed + 0.25 * mean**2 * both
+        spread += 0.25 * mean**2 * both - mean * crossed
     if share < 1:  # a last group that is narrower counts towards the value, not towards its spread
         total += _group_gram(ours, theirs, n_groups * WIDTH, width)
+    total += exact[0]
     return total, widened(np.sqrt(np.maximum(spread, 0.0) / (n_groups * (n_groups - 1))), n_groups)
 
 
@@ -137,9 +149,13 @@ def _group_gram(ours: Columns, theirs: Columns | None, begin: int, end: int) -> 
     return left @ (left if theirs is None else theirs(begin, end)).T
 
 
-def _relative_diagonals(columns: Columns, n_groups: int) -> NDArray[np.float64]:
-    """K(G, G) by each whole group beside the mean of the groups, (n_groups, n); 0 for graphs without walks."""
+def _relative_diagonals(columns: Columns, n_groups: int, factor: float, exact: Any) -> NDArray[np.float64]:
+    """How far K(G, G) by each whole group is from the mean of the groups, beside it, (n_groups, n).
+
+    0 for graphs without walks. The factor makes a group's share the whole sketch.
+    """
     parts = (columns(group * WIDTH, (group + 1) * WIDTH) for group in range(n_groups))
-    own = np.array([np.einsum("nw,nw->n", part, part) for part in parts])
+    own = np.array([factor * np.einsum("nw,nw->n", part, part) for part in parts])
     mean = own.mean(axis=0)
-    return own / np.where(mean > 0, mean, 1.0)
+    whole = mean + exact
+    return (own - mean) / np.where(whole > 0, whole, 1.0)

@@ -55,12 +55,14 @@ def _half_combined(first: Any) -> Any:  # pragma: no cover
 
 
 @kernel()
-def count_sequences(first: int, last: int, places: Places, max_length: int, budget: int) -> Any:  # pragma: no cover
+def count_sequences(
+    first: int, last: int, places: Places, max_length: int, budget: int, per_graph: int
+) -> Any:  # pragma: no cover
     """Count the label sequences of graphs `first` … `last` - 1.
 
     Returns where the counts of each (graph, length) begin, the keys and values of all; then for
     each length how many states were made, in all and in the graph with the most, and which graph that is. It stops
-    where there are over `budget` of one length.
+    where there are over `budget` of one length; a graph that would have over `per_graph` has no longer walks.
     """
     n_lengths = max_length + 1
     pointers, made = np.zeros((last - first) * n_lengths + 1, np.int64), np.zeros((n_lengths, 3), np.int64)
@@ -71,9 +73,12 @@ def count_sequences(first: int, last: int, places: Places, max_length: int, budg
         for length in range(n_lengths):
             if length:
                 total, most = _fans(places, begin, end, bounds)
-                made[length, 0] += total
                 if total > made[length, 1]:
                     made[length, 1], made[length, 2] = total, graph
+                if total > per_graph:
+                    pointers[(graph - first) * n_lengths + length + 1 : (graph - first + 1) * n_lengths + 1] = n_out
+                    break
+                made[length, 0] += total
                 if made[length, 0] > budget:
                     return pointers, out_keys, out_values, made
                 keys, values, bounds = _stepped(places, begin, end, keys, values, bounds, total, most)

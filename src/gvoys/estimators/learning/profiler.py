@@ -13,19 +13,19 @@ from gvoys.estimators.learning.inputs import check_has_labels
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES, Labels
 from gvoys.threads import threads
-from gvoys.walks import DenseProfiles, Sequences, Sketch, SparseProfiles, Walk
+from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.checks import check_count, is_auto
+from gvoys.walks.combined import exact_lengths
 
 __all__ = ["LabelsAndAttributes", "Profiler"]
 
 _LARGE = 100  # mean nodes from which graphs have too many walks for a narrow sketch
-_WIDTHS = (512, 1024)
+_WIDTHS = (256, 512)
 _DENSE = 3.0  # mean degree from which backtracking walks are counted
 _ATTRIBUTE_LENGTH = 1  # longer walks add nothing where attributes tell nodes apart
 _BANDWIDTH = 0.5  # of the root of the number of attributes, all of variance one
-_SAMPLE = 32  # graphs by whose label sequences the method is chosen
-_FEWER = 4  # times; a number of a sparse profile costs about as much as so many of a dense one
-_BUDGET = 100_000_000  # states of label sequences that fit into memory
+_FEW = 2  # times the components of a sketch: label sequences of one length that are counted rather than sketched
+_BUDGET, _PER_GRAPH = 100_000_000, 4_000_000  # states of label sequences, of all graphs and of one, as in Combined
 _CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
 
 
@@ -33,7 +33,7 @@ _CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
 class LabelsAndAttributes:
     """Profiles by labels, and by attributes where they count."""
 
-    labels: DenseProfiles | SparseProfiles
+    labels: DenseProfiles | SparseProfiles | CombinedProfiles
     attributes: DenseProfiles | None = None
 
     def __len__(self) -> int:
@@ -56,7 +56,7 @@ class Profiler:
     labels: str
     walk: Walk
     sketch: Sketch
-    method: Sequences | Sketch
+    method: Sequences | Combined | Sketch
     centre: NDArray[np.float64] | None = None
     deviation: NDArray[np.float64] | None = None
 
@@ -93,21 +93,19 @@ class Profiler:
     def _by_labels(self) -> Walk:
         return replace(self.walk, attribute_bandwidth=None)
 
-    def _choose_method(self, batch: GraphBatch, method: Any) -> Sequences | Sketch:
-        """Exact counts where they are fewer than a sketch's numbers by far, by a sample of the graphs."""
+    def _choose_method(self, batch: GraphBatch, method: Any) -> Sequences | Combined | Sketch:
+        """Exact counts up to the length by which they are few, and a sketch of the rest."""
         if method == Sketch.name:
             return self.sketch
         if method == Sequences.name:
-            return Sequences(budget=_BUDGET)
+            return Sequences(budget=_BUDGET, per_graph=_PER_GRAPH)
         if not is_auto(method):
             raise ParameterError(f"method must be 'auto', 'sequences' or 'sketch', not {method!r}")
-        sample = self._labelled(batch[np.unique(np.linspace(0, max(len(batch) - 1, 0), _SAMPLE).astype(np.int64))])
-        most = len(sample) * self.walk.n_iterations * self.walk.n_lengths * self.sketch.n_components // _FEWER
-        try:
-            counted = Sequences(budget=max(most, 1)).profile(sample, self._by_labels)
-        except UnsupportedError:
-            return self.sketch
-        return Sequences(budget=_BUDGET) if counted.size <= most else self.sketch
+        walk, most = self._by_labels, _FEW * self.sketch.n_components
+        lengths = exact_lengths(self._labelled(batch), walk, most)
+        if min(lengths) == walk.max_length:
+            return Sequences(budget=_BUDGET, per_graph=_PER_GRAPH)
+        return self.sketch if max(lengths) < 0 else Combined(self.sketch.n_components, self.sketch.seed, exact=lengths)
 
     def _labelled(self, batch: GraphBatch) -> GraphBatch:
         if self.labels == "degree":

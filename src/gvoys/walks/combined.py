@@ -1,0 +1,251 @@
+"""Exact counts of short label sequences, a sketch of the others: most of a sketch's variance is in the short ones.
+
+Every Weisfeiler–Lehman iteration is counted up to a length of its own, by which its sequences are few still; refined
+labels tell more nodes apart and have more of them. An iteration that is counted to the end is not sketched at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gvoys.errors import UnsupportedError
+from gvoys.graphs.arcs import reverse_entries
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.refine import refinement_rounds
+from gvoys.walks.method import Cost, Support, WalkMethod
+from gvoys.walks.profiles import Profiles
+from gvoys.walks.sequences import NO_WAY, count_lengths
+from gvoys.walks.sketch import Sketch
+from gvoys.walks.sparse import SparseProfiles
+from gvoys.walks.spread import gram_with_error, rounding, rounding_floor
+from gvoys.walks.walk import Walk
+
+__all__ = ["Combined", "CombinedProfiles", "exact_lengths"]
+
+_SAMPLE = 32  # graphs by which lengths are chosen
+_STATES = 128  # per entry: states of a step that take about as long as all of a sketch
+_BUDGET = 100_000_000  # states that fit into memory
+_PER_GRAPH = 4_000_000  # states of one graph, which take a tenth of a second
+
+Array = NDArray[np.float64]
+
+
+def exact_lengths(batch: GraphBatch, walk: Walk, most: int) -> tuple[int, ...]:
+    """The length up to which each iteration has few label sequences, by a sample of the graphs.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    walk : Walk
+        What is walked.
+    most : int
+        Different sequences of one length that a graph may have, on average.
+
+    Returns
+    -------
+    tuple of int
+        One length for each iteration; -1 where even nodes are too many.
+    """
+    sample = batch[_spread(batch)]
+    back = NO_WAY if walk.backtrack else reverse_entries(sample)
+    plain = replace(walk, refine=0, start="ones", stop="ones")
+    rounds = refinement_rounds(sample, walk.refine, walk.node_labels, walk.edge_labels)
+    return tuple(
+        _few_up_to(graphs, replace(plain, node_labels=walk.node_labels or round_ > 0), back, most)
+        for round_, graphs in enumerate(rounds)
+    )
+
+
+def _spread(batch: GraphBatch) -> NDArray[np.int64]:
+    """Some graphs, and those with the most edges and the largest hubs, which may be alone in having many sequences."""
+    if not len(batch):
+        return np.empty(0, np.int64)
+    degrees = np.diff(batch.indptr).astype(np.float64)
+    squares = np.bincount(batch.node_graphs(), degrees**2, minlength=len(batch))
+    largest = (np.diff(batch.entry_offsets).argmax(), squares.argmax())
+    return np.unique([*np.linspace(0, len(batch) - 1, _SAMPLE).astype(np.int64), *largest])
+
+
+def _few_up_to(graphs: GraphBatch, walk: Walk, back: NDArray[np.int64], most: int) -> int:
+    for length in range(walk.n_lengths):
+        try:
+            budget = _STATES * max(graphs.n_entries, 1)
+            counts = count_lengths(graphs, replace(walk, max_length=length), np.ones(len(graphs)), budget, back)
+        except UnsupportedError:
+            return length - 1
+        if counts[-1].size > most * len(graphs):
+            return length - 1
+    return walk.max_length
+
+
+@dataclass(frozen=True)
+class Combined(WalkMethod):
+    """Exact counts of short label sequences and a sketch of longer ones, which is unbiased, with a small error.
+
+    Parameters
+    ----------
+    n_components : int, default=512
+        Width of the sketch of one walk length and iteration.
+    seed : int, default=0
+        Seed of all random bits.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where to compute; there is nothing yet for "cuda".
+    exact : tuple of int, default=()
+        Length up to which each Weisfeiler–Lehman iteration is counted; `fitted` chooses it.
+    """
+
+    name: ClassVar[str] = "combined"
+    n_components: int = 512
+    seed: int = 0
+    device: str = "cpu"
+    exact: tuple[int, ...] = ()
+
+    def fitted(self, walk: Walk, batch: GraphBatch) -> Combined:
+        return replace(self, exact=exact_lengths(batch, walk, self.n_components))
+
+    def supports(self, walk: Walk, batch: GraphBatch) -> Support:
+        if walk.attribute_bandwidth is not None:
+            return Support(False, "method 'combined' cannot use node attributes; use method='sketch'")
+        if self.device != "cpu":
+            return Support(False, "method 'combined' cannot run on a GPU; use device='cpu' or method='sketch'")
+        return Support(True)
+
+    def fits(self, walk: Walk, batch: GraphBatch) -> Support:
+        supported = self.supports(walk, batch)
+        if not supported:
+            return supported
+        lengths = self.fitted(walk, batch).exact
+        if max(lengths) < 0:
+            return Support(False, "graphs have more nodes of different labels than a sketch has components")
+        which = " and ".join(f"0 … {longest}" for longest in sorted(set(lengths), reverse=True) if longest >= 0)
+        return Support(
+            True, f"label sequences of lengths {which} are few enough to be counted; longer ones are sketched"
+        )
+
+    def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
+        return Sketch(self.n_components).cost(walk, batch)
+
+    def _compute(self, batch: GraphBatch, walk: Walk, scales: Array, out: NDArray[Any] | None) -> Any:
+        back = NO_WAY if walk.backtrack else reverse_entries(batch)
+        sketch = Sketch(self.n_components, self.seed)
+        counts, sketches = [], []
+        rounds = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
+        for longest, (round_, graphs) in zip(self.exact, enumerate(rounds), strict=True):
+            once = replace(walk, refine=0, node_labels=walk.node_labels or round_ > 0)
+            short = replace(once, max_length=max(longest, 0))
+            counts.append(count_lengths(graphs, short, scales, _BUDGET, back, _PER_GRAPH)[: longest + 1])
+            if longest < walk.max_length:
+                sketches.append(sketch.compute(graphs, once, scales)[:, longest + 1 :].copy())
+            else:
+                sketches.append(np.empty((len(batch), 0, self.n_components), np.float32))
+        return counts, sketches
+
+    def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> CombinedProfiles:
+        counts, sketches = made
+        exact = SparseProfiles(counts, exponents, walk.n_lengths)
+        return CombinedProfiles(exact, sketches, rounding(batch, walk.max_length))
+
+
+class CombinedProfiles(Profiles):
+    """Exact counts of short walks, and sketches of longer ones.
+
+    Parameters
+    ----------
+    exact : SparseProfiles
+        Counts of every iteration, up to some length.
+    sketches : list of ndarray of shape (n_graphs, n_sketched_lengths, width)
+        Of every iteration the last lengths.
+    rounding : ndarray of shape (n_graphs,)
+        How far rounding may take each graph's sketch from exact arithmetic, relative.
+    """
+
+    def __init__(self, exact: SparseProfiles, sketches: list[NDArray[np.float32]], rounding: Array) -> None:
+        super().__init__(exact.exponents, exact.n_iterations, exact.n_lengths)
+        self.exact, self.sketches, self.rounding = exact, sketches, rounding
+
+    @property
+    def width(self) -> int:
+        """Components of one sketched iteration and length."""
+        return int(self.sketches[0].shape[2])
+
+    def take(self, graphs: Any) -> CombinedProfiles:
+        return CombinedProfiles(
+            self.exact.take(graphs), [part[graphs] for part in self.sketches], self.rounding[graphs]
+        )
+
+    def joined(self, others: list[CombinedProfiles]) -> CombinedProfiles:
+        every = [self, *others]
+        return CombinedProfiles(
+            self.exact.joined([each.exact for each in others]),
+            [np.concatenate(parts) for parts in zip(*(each.sketches for each in every), strict=True)],
+            np.concatenate([each.rounding for each in every]),
+        )
+
+    def iterations(self, count: int) -> CombinedProfiles:
+        return CombinedProfiles(self.exact.iterations(count), self.sketches[:count], self.rounding)
+
+    def _sketched_from(self, iteration: int) -> int:
+        """The first length that is sketched."""
+        return self.n_lengths - self.sketches[iteration].shape[1]
+
+    def block(self, iteration: int, length: int) -> Any:
+        first = self._sketched_from(iteration)
+        if length < first:
+            return self.exact.block(iteration, length)
+        part = self.sketches[iteration][:, length - first]
+        return np.ldexp(part.astype(np.float64), (self.exponents * length)[:, None])
+
+    def _block_gram(self, place: tuple[int, int], other: Any) -> Array:
+        if place[1] < self._sketched_from(place[0]):
+            return self.exact._block_gram(place, self.exact if other is self else other.exact)
+        return super()._block_gram(place, other)
+
+    def features(self, mu: Any) -> sp.csr_array:
+        parts = [self.exact.features(mu), sp.csr_array(self._columns(self.roots(mu), 0, self.width))]
+        return sp.csr_array(sp.hstack(parts, format="csr"))
+
+    def _columns(self, roots: Array, begin: int, end: int) -> Array:
+        """Some components of every sketched length and iteration, as features."""
+        parts = [
+            part[..., begin:end] * roots[:, self._sketched_from(iteration) :, iteration, None]
+            for iteration, part in enumerate(self.sketches)
+            if part.shape[1]
+        ]
+        flat = [part.reshape(len(self), -1) for part in parts]
+        return np.concatenate(flat, axis=1) if flat else np.empty((len(self), 0))
+
+    def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
+        roots = self.roots(mu), right.roots(mu)
+        counted = self.exact.gram(mu, None if right is self else right.exact)
+        K, spread = gram_with_error(
+            lambda *some: self._columns(roots[0], *some),
+            None if right is self else lambda *some: right._columns(roots[1], *some),
+            self.width,
+            cosine=cosine,
+            error=error,
+            exact=(counted, self.exact.diagonal(mu), right.exact.diagonal(mu)),
+        )
+        if error:
+            sketched = (side.diagonal(mu) - side.exact.diagonal(mu) for side in (self, right))
+            floor = rounding_floor(self.rounding, right.rounding, *(np.maximum(part, 0.0) for part in sketched))
+            spread = np.hypot(spread, floor)
+        return K, spread
+
+    def _diagonal(self, roots: Array) -> Array:
+        columns = self._columns(roots, 0, self.width)
+        return np.asarray(self.exact._diagonal(roots) + np.einsum("nw,nw->n", columns, columns))
+
+    def _diagonals(self) -> Array:
+        found = self.exact.diagonals().copy()
+        for iteration, part in enumerate(self.sketches):
+            first = self._sketched_from(iteration)
+            squares = np.einsum("nlw,nlw->ln", part, part, dtype=np.float64)
+            powers = 2 * np.arange(first, self.n_lengths)[:, None] * self.exponents
+            found[iteration, first:] = np.ldexp(squares, powers)
+        return found
