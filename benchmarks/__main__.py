@@ -13,6 +13,7 @@ from rich.console import Console
 from benchmarks import (
     against,
     classifier,
+    combined,
     conversion,
     coverage,
     golden,
@@ -36,6 +37,7 @@ SECTIONS = {
     "conversion": conversion.run,
     "sketch": sketch.run,
     "sequences": sequences.run,
+    "combined": combined.run,
     "coverage": coverage.run,
     "scaling": scaling.run,
     "voyagers": voyagers.run,
