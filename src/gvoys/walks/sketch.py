@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Ends
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
-from gvoys._kernels.sketching import is_plain
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.ranges import NONE, first_not_finite
@@ -92,7 +91,7 @@ class Sketch(WalkMethod):
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for round_, graphs in enumerate(labelled):
             once = replace(walk, node_labels=walk.node_labels or round_ > 0)
-            for some in _blocks(graphs, _bytes_per_label(walk.n_lengths, d, is_plain(walk)), once.node_labels):
+            for some in _blocks(graphs, once, _bytes_per_label(walk.n_lengths, d, kernels.sketch.is_fast(walk))):
                 nodes = slice(int(batch.node_offsets[some.start]), int(batch.node_offsets[some.stop]))
                 ends = Ends(start[nodes], stop[nodes], factors[some])
                 block = kernels.sketch(graphs[some], once, ends, self.seed, self.first_group)
@@ -112,14 +111,19 @@ def _check_finite(out: NDArray[np.float32]) -> None:
         )
 
 
-def _bytes_per_label(n_steps: int, n_components: int, plain: bool) -> int:
-    """Bytes of random bits per label: all groups at once on the fast path, one expanded group on the generic path."""
-    return n_steps * (20 * max(n_components // WIDTH, 1) if plain else 5 * WIDTH)
+def _bytes_per_label(n_steps: int, n_components: int, fast: bool) -> int:
+    """Bytes of random bits per label or pair of labels: all whole groups at once on the fast path, of labels and of
+    pairs of them, and one expanded group on the generic path.
+    """
+    n_groups, rest = divmod(n_components, WIDTH) if fast else (0, n_components)
+    return n_steps * (37 * n_groups + (5 * WIDTH if rest else 0))
 
 
-def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
-    """Consecutive graphs whose labels' random bits fit into the table."""
+def _blocks(batch: GraphBatch, walk: Walk, per_label: int) -> list[slice]:
+    """Consecutive graphs whose labels' random bits, and those of pairs of labels, fit into the table."""
     most = max(_TABLE // per_label, 1)
-    if not labelled or batch.node_labels is None or len(batch.node_labels.hashes) <= most:
+    used = [batch.node_labels if walk.node_labels else None, batch.edge_labels if walk.edge_labels else None]
+    n_labels, n_edge_labels = (1 if labels is None else len(labels.hashes) for labels in used)
+    if n_labels * n_edge_labels <= most:
         return batch.blocks(max(batch.n_nodes, 1))
-    return batch.blocks(most)
+    return batch.blocks(most, with_entries=n_edge_labels > 1)

@@ -43,7 +43,7 @@ class GpuSketch(SketchBlock):
         Number of the first group of 128 components.
     """
 
-    def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
+    def _fill_whole(self, out: NDArray[np.float32], norm: np.float32) -> None:
         at_once = max(_OUTPUT // (4 * out.shape[1] * out.shape[2]), 1)
         for first in range(0, len(out), at_once):
             part = out[first : first + at_once]
