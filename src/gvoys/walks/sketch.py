@@ -18,6 +18,7 @@ groups would not show it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -32,6 +33,7 @@ from gvoys.graphs.ranges import NONE, first_not_finite
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles
+from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.spread import rounding
 from gvoys.walks.walk import Walk
@@ -83,10 +85,56 @@ class Sketch(WalkMethod):
     def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> DenseProfiles:
         return DenseProfiles(made, exponents, walk.n_iterations, rounding(batch, walk.max_length))
 
+    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> DenseProfiles:
+        if out is not None or not backend(self.device).keeps(int(self.cost(walk, batch).bytes)):
+            made: DenseProfiles = super().profile(batch, walk, out)
+            return made
+        from gvoys.walks.resident import ResidentProfiles
+
+        exponents = choose_exponents(batch, walk.max_length)
+        values = self.compute_on_device(batch, walk, np.ldexp(1.0, exponents))
+        return ResidentProfiles(values, exponents, walk.n_iterations, rounding(batch, walk.max_length))
+
+    def compute_on_device(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Any:
+        """Walk the graphs like `compute`, and leave the result on the GPU.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+        walk : Walk
+            What is walked.
+        scales : ndarray of shape (n_graphs,)
+            Number that each graph's adjacency matrix is divided by.
+
+        Returns
+        -------
+        device array of shape (n_graphs, n_lengths, n_iterations * n_components)
+            What profiles are made of.
+        """
+        from gvoys._kernels.cuda import all_finite, empty_on_device, to_host
+
+        out = empty_on_device(self._shape(batch, walk), np.float32)
+        for block, place in self._sketches(batch, walk, scales):
+            block.fill_on_device(out[place])
+        if not all_finite(out):
+            _check_finite(to_host(out))
+        return out
+
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
-        kernels, d = backend(self.device), self.n_components
         if out is None:
-            out = kernels.empty((len(batch), walk.n_lengths, walk.n_iterations * d), np.float32)
+            out = backend(self.device).empty(self._shape(batch, walk), np.float32)
+        for block, place in self._sketches(batch, walk, scales):
+            block.fill(out[place])
+        _check_finite(out)
+        return out
+
+    def _shape(self, batch: GraphBatch, walk: Walk) -> tuple[int, int, int]:
+        return len(batch), walk.n_lengths, walk.n_iterations * self.n_components
+
+    def _sketches(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Iterator[tuple[Any, Any]]:
+        """Blocks of graphs, iteration after iteration, and the part of the result that is theirs."""
+        kernels, d = backend(self.device), self.n_components
         start, stop, factors = (array.astype(np.float32) for array in (*walk.ends(batch), 1.0 / scales))
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for round_, graphs in enumerate(labelled):
@@ -94,10 +142,8 @@ class Sketch(WalkMethod):
             for some in _blocks(graphs, once, _bytes_per_label(walk.n_lengths, d, kernels.sketch.is_fast(walk))):
                 nodes = slice(int(batch.node_offsets[some.start]), int(batch.node_offsets[some.stop]))
                 ends = Ends(start[nodes], stop[nodes], factors[some])
-                block = kernels.sketch(graphs[some], once, ends, self.seed, self.first_group)
-                block.fill(out[some, :, round_ * d : (round_ + 1) * d])
-        _check_finite(out)
-        return out
+                place = (some, slice(None), slice(round_ * d, (round_ + 1) * d))
+                yield kernels.sketch(graphs[some], once, ends, self.seed, self.first_group), place
 
 
 def _check_finite(out: NDArray[np.float32]) -> None:

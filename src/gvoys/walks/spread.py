@@ -71,7 +71,8 @@ def gram_with_error(
     Parameters
     ----------
     ours : callable
-        The features of components `begin` to `end` of every block, (n_left, n_features).
+        The features of components `begin` to `end` of every block, (n_left, n_features). Where they are arrays of CuPy,
+        all is computed on the GPU, and stays there.
     theirs : callable or None
         The same of the graphs to compare with; None means the same graphs.
     width : int
@@ -99,14 +100,15 @@ def gram_with_error(
     n_groups = width // WIDTH
     if n_groups < 2 or not error:
         K = _sum_of_groups(ours, theirs, width)
-        return K, np.full(K.shape, np.nan)
+        return K, np.full(K.shape, np.nan, like=K)
     share = n_groups * WIDTH / width
     # a copy, since BLAS rounds the product of an array with itself in another way than that of two
     mine = _relative_diagonals(ours, n_groups) if cosine else None
     other = None if mine is None else mine.copy() if theirs is None else _relative_diagonals(theirs, n_groups)
-    shape = (len(ours(0, 0)), len((theirs or ours)(0, 0)))
-    total, squares = np.zeros(shape), np.zeros(shape)
-    crossed = np.zeros(shape if cosine else 0)  # with the groups' own diagonals
+    none = ours(0, 0)
+    shape = (len(none), len((theirs or ours)(0, 0)))
+    total, squares = np.zeros(shape, like=none), np.zeros(shape, like=none)
+    crossed = np.zeros(shape if cosine else 0, like=none)  # with the groups' own diagonals
     for group in range(n_groups):
         gram = _group_gram(ours, theirs, group * WIDTH, (group + 1) * WIDTH)
         total += gram
@@ -140,6 +142,6 @@ def _group_gram(ours: Columns, theirs: Columns | None, begin: int, end: int) -> 
 def _relative_diagonals(columns: Columns, n_groups: int) -> NDArray[np.float64]:
     """K(G, G) by each whole group beside the mean of the groups, (n_groups, n); 0 for graphs without walks."""
     parts = (columns(group * WIDTH, (group + 1) * WIDTH) for group in range(n_groups))
-    own = np.array([np.einsum("nw,nw->n", part, part) for part in parts])
+    own = np.stack([np.einsum("nw,nw->n", part, part) for part in parts])
     mean = own.mean(axis=0)
     return own / np.where(mean > 0, mean, 1.0)
