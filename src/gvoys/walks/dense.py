@@ -150,7 +150,7 @@ class DenseProfiles(Profiles):
 
     def _diagonals(self) -> NDArray[np.float64]:
         squares = np.einsum("nlrw,nlrw->rln", self._blocks, self._blocks, dtype=np.float64)
-        powers = 2 * np.arange(self.n_lengths)[:, None] * self.exponents
+        powers = (2 * np.arange(self.n_lengths)[:, None] * self.exponents).astype(np.int32)
         return np.ldexp(squares, np.asarray(powers, like=squares))
 
     @property

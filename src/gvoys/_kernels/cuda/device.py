@@ -82,7 +82,7 @@ def empty_on_host(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
     ndarray
         The array, not initialised.
     """
-    if cupy_module() is None:
+    if cupy_module() is None or 0 in shape:
         return np.empty(shape, kind)
     import cupyx
 
