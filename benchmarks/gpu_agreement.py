@@ -57,11 +57,9 @@ def _checks(small: bool) -> Iterator[tuple[str, Callable[[], float], float]]:
     for name, options in WALKS.items():
         yield f"integers, {name}", lambda o=options: _of_integers(molecules, **o), 0.0
     for n in (190, 200) if small else (150, 190, 215, 400):
-        yield (
-            f"a path of {n} nodes",
-            lambda n=n: _of_profiles(gv.as_batch([nx.path_graph(n)]), 128, backtrack=False),
-            1e-5,
-        )
+        yield f"a path of {n} nodes", lambda n=n: _without_backtracking(nx.path_graph(n)), 1e-5
+    several = labelled(nx.MultiGraph([(0, 1), (0, 1), (1, 2)]), seed=2)  # whose labels differ, so that they stay two
+    yield "parallel edges alone", lambda: _without_backtracking(several), 1e-5
     yield "a heavy edge that is skipped", _heavy_edge, 1e-5
     yield "past the range of float32", _past_the_range, 0.0
     if not small:
