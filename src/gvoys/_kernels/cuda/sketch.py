@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Attributes, Ends, Labels
 from gvoys._kernels.cpu.pairs import compose_maps, number_pairs
-from gvoys._kernels.cpu.randomness import EDGE
+from gvoys._kernels.cpu.randomness import EDGE, sign_table
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys._kernels.cuda import general
 from gvoys._kernels.cuda.arguments import DeviceGraphs, ends_on_device, graphs_on_device
@@ -106,9 +106,10 @@ class GpuSketch(SketchBlock):
         if self.edges is None:
             return Turns(codes, np.zeros(1, np.int32), table)
         entry_codes, pairs = number_pairs(codes[self.batch.rows()], self.edges[0], len(self.edges[1]))
-        signs, shifts = self._table(EDGE, self.edges[1], n_groups, n_steps)
+        groups = np.arange(self.first_group, self.first_group + n_groups)
+        signs, places = sign_table(self.seed, EDGE, groups, n_steps, self.edges[1])
         # as if one step earlier, from where the second map of a pair is taken
-        edges = np.roll(signs, -1, axis=1), np.roll(shifts, -1, axis=1)
+        edges = np.roll(signs, -1, axis=1), np.roll((places % WIDTH).astype(np.uint8), -1, axis=1)
         composed = pack_turns(*compose_maps(pairs, nodes, edges))
         return Turns(codes, len(self.labels) + entry_codes, np.concatenate([table, composed], axis=2))
 
