@@ -1,30 +1,32 @@
-"""device="cuda" beside two cores of the same machine; runs where there is an NVIDIA GPU, and keeps its results.
+"""device="cuda": whether it agrees with the CPU, its kernels, Gram matrices, and sketches beside two cores.
 
-python -m benchmarks gpu writes benchmarks/results/gpu-DEVICE-DATE.json.
+Runs where there is an NVIDIA GPU: python -m benchmarks gpu writes benchmarks/results/gpu-DEVICE-DATE.json.
 """
 
+import functools
 import json
 import shutil
 import tempfile
 import time
+import traceback
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import gvoys as gv
 from benchmarks import huge
 from benchmarks.timing import measure, show
-from gvoys._kernels.arguments import Ends
 from gvoys.errors import DatasetError, UnsupportedError
-from gvoys.walks import Walk
 
 RESULTS = Path(__file__).parent / "results"
+_SECONDS = 30.0  # after which the table's last row, the dearest, is left out
 
 
 def run(console: Console) -> None:
+    """Section after section, whatever fails: time on a GPU is dear."""
     try:
         gv.profiles(gv.datasets.molecules(2), "sketch", 1, 128, device="cuda")
     except UnsupportedError as error:
@@ -32,60 +34,39 @@ def run(console: Console) -> None:
         return
     from numba import cuda
 
+    from benchmarks import gpu_agreement, gpu_kernels
+
+    sections = {
+        "checks that failed": lambda console: gpu_agreement.compare(on_progress=_plainly(console)),
+        "kernels, ms": gpu_kernels.kernels,
+        "Gram matrix, ms": gpu_kernels.gram,
+        "parts of a Gram matrix, ms": gpu_kernels.parts,
+        "walker steps a second": _steps,
+        "table": _table,
+    }
     found = {"device": _text(cuda.get_current_device().name), "date": date.today().isoformat()}
-    found["kernel, NCI1, ms"] = _kernel(console)
-    found["walker steps a second"] = _steps(console)
-    found["table"] = _table(console)
+    begin = time.perf_counter()
+    for name, section in sections.items():
+        try:
+            found[name] = section(console)
+        except Exception:
+            console.print(f"{name}:\n{traceback.format_exc()}", markup=False)
+        console.print(f"({name}: {time.perf_counter() - begin:.0f} s since the begin)\n", markup=False)
+        _keep(found)
+
+
+def _plainly(console: Console) -> Callable[[str], None]:
+    return functools.partial(console.print, markup=False, highlight=False)
+
+
+def _keep(found: dict[str, object]) -> None:
     RESULTS.mkdir(exist_ok=True)
-    device = found["device"].replace("NVIDIA ", "").replace(" ", "-")
+    device = str(found["device"]).replace("NVIDIA ", "").replace(" ", "-")
     (RESULTS / f"gpu-{device}-{found['date']}.json").write_text(json.dumps(found, indent=1))
 
 
 def _text(name: object) -> str:
     return name.decode() if isinstance(name, bytes) else str(name)
-
-
-def _nci1() -> gv.GraphBatch:
-    try:
-        return gv.datasets.load_tu("NCI1")[0]
-    except DatasetError:
-        return gv.datasets.molecules(4110, mean_nodes=30)
-
-
-def _kernel(console: Console) -> float:
-    """The profile kernel alone, by CUDA events, the median of 20."""
-    import cupy
-
-    from gvoys._kernels.cuda import small as module
-    from gvoys.gpu import GpuSketch
-
-    batch, n_steps, n_components = _nci1(), 9, 1024
-    walk = Walk.on(batch, n_steps - 1, "node")
-    ends = Ends(*(array.astype(np.float32) for array in (*walk.ends(batch), np.ones(len(batch)))))
-    work, best = GpuSketch(batch, walk, ends, seed=0), np.inf
-    for nodes_per_warp in (4, 5, 6, 8):
-        module._NODES_PER_WARP, kept = nodes_per_warp, module._NODES_PER_WARP
-        out = cupy.empty((len(batch), n_steps, n_components), np.float32)
-        median = _events(work.prepare(np.arange(len(batch)), np.float32(1 / 32), out))
-        module._NODES_PER_WARP = kept
-        console.print(f"NCI1, {n_components} components, length 8, {nodes_per_warp} nodes per warp: {median:.3f} ms")
-        best = median if nodes_per_warp == kept else best
-    console.print(f"({module._NODES_PER_WARP} are used; 1.0 ms wanted)\n")
-    return float(best)
-
-
-def _events(launch: object) -> float:
-    import cupy
-
-    times = []
-    for _ in range(23):
-        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-        begin.record()
-        launch()
-        end.record()
-        end.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(begin, end))
-    return float(np.median(times[3:]))
 
 
 def _steps(console: Console) -> float:
@@ -105,7 +86,7 @@ def _table(console: Console) -> list[dict[str, object]]:
     rows = []
     table = Table("graphs", "components, length", "CPU, two cores", "GPU, host to host", "ratio", title="sketches")
     try:
-        for name, graphs, n_components, max_length in _cases(folder):
+        for name, graphs, n_components, max_length in _cases(folder, time.perf_counter() + _SECONDS):
             times = {}
             for device, extra in (("cpu", {"n_jobs": 2}), ("cuda", {})):
                 work = lambda d=device, e=extra: _profile(graphs, n_components, max_length, d, e)  # noqa: B023, E731
@@ -124,7 +105,7 @@ def _table(console: Console) -> list[dict[str, object]]:
     return rows
 
 
-def _cases(folder: Path) -> object:
+def _cases(folder: Path, until: float) -> object:
     for name in ("MUTAG", "NCI1", "DD"):
         try:
             yield name, gv.datasets.load_tu(name)[0], 1024, 8
@@ -132,6 +113,8 @@ def _cases(folder: Path) -> object:
             continue
     some = gv.datasets.molecules(10_000)
     yield "10^6 molecules", gv.GraphBatch.concatenate([some] * 100), 256, 6
+    if time.perf_counter() > until:
+        return
     huge.write_graph(folder / "graph", huge.N_NODES)
     yield "one graph of 10^8 entries", gv.open_store(folder / "graph", verify=False), 64, 6
 

@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Ends
-from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys._kernels.cuda import GpuSketch, check_cuda, compute_moments, empty_on_host
-from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.defaults import KERNEL
+from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
+from gvoys.series import Series, check_series
 from gvoys.walks import voyagers
 from gvoys.walks.checks import check_count, check_scale, check_seed
+from gvoys.walks.method import check_supports
+from gvoys.walks.resident import ResidentProfiles
+from gvoys.walks.sketch import Sketch
 from gvoys.walks.voyagers import WalkConfig
 from gvoys.walks.walk import Walk
 
@@ -28,6 +32,7 @@ __all__ = [
     "compute_voyagers",
     "compute_walks",
     "empty_on_host",
+    "gram",
     "sketch_on_device",
 ]
 
@@ -37,13 +42,12 @@ def sketch_on_device(
     max_length: int = 8,
     n_components: int = 512,
     *,
-    start: Any = "uniform",
-    stop: Any = "uniform",
     labels: str | None = "auto",
     random_state: int = 0,
     scale: float = 1.0,
+    **options: Any,
 ) -> Any:
-    """Sketch of labelled graphs as by ``profiles(graphs, "sketch", …)``, left on the GPU.
+    """Sketch of graphs as by ``profiles(graphs, "sketch", …)``, left on the GPU.
 
     Parameters
     ----------
@@ -52,39 +56,87 @@ def sketch_on_device(
     max_length : int, default=8
         Longest walk that is counted, at least 0.
     n_components : int, default=512
-        Width of the sketch, a multiple of 128.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    labels : {"auto", "node"} or None, default="auto"
+        Width of the sketch.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
         Labels that two walks must share; "auto" uses node labels if the graphs have them.
     random_state : int, default=0
         Seed; the result is a pure function of it, the graphs and the parameters.
     scale : float, default=1.0
         Divide adjacency matrices by this number.
+    **options
+        `start`, `stop`, `refine`, `backtrack` and `attribute_bandwidth`, as `profiles` takes them.
 
     Returns
     -------
-    device array of shape (n_graphs, max_length + 1, n_components)
-        The sketch. It has ``__cuda_array_interface__``: ``cupy.asarray(made)`` and
-        ``torch.as_tensor(made, device="cuda")`` share its memory.
-
-    Notes
-    -----
-    For the other options of `profiles` use ``profiles(…, device="cuda")``, which copies the result to the host.
+    cupy.ndarray of shape (n_graphs, max_length + 1, width)
+        The sketch. Other libraries share its memory by DLPack: ``torch.from_dlpack(made)``,
+        ``jax.dlpack.from_dlpack(made)``. Where CuPy is not installed, it is a device array of numba-cuda.
     """
-    batch = as_batch(graphs)
-    walk = Walk.on(batch, max_length, labels, start=start, stop=stop)
-    if walk.edge_labels:
-        raise UnsupportedError("sketch_on_device cannot use edge labels; use profiles(…, device='cuda')")
-    if check_count(n_components, "n_components") % WIDTH:
-        raise ParameterError(f"n_components must be a multiple of {WIDTH} here, not {n_components}")
+    batch, walk, method = _chosen(graphs, max_length, n_components, labels, random_state, options)
+    return method.compute_on_device(batch, walk, np.full(len(batch), check_scale(scale)))
+
+
+def gram(
+    graphs: Any,
+    series: Series,
+    max_length: int = KERNEL.max_length,
+    n_components: int = KERNEL.n_components,
+    *,
+    labels: str | None = "auto",
+    random_state: int = 0,
+    **options: Any,
+) -> NDArray[np.float32]:
+    """Gram matrix of sketches in single precision: graphs are copied to the GPU, and nothing but the matrix back.
+
+    `RandomWalkKernel` with ``device="cuda"`` multiplies in double precision, and gives standard errors too.
+
+    Parameters
+    ----------
+    graphs : GraphBatch or list of graphs
+        The graphs, as `as_batch` takes them.
+    series : Geometric, Exponential or Coefficients
+        The weights of the walk lengths.
+    max_length : int, default=8
+        Longest walk that is counted, at least 0.
+    n_components : int, default=512
+        Width of the sketch of one walk length and iteration.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+    random_state : int, default=0
+        Seed; the same bits are drawn as on the CPU.
+    **options
+        `start`, `stop`, `refine`, `backtrack` and `attribute_bandwidth`, as `profiles` takes them.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, n_graphs)
+        The kernel values, in pinned memory.
+
+    Raises
+    ------
+    UnsupportedError
+        If CuPy is not installed, or the sketch does not fit into the memory of the GPU.
+    """
+    batch, walk, method = _chosen(graphs, max_length, n_components, labels, random_state, options)
+    check_series(series, walk.n_iterations)
+    made = method.profile(batch, walk)
+    if not isinstance(made, ResidentProfiles):
+        raise UnsupportedError(
+            "gvoys.gpu.gram needs CuPy, and memory on the GPU for three times the sketch; use RandomWalkKernel, or "
+            'pip install "gvoys[gpu]"'
+        )
+    return made.single_gram(series.resolved(max_degree(batch)))
+
+
+def _chosen(
+    graphs: Any, max_length: int, n_components: int, labels: str | None, seed: int, options: dict[str, Any]
+) -> tuple[GraphBatch, Walk, Sketch]:
     check_cuda()
-    factors = np.full(len(batch), 1.0 / check_scale(scale))
-    ends = Ends(*(array.astype(np.float32) for array in (*walk.ends(batch), factors)))
-    work = GpuSketch(batch, walk, ends, check_seed(random_state))
-    return work.plain_on_device((len(batch), walk.n_lengths, n_components), np.float32(1.0 / np.sqrt(n_components)))
+    batch = as_batch(graphs)
+    walk = Walk.on(batch, max_length, labels, **options)
+    method = Sketch(check_count(n_components, "n_components"), check_seed(seed), "cuda")
+    check_supports(method, walk, batch)
+    return batch, walk, method
 
 
 def compute_walks(

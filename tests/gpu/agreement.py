@@ -153,10 +153,11 @@ HUBS = {
 
 def left_on_device(batch, max_length):
     """Features that stay on the device, copied to the host."""
+    from gvoys._kernels.cuda import to_host
     from gvoys.gpu import sketch_on_device
 
     here = gv.profiles(batch, "sketch", max_length, 128, scale=2.0)
-    there = sketch_on_device(batch, max_length, 128, scale=2.0).copy_to_host()
+    there = to_host(sketch_on_device(batch, max_length, 128, scale=2.0))
     return float(np.abs(here - there).max() / np.abs(here).max()), bool(np.array_equal(here, there))
 
 

@@ -1,6 +1,7 @@
-"""The GPU's kernels in numba's simulator, against the CPU; and what is said where there is no GPU."""
+"""The GPU's kernels in numba's simulator, or emulated, against the CPU; and what is said where there is no GPU."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,22 @@ def test_every_option_agrees_in_the_simulator():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok ") > 30
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+def test_the_kernels_in_cuda_c_agree_when_emulated():
+    script = Path(__file__).with_name("emulated.py")
+    root = str(script.parents[2])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, script],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("ok ") > 50
 
 
 @pytest.mark.parametrize(

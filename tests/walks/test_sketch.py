@@ -280,7 +280,7 @@ def test_the_general_road_gives_the_same_numbers(monkeypatch):
         graph = replace(batch, edge_weights=weights)
         quick = compute_sketch(graph, 5, WIDTH)
         with monkeypatch.context() as patch:
-            patch.setattr(sketching, "is_plain", lambda walk: False)
+            patch.setattr(block.CpuSketch, "is_fast", staticmethod(lambda walk: False))
             general = compute_sketch(graph, 5, WIDTH)
         np.testing.assert_allclose(general, quick, rtol=1e-5, atol=1e-7)
 

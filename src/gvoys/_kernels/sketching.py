@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Attributes, Ends, Labels, frozen
+from gvoys._kernels.cpu.pairs import compose_maps, number_pairs
 from gvoys._kernels.cpu.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys.graphs.arcs import reverse_entries
@@ -42,7 +44,7 @@ class WalkOptions(Protocol):
 
 
 def is_plain(walk: WalkOptions) -> bool:
-    """Whether walks take the fast path: labels on nodes only."""
+    """Whether walks use labels of nodes only."""
     return not walk.edge_labels and walk.backtrack and walk.attribute_bandwidth is None
 
 
@@ -69,6 +71,22 @@ class SketchBlock(ABC):
         self.edges = _codes(batch.edge_labels, batch.n_entries) if walk.edge_labels else None
         self.weights = None if batch.edge_weights is None else batch.edge_weights.astype(np.float32)
 
+    @staticmethod
+    def is_fast(walk: WalkOptions) -> bool:
+        """Whether whole groups of these walks take the fast path.
+
+        Parameters
+        ----------
+        walk : WalkOptions
+            What is walked.
+
+        Returns
+        -------
+        bool
+            False if they take the generic path.
+        """
+        return is_plain(walk)
+
     def fill(self, out: NDArray[np.float32]) -> None:
         """Compute all groups; the norm 1 / sqrt(d) weights each by its share of the components.
 
@@ -79,16 +97,16 @@ class SketchBlock(ABC):
         """
         n_components = out.shape[2]
         norm = np.float32(1.0 / np.sqrt(n_components))
-        whole = n_components // WIDTH if is_plain(self.walk) else 0
+        whole = n_components // WIDTH if self.is_fast(self.walk) else 0
         if whole:
-            self._fill_plain(out[:, :, : whole * WIDTH], norm)
+            self._fill_whole(out[:, :, : whole * WIDTH], norm)
         for group, begin in enumerate(range(whole * WIDTH, n_components, WIDTH), start=whole):
             width = min(WIDTH, n_components - begin)
             out[:, :, begin : begin + width] = self._general(group, out.shape[1], width) * norm
 
     @abstractmethod
-    def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
-        """The fast path: whole groups, labels on nodes only."""
+    def _fill_whole(self, out: NDArray[np.float32], norm: np.float32) -> None:
+        """The fast path: whole groups of the walks that `is_fast` names."""
 
     @abstractmethod
     def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
@@ -112,8 +130,33 @@ class SketchBlock(ABC):
 
     def _bits(self, n_groups: int, n_steps: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         """Signs of node labels as bits, and shifts, for whole groups."""
+        return self._table(NODE, self.labels, n_groups, n_steps)
+
+    @cached_property
+    def entry_codes(self) -> NDArray[np.int32]:
+        """The code of each entry's pair of labels, its own and that of the node it leads to, (n_entries,)."""
+        return self._pairs[0]
+
+    def _entry_bits(self, n_groups: int, n_steps: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+        """The maps of the pairs in `entry_codes`, like `_bits`; at step 0, which walks no entry, there is none."""
+        none = np.zeros((n_groups, n_steps, 1, 2), np.uint64), np.zeros((n_groups, n_steps, 1), np.uint8)
+        edges = none if self.edges is None else self._table(EDGE, self.edges[1], n_groups, n_steps)
+        return compose_maps(self._pairs[1], edges, self._bits(n_groups, n_steps))
+
+    @cached_property
+    def _pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        heads = self.codes[self.batch.columns()]
+        if self.edges is None:
+            labels = np.arange(len(self.labels), dtype=np.int32)
+            return frozen(heads), np.stack([np.zeros_like(labels), labels])
+        codes, pairs = number_pairs(self.edges[0], heads, len(self.labels))
+        return frozen(codes), pairs
+
+    def _table(
+        self, purpose: int, labels: NDArray[np.uint64], n_groups: int, n_steps: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         groups = np.arange(self.first_group, self.first_group + n_groups)
-        signs, places = sign_table(self.seed, NODE, groups, n_steps, self.labels)
+        signs, places = sign_table(self.seed, purpose, groups, n_steps, labels)
         return signs, (places % WIDTH).astype(np.uint8)
 
     def _node_maps(self, group: int, n_steps: int, width: int) -> Labels:

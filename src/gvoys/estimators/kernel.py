@@ -61,7 +61,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     n_jobs : int or None, default=None
         Number of threads, -1 for all; the result does not depend on it.
     device : {"cpu", "cuda"}, default="cpu"
-        Where profiles are computed.
+        Where profiles are computed, and Gram matrices of sketches formed.
     normalize : bool, default=False
         Whether to divide by sqrt(K(G, G) K(H, H)); a graph with K(G, G) = 0 has zeros. "voyagers" with it raises
         UnsupportedError.

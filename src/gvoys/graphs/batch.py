@@ -240,20 +240,23 @@ class GraphBatch:
     def __iter__(self) -> Iterator[GraphBatch]:
         return (self._span(g, g + 1) for g in range(len(self)))
 
-    def blocks(self, n_nodes: int) -> list[slice]:
+    def blocks(self, n_nodes: int, with_entries: bool = False) -> list[slice]:
         """Slices of consecutive graphs that begin within the same `n_nodes` nodes.
 
         Parameters
         ----------
         n_nodes : int
             Number of nodes of a block.
+        with_entries : bool, default=False
+            Whether `n_nodes` is the number of nodes and entries together.
 
         Returns
         -------
         list of slices
             Slices that cover all graphs.
         """
-        cuts = np.flatnonzero(np.diff(self.node_offsets[:-1] // n_nodes, prepend=-1))
+        offsets = self.node_offsets + self.entry_offsets if with_entries else self.node_offsets
+        cuts = np.flatnonzero(np.diff(offsets[:-1] // n_nodes, prepend=-1))
         return [slice(int(a), int(b)) for a, b in pairwise([*cuts.tolist(), len(self)])]
 
     def _span(self, first: int, last: int) -> GraphBatch:

@@ -25,9 +25,10 @@ class Backend(NamedTuple):
     one_sided_walks: Callable[..., NDArray[np.float64]]
     voyagers: Callable[..., NDArray[np.float64]]
     empty: Callable[..., NDArray[Any]]  # a new array on the host, in memory that the device copies to fastest
+    keeps: Callable[[int], bool]  # whether profiles of so many bytes stay on the device
 
 
-_CPU = Backend(compute_moments, CpuSketch, sample_one_side, sample_both_sides, np.empty)
+_CPU = Backend(compute_moments, CpuSketch, sample_one_side, sample_both_sides, np.empty, lambda n_bytes: False)
 
 
 def backend(device: str) -> Backend:
@@ -56,7 +57,12 @@ def backend(device: str) -> Backend:
 
     cuda.check_cuda()
     return Backend(
-        cuda.compute_moments, cuda.GpuSketch, cuda.sample_one_side, cuda.sample_both_sides, cuda.empty_on_host
+        cuda.compute_moments,
+        cuda.GpuSketch,
+        cuda.sample_one_side,
+        cuda.sample_both_sides,
+        cuda.empty_on_host,
+        cuda.has_room,
     )
 
 

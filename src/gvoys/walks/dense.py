@@ -22,7 +22,7 @@ class DenseProfiles(Profiles):
     Parameters
     ----------
     values : ndarray of shape (n_graphs, n_lengths, n_iterations * width)
-        The blocks, in single or double precision.
+        The blocks, in single or double precision. Arrays of CuPy work too, and so are the Gram matrices then.
     exponents : ndarray of shape (n_graphs,)
         The power of two that each graph was divided by.
     n_iterations : int, default=1
@@ -107,7 +107,7 @@ class DenseProfiles(Profiles):
         ndarray of shape (n_graphs, n_lengths * n_iterations * (end - begin))
             The features.
         """
-        part = self.values.reshape(len(self), self.n_lengths, self.n_iterations, self.width)[..., begin:end]
+        part = self._blocks[..., begin:end]
         return _weighed(part, roots[..., None]).reshape(len(self), np.prod(part.shape[1:], dtype=int))
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
@@ -124,23 +124,28 @@ class DenseProfiles(Profiles):
             error=error,
         )
         if error:
-            floor = rounding_floor(self.rounding, right.rounding, self.diagonal(mu), right.diagonal(mu))
-            spread = np.hypot(spread, floor)
+            ours, theirs = (np.asarray(each.rounding, like=spread) for each in (self, right))
+            spread = np.hypot(spread, rounding_floor(ours, theirs, self.diagonal(mu), right.diagonal(mu)))
         return K, spread
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
-        out = np.empty(len(self))
+        out = np.empty(len(self), like=self.values)
         step = max(_AT_ONCE // max(self.values[:1].nbytes, 1), 1)
         for first in range(0, len(self), step):
             rows = slice(first, first + step)
-            weighed = _weighed(self.values[rows], np.repeat(roots[rows], self.width, axis=2), self.values.dtype)
+            weighed = _weighed(self._blocks[rows], roots[rows, ..., None], self.values.dtype)
+            weighed = weighed.reshape(self.values[rows].shape)
             out[rows] = np.einsum("nij,nij->n", weighed, weighed, dtype=np.float64)
         return out
 
     def _diagonals(self) -> NDArray[np.float64]:
-        blocks = self.values.reshape(len(self), self.n_lengths, self.n_iterations, self.width)
-        squares = np.einsum("nlrw,nlrw->rln", blocks, blocks, dtype=np.float64)
-        return np.ldexp(squares, 2 * np.arange(self.n_lengths)[:, None] * self.exponents)
+        squares = np.einsum("nlrw,nlrw->rln", self._blocks, self._blocks, dtype=np.float64)
+        powers = (2 * np.arange(self.n_lengths)[:, None] * self.exponents).astype(np.int32)
+        return np.ldexp(squares, np.asarray(powers, like=squares))
+
+    @property
+    def _blocks(self) -> NDArray[Any]:
+        return self.values.reshape(len(self), self.n_lengths, self.n_iterations, self.width)
 
 
 def _weighed(values: NDArray[Any], roots: NDArray[np.float64], kind: Any = np.float64) -> NDArray[Any]:
@@ -149,13 +154,18 @@ def _weighed(values: NDArray[Any], roots: NDArray[np.float64], kind: Any = np.fl
     Factors are powers of two times something between 1/2 and 1: where they are far from 1, the powers wait until the
     product is in double precision, which changes no other bit.
     """
+
+    def beside(factors: NDArray[Any], kind: Any) -> Any:
+        return np.asarray(factors.astype(kind, copy=False), like=values)
+
     if values.dtype == np.float64:
-        return values * roots
+        return values * beside(roots, np.float64)
     used = np.abs(roots[roots != 0])
     if not used.size or (used.min() > _SAFE[0] and used.max() < _SAFE[1]):
-        return (values * roots.astype(values.dtype)).astype(kind, copy=False)
+        return (values * beside(roots, values.dtype)).astype(kind, copy=False)
     mantissas, exponents = np.frexp(roots)
-    return np.ldexp((values * mantissas.astype(values.dtype)).astype(np.float64), exponents)
+    exact = (values * beside(mantissas, values.dtype)).astype(np.float64)
+    return np.ldexp(exact, beside(exponents, np.int32))
 
 
 class PairedProfiles(Profiles):

@@ -124,8 +124,8 @@ class Comparable(ABC):
             if spread.any():  # errors of exact methods are zeros that are never touched
                 spread = spread * norms
             if right is self:  # a graph's cosine with itself is one, whatever was drawn
-                np.fill_diagonal(K, self.diagonal(mu) > 0)
-                np.fill_diagonal(spread, 0.0)
+                every = np.arange(len(K), like=K)
+                K[every, every], spread[every, every] = self.diagonal(mu) > 0, 0.0
         return K, spread
 
     @abstractmethod

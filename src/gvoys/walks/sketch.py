@@ -18,6 +18,7 @@ groups would not show it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -26,13 +27,13 @@ from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Ends
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
-from gvoys._kernels.sketching import is_plain
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.ranges import NONE, first_not_finite
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles
+from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.spread import rounding
 from gvoys.walks.walk import Walk
@@ -84,21 +85,65 @@ class Sketch(WalkMethod):
     def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> DenseProfiles:
         return DenseProfiles(made, exponents, walk.n_iterations, rounding(batch, walk.max_length))
 
+    def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> DenseProfiles:
+        if out is not None or not backend(self.device).keeps(int(self.cost(walk, batch).bytes)):
+            made: DenseProfiles = super().profile(batch, walk, out)
+            return made
+        from gvoys.walks.resident import ResidentProfiles
+
+        exponents = choose_exponents(batch, walk.max_length)
+        values = self.compute_on_device(batch, walk, np.ldexp(1.0, exponents))
+        return ResidentProfiles(values, exponents, walk.n_iterations, rounding(batch, walk.max_length))
+
+    def compute_on_device(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Any:
+        """Walk the graphs like `compute`, and leave the result on the GPU.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+        walk : Walk
+            What is walked.
+        scales : ndarray of shape (n_graphs,)
+            Number that each graph's adjacency matrix is divided by.
+
+        Returns
+        -------
+        device array of shape (n_graphs, n_lengths, n_iterations * n_components)
+            What profiles are made of.
+        """
+        from gvoys._kernels.cuda import all_finite, empty_on_device, to_host
+
+        out = empty_on_device(self._shape(batch, walk), np.float32)
+        for block, place in self._sketches(batch, walk, scales):
+            block.fill_on_device(out[place])
+        if not all_finite(out):
+            _check_finite(to_host(out))
+        return out
+
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
-        kernels, d = backend(self.device), self.n_components
         if out is None:
-            out = kernels.empty((len(batch), walk.n_lengths, walk.n_iterations * d), np.float32)
+            out = backend(self.device).empty(self._shape(batch, walk), np.float32)
+        for block, place in self._sketches(batch, walk, scales):
+            block.fill(out[place])
+        _check_finite(out)
+        return out
+
+    def _shape(self, batch: GraphBatch, walk: Walk) -> tuple[int, int, int]:
+        return len(batch), walk.n_lengths, walk.n_iterations * self.n_components
+
+    def _sketches(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Iterator[tuple[Any, Any]]:
+        """Blocks of graphs, iteration after iteration, and the part of the result that is theirs."""
+        kernels, d = backend(self.device), self.n_components
         start, stop, factors = (array.astype(np.float32) for array in (*walk.ends(batch), 1.0 / scales))
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for round_, graphs in enumerate(labelled):
             once = replace(walk, node_labels=walk.node_labels or round_ > 0)
-            for some in _blocks(graphs, _bytes_per_label(walk.n_lengths, d, is_plain(walk)), once.node_labels):
+            for some in _blocks(graphs, once, _bytes_per_label(walk.n_lengths, d, kernels.sketch.is_fast(walk))):
                 nodes = slice(int(batch.node_offsets[some.start]), int(batch.node_offsets[some.stop]))
                 ends = Ends(start[nodes], stop[nodes], factors[some])
-                block = kernels.sketch(graphs[some], once, ends, self.seed, self.first_group)
-                block.fill(out[some, :, round_ * d : (round_ + 1) * d])
-        _check_finite(out)
-        return out
+                place = (some, slice(None), slice(round_ * d, (round_ + 1) * d))
+                yield kernels.sketch(graphs[some], once, ends, self.seed, self.first_group), place
 
 
 def _check_finite(out: NDArray[np.float32]) -> None:
@@ -112,14 +157,19 @@ def _check_finite(out: NDArray[np.float32]) -> None:
         )
 
 
-def _bytes_per_label(n_steps: int, n_components: int, plain: bool) -> int:
-    """Bytes of random bits per label: all groups at once on the fast path, one expanded group on the generic path."""
-    return n_steps * (20 * max(n_components // WIDTH, 1) if plain else 5 * WIDTH)
+def _bytes_per_label(n_steps: int, n_components: int, fast: bool) -> int:
+    """Bytes of random bits per label or pair of labels: all whole groups at once on the fast path, of labels and of
+    pairs of them, and one expanded group on the generic path.
+    """
+    n_groups, rest = divmod(n_components, WIDTH) if fast else (0, n_components)
+    return n_steps * (37 * n_groups + (5 * WIDTH if rest else 0))
 
 
-def _blocks(batch: GraphBatch, per_label: int, labelled: bool) -> list[slice]:
-    """Consecutive graphs whose labels' random bits fit into the table."""
+def _blocks(batch: GraphBatch, walk: Walk, per_label: int) -> list[slice]:
+    """Consecutive graphs whose labels' random bits, and those of pairs of labels, fit into the table."""
     most = max(_TABLE // per_label, 1)
-    if not labelled or batch.node_labels is None or len(batch.node_labels.hashes) <= most:
+    used = [batch.node_labels if walk.node_labels else None, batch.edge_labels if walk.edge_labels else None]
+    n_labels, n_edge_labels = (1 if labels is None else len(labels.hashes) for labels in used)
+    if n_labels * n_edge_labels <= most:
         return batch.blocks(max(batch.n_nodes, 1))
-    return batch.blocks(most)
+    return batch.blocks(most, with_entries=n_edge_labels > 1)

@@ -77,7 +77,8 @@ def gram_with_error(
     Parameters
     ----------
     ours : callable
-        The features of components `begin` to `end` of every block, (n_left, n_features).
+        The features of components `begin` to `end` of every block, (n_left, n_features). Where they are arrays of CuPy,
+        all is computed on the GPU, and stays there.
     theirs : callable or None
         The same of the graphs to compare with; None means the same graphs.
     width : int
@@ -108,16 +109,17 @@ def gram_with_error(
     n_groups = width // WIDTH
     if n_groups < 2 or not error:
         K = _sum_of_groups(ours, theirs, width) + exact[0]
-        return K, np.full(K.shape, np.nan)
+        return K, np.full(K.shape, np.nan, like=K)
     share = n_groups * WIDTH / width
     # a copy, since BLAS rounds the product of an array with itself in another way than that of two
     mine = _relative_diagonals(ours, n_groups, n_groups / share, exact[1]) if cosine else None
     other = mine if mine is None else mine.copy()
     if mine is not None and theirs is not None:
         other = _relative_diagonals(theirs, n_groups, n_groups / share, exact[2])
-    shape = (len(ours(0, 0)), len((theirs or ours)(0, 0)))
-    total, squares = np.zeros(shape), np.zeros(shape)
-    crossed = np.zeros(shape if cosine else 0)  # with the groups' own diagonals
+    none = ours(0, 0)
+    shape = (len(none), len((theirs or ours)(0, 0)))
+    total, squares = np.zeros(shape, like=none), np.zeros(shape, like=none)
+    crossed = np.zeros(shape if cosine else 0, like=none)  # with the groups' own diagonals
     for group in range(n_groups):
         gram = _group_gram(ours, theirs, group * WIDTH, (group + 1) * WIDTH)
         total += gram
@@ -155,7 +157,7 @@ def _relative_diagonals(columns: Columns, n_groups: int, factor: float, exact: A
     0 for graphs without walks. The factor makes a group's share the whole sketch.
     """
     parts = (columns(group * WIDTH, (group + 1) * WIDTH) for group in range(n_groups))
-    own = np.array([factor * np.einsum("nw,nw->n", part, part) for part in parts])
+    own = np.stack([factor * np.einsum("nw,nw->n", part, part) for part in parts])
     mean = own.mean(axis=0)
     whole = mean + exact
     return (own - mean) / np.where(whole > 0, whole, 1.0)

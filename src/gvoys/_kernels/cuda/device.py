@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 
 from gvoys.errors import UnsupportedError
 
-__all__ = ["check_cuda", "cupy_module", "empty_on_host", "to_device"]
+__all__ = [
+    "all_finite",
+    "check_cuda",
+    "cupy_module",
+    "empty_on_device",
+    "empty_on_host",
+    "for_numba",
+    "has_room",
+    "to_device",
+    "to_host",
+]
 
 _GONE = "row_stack"
 if not hasattr(np, _GONE):
@@ -72,8 +82,73 @@ def empty_on_host(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
     ndarray
         The array, not initialised.
     """
-    if cupy_module() is None:
+    if cupy_module() is None or 0 in shape:
         return np.empty(shape, kind)
     import cupyx
 
     return np.asarray(cupyx.empty_pinned(shape, kind))
+
+
+def empty_on_device(shape: tuple[int, ...], kind: Any) -> Any:
+    """Allocate an array on the GPU.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the array.
+    kind : dtype
+        Type of its elements.
+
+    Returns
+    -------
+    cupy.ndarray, or a device array of numba-cuda where CuPy is not installed
+        The array, not initialised.
+    """
+    cupy = cupy_module()
+    return cuda.device_array(shape, kind) if cupy is None else cupy.empty(shape, kind)
+
+
+def to_host(array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Copy an array to the host.
+
+    Parameters
+    ----------
+    array : device array
+        The array.
+    out : ndarray or None, default=None
+        Array to write to; by default a new one, in memory that the GPU writes to directly.
+
+    Returns
+    -------
+    ndarray
+        The copy.
+    """
+    out = empty_on_host(array.shape, array.dtype) if out is None else out
+    cupy = cupy_module()
+    if not out.flags.c_contiguous:
+        out[:] = to_host(array)
+    elif cupy is None:
+        array.copy_to_host(out)
+    else:
+        cupy.ascontiguousarray(array).get(out=out)
+    return out
+
+
+def for_numba(array: Any) -> Any:
+    """The same array for kernels of numba-cuda, which would wait for the device each time that they get one of CuPy."""
+    return array if cupy_module() is None else cuda.as_cuda_array(array)
+
+
+def has_room(n_bytes: int) -> bool:
+    """Whether an array of so many bytes may stay on the GPU, and be multiplied there; only CuPy does that."""
+    cupy = cupy_module()
+    if cupy is None:
+        return False
+    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    return bool(3 * n_bytes < free)  # the array, a copy of it with weights, and what is made of them
+
+
+def all_finite(array: Any) -> bool:
+    """Whether no number on the GPU left the range of floating point."""
+    cupy = cupy_module()
+    return bool(np.isfinite(to_host(array)).all() if cupy is None else cupy.isfinite(array).all())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -11,13 +11,17 @@ from numba import cuda
 from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Attributes, Ends, Labels
+from gvoys._kernels.cpu.pairs import compose_maps, number_pairs
+from gvoys._kernels.cpu.randomness import EDGE, sign_table
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys._kernels.cuda import general
 from gvoys._kernels.cuda.arguments import DeviceGraphs, ends_on_device, graphs_on_device
 from gvoys._kernels.cuda.blocks import node_blocks
-from gvoys._kernels.cuda.device import to_device
-from gvoys._kernels.cuda.small import is_small, pack_turns, prepare_small_graphs
-from gvoys._kernels.sketching import SketchBlock
+from gvoys._kernels.cuda.buckets import is_small
+from gvoys._kernels.cuda.device import cupy_module, empty_on_device, for_numba, to_device, to_host
+from gvoys._kernels.cuda.small import prepare_small_graphs
+from gvoys._kernels.cuda.turns import Turns, pack_turns
+from gvoys._kernels.sketching import SketchBlock, WalkOptions, is_plain
 
 __all__ = ["GpuSketch"]
 
@@ -43,43 +47,40 @@ class GpuSketch(SketchBlock):
         Number of the first group of 128 components.
     """
 
-    def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
+    @staticmethod
+    def is_fast(walk: WalkOptions) -> bool:
+        return is_plain(walk) or (cupy_module() is not None and walk.attribute_bandwidth is None)
+
+    def fill(self, out: NDArray[np.float32]) -> None:
         at_once = max(_OUTPUT // (4 * out.shape[1] * out.shape[2]), 1)
         for first in range(0, len(out), at_once):
             part = out[first : first + at_once]
             some = self if len(part) == len(out) else self._of(np.arange(first, first + len(part)))
-            made = some.plain_on_device(part.shape, norm)
-            if part.flags.c_contiguous:
-                made.copy_to_host(part)
-            else:
-                part[:] = made.copy_to_host()
+            made = empty_on_device(part.shape, np.float32)
+            some.fill_on_device(made)
+            to_host(made, part)
 
-    def plain_on_device(self, shape: tuple[int, ...], norm: np.float32) -> Any:
-        """Sketch whole groups of labelled walks, and leave them on the device.
+    def fill_on_device(self, out: Any) -> None:
+        """Compute all groups, and leave them on the device.
 
         Parameters
         ----------
-        shape : tuple of int
-            Shape of the result, (n_graphs, n_steps, n_groups * 128).
-        norm : float32
-            Factor of every component.
-
-        Returns
-        -------
-        device array of the given shape
-            The sketch.
+        out : device array of shape (n_graphs, n_steps, n_components)
+            Array to write to.
         """
-        out, n_groups = cuda.device_array(shape, np.float32), shape[2] // WIDTH
+        super().fill(out)
+
+    def _fill_whole(self, out: Any, norm: np.float32) -> None:
         small = is_small(self)
-        self.prepare(np.flatnonzero(small), norm, out)()
+        if small.any():
+            self.prepare(np.flatnonzero(small), norm, out)()
         large = np.flatnonzero(~small)
         if large.size:
-            rest = self._of(large)
-            for group in range(n_groups):
-                rest._walk_all(group, WIDTH, norm, large, group * WIDTH, out)
-        return out
+            rest, target = self._of(large), for_numba(out)
+            for group in range(out.shape[2] // WIDTH):
+                rest._walk_all(group, WIDTH, norm, large, group * WIDTH, target)
 
-    def prepare(self, small: NDArray[Any], norm: np.float32, out: Any) -> Any:
+    def prepare(self, small: NDArray[Any], norm: np.float32, out: Any) -> Callable[[], None]:
         """Copy what small graphs need to the device.
 
         Parameters
@@ -96,17 +97,30 @@ class GpuSketch(SketchBlock):
         callable
             Launches the kernels.
         """
-        turns = pack_turns(*self._bits(out.shape[2] // WIDTH, out.shape[1]))
-        return prepare_small_graphs(self, small, turns, norm, out)
+        return prepare_small_graphs(self, small, self._turns(out.shape[2] // WIDTH, out.shape[1]), norm, out)
+
+    def _turns(self, n_groups: int, n_steps: int) -> Turns:
+        """The maps of nodes, then those of entries: that of the entry's label and then of its node's label."""
+        nodes, codes = self._bits(n_groups, n_steps), self.codes.astype(np.int32, copy=False)
+        table = pack_turns(*nodes)
+        if self.edges is None:
+            return Turns(codes, np.zeros(1, np.int32), table)
+        entry_codes, pairs = number_pairs(codes[self.batch.rows()], self.edges[0], len(self.edges[1]))
+        groups = np.arange(self.first_group, self.first_group + n_groups)
+        signs, places = sign_table(self.seed, EDGE, groups, n_steps, self.edges[1])
+        # as if one step earlier, from where the second map of a pair is taken
+        edges = np.roll(signs, -1, axis=1), np.roll((places % WIDTH).astype(np.uint8), -1, axis=1)
+        composed = pack_turns(*compose_maps(pairs, nodes, edges))
+        return Turns(codes, len(self.labels) + entry_codes, np.concatenate([table, composed], axis=2))
 
     # -- every option
 
-    def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
-        out = cuda.device_array((len(self.batch), n_steps, width), np.float32)
+    def _general(self, group: int, n_steps: int, width: int) -> Any:
+        out = empty_on_device((len(self.batch), n_steps, width), np.float32)
         # real and imaginary parts are as many coordinates as there are components, of half as many frequencies
         norm = np.sqrt(2.0) if self._mixed else 1.0
-        self._walk_all(group, width, norm, np.arange(len(self.batch)), 0, out)
-        return np.asarray(out.copy_to_host())
+        self._walk_all(group, width, norm, np.arange(len(self.batch)), 0, for_numba(out))
+        return to_host(out) if cupy_module() is None else out
 
     def _walk_all(self, group: int, width: int, norm: Any, graphs: NDArray[Any], first: int, out: Any) -> None:
         """One group of all graphs, as many at a time as there is memory for, into out[graphs, :, first:]."""

@@ -1,66 +1,31 @@
-// Profiles of small graphs with node labels: one block per (graph, group of 128 components), states in shared memory.
-// Lane l of a warp owns the coordinates l, l + 32, l + 64 and l + 96: reading a neighbour's state, shifted or not, touches
-// 32 different banks. The kernel is bound by the instructions it issues, hence: addresses are 32-bit bytes of shared
-// memory; a node's two states, before and after a step, lie side by side, so that one bit tells them apart; a node holds
-// the addresses of its first four neighbours, of which two are always added, those that are not there being a row of
-// zeros. Neighbours are added up in the order of the CPU.
-
-__device__ __forceinline__ float load(unsigned int address)
-{
-    float value;
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
-    return value;
-}
-
-__device__ __forceinline__ unsigned int load_number(unsigned int address)
-{
-    unsigned int value;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(address));
-    return value;
-}
-
-__device__ __forceinline__ void store(unsigned int address, float value)
-{
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
-}
-
-__device__ __forceinline__ int4 load_four(unsigned int address)
-{
-    int4 value;
-    asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w) : "r"(address));
-    return value;
-}
-
-__device__ __forceinline__ float turned(float value, unsigned int sign)
-{
-    return __int_as_float(__float_as_int(value) ^ (sign & 0x80000000u));
-}
+// Profiles of small graphs: one block per (graph, group of 128 components), states in shared memory. The kernel is bound by
+// the instructions it issues, hence: a node's two states, before and after a step, lie side by side, so that one bit tells
+// them apart; a node holds the addresses of its first four neighbours, of which two are always added, those that are not
+// there being a row of zeros. Neighbours are added up in the order of the CPU.
+//
+// With EDGES an entry has a map of its own, that of its label and then of its node's label.
 
 extern "C" __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS) sketch_small(
-    const int *__restrict__ graphs, int room, int n_steps, int n_codes,
+    const int *__restrict__ graphs, int n_steps, int n_codes,
     const int *__restrict__ node_offsets, const int *__restrict__ indptr, const int *__restrict__ indices,
-    const float *__restrict__ weights, const int *__restrict__ codes,
-    // (group, step, label, lane): the signs of the lane's coordinates in the upper four bits, below them the byte offset
-    // within a row of the first of them before the shift
-    const short *__restrict__ turns,
+    const float *__restrict__ weights, const int *__restrict__ codes, const int *__restrict__ entry_codes,
+    const short *__restrict__ turns,  // (group, step, code, lane)
     const float *__restrict__ start, const float *__restrict__ stop, const float *__restrict__ factors, float norm,
-    float *__restrict__ out)
+    float *__restrict__ out, long long graph_stride, long long step_stride)
 {
     extern __shared__ __align__(1024) float memory[];
     const int lane = threadIdx.x, warp = threadIdx.y, n_warps = blockDim.y;
     const int thread = warp * 32 + lane, n_threads = n_warps * 32;
-    const int graph = graphs[blockIdx.x], group = blockIdx.y, n_groups = gridDim.y;
+    const int graph = graphs[blockIdx.x], group = blockIdx.y;
     const int first = node_offsets[graph], n = node_offsets[graph + 1] - first;
     const int base = indptr[first], n_entries = indptr[first + n] - base;
-    float *shares = memory + 256 * (room + 1);  // behind the states and a row of zeros
+    float *shares = memory + 256 * (n + 1);  // behind the states and a row of zeros
     int4 *nodes = (int4 *)(shares + 256 * n_warps);  // four neighbours; label, degree, start as bits, where the list goes on
-    int *entries = (int *)(nodes + 2 * room);
-    const unsigned int origin = (unsigned int)__cvta_generic_to_shared(memory);
-    const unsigned int records = (unsigned int)__cvta_generic_to_shared(nodes);
-    const unsigned int listed = (unsigned int)__cvta_generic_to_shared(entries), nothing = origin + 1024 * room;
+    int *entries = (int *)(nodes + 2 * n);
+    const unsigned int origin = address_of(memory), records = address_of(nodes), listed = address_of(entries);
+    const unsigned int nothing = origin + 1024 * n;
     for (int j = thread; j < 256; j += n_threads)
-        memory[256 * room + j] = 0.0f;
+        memory[256 * n + j] = 0.0f;
     for (int u = thread; u < n; u += n_threads) {
         const int begin = indptr[first + u], degree = indptr[first + u + 1] - begin;
         const int *row = indices + begin;
@@ -69,10 +34,14 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS) sketch_
         nodes[2 * u + 1] = make_int4(codes[first + u] * 32, degree, __float_as_int(start[first + u]),
                                      listed + 4 * (begin - base));
     }
-    for (int e = thread; e < n_entries; e += n_threads)
+    for (int e = thread; e < n_entries; e += n_threads) {
         entries[e] = origin + indices[base + e] * 1024;
+#if EDGES
+        entries[n_entries + e] = entry_codes[base + e] * 32;
+#endif
+    }
     const short *table = turns + (size_t)group * n_steps * n_codes * 32 + lane;
-    float *target = out + ((size_t)graph * n_steps * n_groups + group) * 128;
+    float *target = out + graph * graph_stride + group * 128;
     const float factor = factors[graph];
     unsigned int before = 512;  // the half of a row that holds the states before a step
     __syncthreads();
@@ -82,22 +51,35 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS) sketch_
 #pragma unroll 1
         for (int u = warp; u < n; u += n_warps, row += 1024 * n_warps, record += 32 * n_warps) {
             const int4 node = load_four(record + 16);
-            const unsigned int turn = (int)table[node.x];  // its first sign is that of the number itself
+            unsigned int turn = (int)table[node.x];  // its first sign is that of the number itself
             float s0, s1, s2, s3;
             if (t == 0) {
                 s0 = s1 = s2 = s3 = stop[first + u];
             } else {
                 // coordinates half a row apart differ in one bit
-                const unsigned int o0 = (turn & 511) | before, o1 = ((turn + 128) & 511) | before;
-                const unsigned int o2 = o0 ^ 256, o3 = o1 ^ 256;
-#if WEIGHTED
+                unsigned int o0 = (turn & 511) | before, o1 = ((turn + 128) & 511) | before;
+                unsigned int o2 = o0 ^ 256, o3 = o1 ^ 256;
+#if WEIGHTED || EDGES
                 s0 = s1 = s2 = s3 = 0.0f;
-                const float *weight = weights + base + ((node.w - (int)listed) >> 2);
                 for (int e = 0; e < node.y; ++e) {
                     const unsigned int a = load_number(node.w + 4 * e);
-                    s0 += weight[e] * load(o0 + a), s1 += weight[e] * load(o1 + a);
-                    s2 += weight[e] * load(o2 + a), s3 += weight[e] * load(o3 + a);
+                    float weight = 1.0f;
+#if WEIGHTED
+                    weight = weights[base + ((node.w - (int)listed) >> 2) + e];
+#endif
+#if EDGES
+                    turn = (int)table[load_number(node.w + 4 * (n_entries + e))];
+                    o0 = (turn & 511) | before, o1 = ((turn + 128) & 511) | before, o2 = o0 ^ 256, o3 = o1 ^ 256;
+                    s0 += turned(weight * load(o0 + a), turn), s1 += turned(weight * load(o1 + a), turn << 17);
+                    s2 += turned(weight * load(o2 + a), turn << 18), s3 += turned(weight * load(o3 + a), turn << 19);
+#else
+                    s0 += weight * load(o0 + a), s1 += weight * load(o1 + a);
+                    s2 += weight * load(o2 + a), s3 += weight * load(o3 + a);
+#endif
                 }
+#if EDGES
+                turn = 0;  // the entries' maps end with the node's
+#endif
 #else
                 const int4 a = load_four(record);
                 s0 = load(o0 + a.x) + load(o0 + a.y), s1 = load(o1 + a.x) + load(o1 + a.y);
@@ -130,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS) sketch_
         for (int j = thread; j < 128; j += n_threads) {
             float total = 0.0f;
             for (int w = 0; w < n_warps; ++w) total += set[w * 128 + j];
-            target[(size_t)t * n_groups * 128 + j] = total * norm;
+            target[t * step_stride + j] = total * norm;
         }
         before ^= 512;
     }

@@ -20,24 +20,24 @@ _F32, _I32 = numba.float32, numba.int32
 
 @cuda.jit
 def sketch_small_graphs(
-    chosen: Any, room: Any, graphs: Any, labels: Any, ends: Any, norm: Any, out: Any
+    chosen: Any, weighted: Any, graphs: Any, labels: Any, ends: Any, norm: Any, out: Any
 ) -> None:  # pragma: no cover
     """Profiles of the `chosen` graphs (grid x), all groups (grid y), into out, (n_graphs, n_steps, n_groups * 128).
 
-    Block: (32, n_warps). `room` is the number of nodes that the block's memory has room for.
+    Block: (32, n_warps).
     """
     state = cuda.shared.array(0, _F32)
     nodes = cuda.shared.array(0, _I32)  # the same memory, for numbers
     one, two, width = np.uint32(1), np.uint32(2), np.uint32(128)
     lane, warp, n_warps = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y), np.uint32(cuda.blockDim.y)
     g, group = np.uint32(chosen[np.uint32(cuda.blockIdx.x)]), np.uint32(cuda.blockIdx.y)
-    n_steps, n_nodes = np.uint32(out.shape[1]), np.uint32(room)
+    n_steps = np.uint32(out.shape[1])
     first = np.uint32(graphs.node_offsets[g])
     n = np.uint32(np.uint32(graphs.node_offsets[g + one]) - first)
     base = np.uint32(graphs.indptr[first])
-    shares = np.uint32(n_nodes * two * width)
+    shares = np.uint32(n * two * width)
     rows = np.uint32(shares + two * n_warps * width)
-    entries = np.uint32(rows + two * n_nodes)
+    entries = np.uint32(rows + two * n)
     thread, n_threads = np.uint32(warp * np.uint32(32) + lane), np.uint32(n_warps * np.uint32(32))
     for u in range(thread, n, n_threads):
         begin = np.uint32(graphs.indptr[first + u])
@@ -46,14 +46,12 @@ def sketch_small_graphs(
         nodes[rows + two * u + one] = np.int32(labels.codes[first + u])
     for e in range(thread, np.uint32(graphs.indptr[first + n]) - base, n_threads):
         nodes[entries + e] = np.int32(np.uint32(graphs.indices[base + e]) * width)
-    x, y = np.uint32(0), np.uint32(n_nodes * width)
+    x, y = np.uint32(0), np.uint32(n * width)
     cuda.syncthreads()
     for t in range(n_steps):
-        table = np.uint32((group * n_steps + np.uint32(t)) * np.uint32(labels.n_codes))
         p0 = p1 = p2 = p3 = np.float32(0.0)
         for u in range(warp, n, n_warps):
-            which = np.uint32(table + np.uint32(nodes[rows + two * u + one]))
-            turn = np.uint32(labels.turns[which * np.uint32(32) + lane])
+            turn = np.uint32(labels.table[group, t, nodes[rows + two * u + one], lane])
             if t == 0:
                 s0 = s1 = s2 = s3 = ends.stop[first + u]
             else:
@@ -67,7 +65,7 @@ def sketch_small_graphs(
                 begin = np.uint32(entries + (row >> np.uint32(12)))
                 for e in range(begin, begin + (row & np.uint32(4095))):
                     source = np.uint32(nodes[e])
-                    if graphs.weighted:
+                    if weighted:
                         weight = graphs.weights[base + (np.uint32(e) - entries)]
                         s0 += weight * state[source + o0]
                         s1 += weight * state[source + o1]

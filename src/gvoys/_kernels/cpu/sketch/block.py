@@ -34,7 +34,7 @@ class CpuSketch(SketchBlock):
         work = (np.diff(self.batch.entry_offsets) + self.batch.graph_sizes)[small]
         return Tasks(small, balanced_chunks(work, 8 * n_threads())), np.flatnonzero(large)
 
-    def _fill_plain(self, out: NDArray[np.float32], norm: np.float32) -> None:
+    def _fill_whole(self, out: NDArray[np.float32], norm: np.float32) -> None:
         labels = Labels(self.codes, *self._bits(out.shape[2] // WIDTH, out.shape[1]))
         target = out if out.flags.c_contiguous else np.empty(out.shape, np.float32)
         arguments = (self._graphs(), labels, self.ends, norm, target)
