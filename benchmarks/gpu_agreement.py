@@ -23,7 +23,7 @@ WALKS: dict[str, dict[str, Any]] = {
     "non-backtracking, both": {"backtrack": False, "labels": "both"},
     "non-backtracking, both, refined": {"backtrack": False, "labels": "both", "refine": 1},
 }
-SERIES = gv.Geometric(0.01)
+SERIES, DEVICES = gv.Geometric(0.01), ("cpu", "cuda")
 
 
 def compare(small: bool = False, on_progress: Callable[[str], None] = print) -> list[str]:
@@ -65,6 +65,7 @@ def _checks(small: bool) -> Iterator[tuple[str, Callable[[], float], float]]:
     if not small:
         yield "400 components", lambda: _of_profiles(molecules, 400, backtrack=False, labels="both"), 1e-5
         yield "DLPack", lambda: _by_dlpack(molecules), 0.0
+        yield "RandomWalkClassifier", lambda: _of_classifier(molecules[:300]), 1e-3
 
 
 def _batches(small: bool) -> Iterator[tuple[str, gv.GraphBatch]]:
@@ -111,7 +112,7 @@ def _without_backtracking(graph: nx.Graph) -> float:
 
 def _both(batch: gv.GraphBatch, length: int, n_components: int, **options: Any) -> list[Any]:
     walk = Walk.on(batch, length, **{"labels": "auto", **options})
-    return [Sketch(n_components, 3, device).profile(batch, walk) for device in ("cpu", "cuda")]
+    return [Sketch(n_components, 3, device).profile(batch, walk) for device in DEVICES]
 
 
 def _of_integers(batch: gv.GraphBatch, **options: Any) -> float:
@@ -150,9 +151,15 @@ def _of_single_gram(batch: gv.GraphBatch, **options: Any) -> float:
 
 
 def _of_estimator(batch: gv.GraphBatch) -> float:
-    both = [gv.RandomWalkKernel(SERIES, method="sketch", backtrack=False, device=d) for d in ("cpu", "cuda")]
+    both = [gv.RandomWalkKernel(SERIES, method="sketch", backtrack=False, device=d) for d in DEVICES]
     found = [_relative(*(each.fit_transform(batch) for each in both))]
     return max(*found, _relative(*(each.transform(batch[1:4]) for each in both)))
+
+
+def _of_classifier(batch: gv.GraphBatch) -> float:
+    y = batch.graph_sizes > np.median(batch.graph_sizes)
+    fitted = [gv.RandomWalkClassifier(method="sketch", C=10.0, device=d).fit(batch[:200], y[:200]) for d in DEVICES]
+    return _relative(*(model.decision_function(batch[200:]) for model in fitted))
 
 
 def _heavy_edge() -> float:

@@ -28,6 +28,7 @@ from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
 from gvoys.walks import Walk
+from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, is_auto
 
 __all__ = ["RandomWalkClassifier"]
@@ -89,6 +90,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         Seed of the sketch and of the folds.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where sketches and their products are computed; with "cuda", `method` "auto" means "sketch".
     verbose : bool, default=False
         Whether `fit` shows progress bars, on stderr.
 
@@ -133,6 +136,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         n_landmarks: int = 1000,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: bool = False,
     ) -> None:
         self.max_length = max_length
@@ -150,6 +154,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     # -- fitting
@@ -203,6 +208,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
         self._weights()
         self.seed_ = as_seed(self.random_state)
+        check_device(self.device)
         options = Walk.options_of(self) | {"refine": max(grids["refine"])}
         self.profiler_ = Profiler.fitted(
             batch,
@@ -210,7 +216,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             labels=self.labels,
             n_components=self.n_components,
             seed=self.seed_,
-            method=self.method,
+            method="sketch" if is_auto(self.method) and self.device != "cpu" else self.method,
         )
 
     def _weights(self) -> Any:
@@ -239,7 +245,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     def _train_kernel(self, batch: GraphBatch, targets: Targets, progress: Progress) -> KernelMachine:
         """On the Gram matrix of all graphs."""
         with progress.running("profiles"):
-            profiles = self.profiler_.profile(batch, self.n_jobs)
+            profiles = self.profiler_.profile(batch, self.n_jobs, self.device)
         pairs, left_out = self._choose(profiles, targets, progress)
         fitted, pairs = self._fit_kernel(profiles, pairs)
         self.contributions_ = block_alignments(profiles.labels, targets.codes)
@@ -330,13 +336,13 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         kernels = self._grid("kernel")
         kernel = DEFAULT if DEFAULT in kernels else kernels[0]
         self.chosen_ = Choice(max(self._grid("refine")), kernel, float("nan"), float("nan"), {})
-        profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs)
+        profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs, self.device)
         return LinearMachine.streaming(self._fit_landmarks(profiles), weights)
 
     def _train_linear(self, batch: GraphBatch, targets: Targets, progress: Progress) -> LinearMachine:
         """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
         some = self._some(batch, _SAMPLE)
-        profiles = self.profiler_.profile(batch[some], self.n_jobs)
+        profiles = self.profiler_.profile(batch[some], self.n_jobs, self.device)
         pairs, _ = self._choose(profiles, targets.take(some), progress)
         nystroem = self._fit_landmarks(profiles, pairs)
         blocks = _blocks(len(batch))
@@ -356,7 +362,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         return Nystroem.fitted(self.kernel_, fitted.take(slice(0, self.n_landmarks)))
 
     def _balanced(self, batch: GraphBatch) -> BalancedProfiles:
-        return self.balance_.of(self.profiler_.profile(batch, self.n_jobs))
+        return self.balance_.of(self.profiler_.profile(batch, self.n_jobs, self.device))
 
     # -- predicting
 
@@ -472,7 +478,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         batch = self._read(X)
         profile = self.profiler_.in_sketches().profile
         blocks = _blocks(max(len(batch), 1))
-        return np.concatenate([self.balance_.features(profile(batch[block], self.n_jobs)) for block in blocks])
+        return np.concatenate(
+            [self.balance_.features(profile(batch[block], self.n_jobs, self.device)) for block in blocks]
+        )
 
     def _uses_node_labels(self) -> bool:
         return self.profiler_.labels in ("node", "both")

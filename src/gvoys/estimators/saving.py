@@ -171,8 +171,9 @@ def _take_apart(value: Any, name: str) -> tuple[str, dict[str, Any]]:
         return kind, value.get_params()
     if isinstance(value, _PLAIN):
         return kind, {each.name: getattr(value, each.name) for each in fields(value) if each.name not in _LEFT_OUT}
-    if isinstance(value, tuple(_PARTS)):
-        return kind, {each: getattr(value, each) for each in _PARTS[type(value)]}
+    for profiles, names in _PARTS.items():
+        if isinstance(value, profiles):  # those on a GPU among the dense ones
+            return profiles.__name__, {each: getattr(value, each) for each in names}
     if isinstance(value, sp.csr_array):
         names = ("data", "indices", "indptr", "shape")
         return kind, {each: getattr(value, each) for each in names}

@@ -79,11 +79,12 @@ class Profiler:
         unfit = cls(labels, chosen, sketch, sketch, centre, deviation)
         return replace(unfit, method=unfit._choose_method(batch, method))
 
-    def profile(self, batch: GraphBatch, n_jobs: int | None = None) -> LabelsAndAttributes:
-        """Profiles of any graphs: a function of each graph alone."""
+    def profile(self, batch: GraphBatch, n_jobs: int | None = None, device: str = "cpu") -> LabelsAndAttributes:
+        """Profiles of any graphs, a function of each alone; exact counts are made on the CPU, whatever the device."""
         batch = self._labelled(batch)
+        method = replace(self.method, device=device) if isinstance(self.method, Sketch) else self.method
         with threads(n_jobs):
-            return LabelsAndAttributes(self.method.profile(batch, self._by_labels), self._attributes(batch))
+            return LabelsAndAttributes(method.profile(batch, self._by_labels), self._attributes(batch, device))
 
     def in_sketches(self) -> Profiler:
         """The same with profiles of fixed width."""
@@ -113,7 +114,7 @@ class Profiler:
         check_has_labels(batch, *LABEL_CHOICES[self.labels])
         return batch
 
-    def _attributes(self, batch: GraphBatch) -> DenseProfiles | None:
+    def _attributes(self, batch: GraphBatch, device: str) -> DenseProfiles | None:
         if self.centre is None or self.deviation is None:
             return None
         held = batch.node_attributes if batch.n_nodes else np.empty((0, len(self.centre)))
@@ -123,7 +124,8 @@ class Profiler:
             )
         scaled = replace(batch, node_attributes=(held - self.centre) / self.deviation)
         walk = replace(self.walk, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
-        return replace(self.sketch, n_components=2 * self.sketch.n_components).profile(scaled, walk)
+        sketch = replace(self.sketch, n_components=2 * self.sketch.n_components, device=device)
+        return sketch.profile(scaled, walk)
 
 
 def _choose_labels(batch: GraphBatch, labels: Any) -> str:
