@@ -109,7 +109,7 @@ def gram_with_error(
     n_groups = width // WIDTH
     if n_groups < 2 or not error:
         K = _sum_of_groups(ours, theirs, width) + exact[0]
-        return K, np.full(K.shape, np.nan, like=K)
+        return K, np.zeros(K.shape, like=K) + np.nan  # CuPy has no `full` that is asked for in this way
     share = n_groups * WIDTH / width
     # a copy, since BLAS rounds the product of an array with itself in another way than that of two
     mine = _relative_diagonals(ours, n_groups, n_groups / share, exact[1]) if cosine else None
