@@ -61,7 +61,7 @@ def test_refusals(n_jobs):
 LARGE = {
     "moments": {"_LARGE": 10},
     "matvec": {"_BLOCK": 16, "_WINDOW": 64, "_WORTHWHILE": 8},
-    "sketch.block": {"_LARGE": 10, "_BLOCK": 7},
+    "sketch.block": {"_LARGE": 10, "_BLOCK": 7, "_PIECE": 3},
 }
 
 
