@@ -1,9 +1,9 @@
 """One step of walks with edge labels, and of non-backtracking walks, for some nodes of a graph.
 
-States are the sums of nodes before their own map, and an entry u -> x brings its map after that of x, which is one
-shift and signs. Walks that backtrack have a row per node. Non-backtracking walks have one per entry u -> x too: the
-sum over the other entries of u, by adding those before it to those after it. Subtracting it from the sum of all would
-leave nothing but rounding where it is much the largest.
+States are the sums of nodes before their own map. An entry u -> x has one map, its own after that of x. Walks that
+backtrack have a row per node. Non-backtracking walks have one per entry u -> x too: the sum over the other entries of
+u, by adding those before it to those after it. Subtracting it from the sum of all would leave nothing but rounding
+where it is much the largest.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ __all__ = [
     "Arcs",
     "Room",
     "add_shares",
+    "allocate_rows",
     "along_entries",
     "begin_walks",
     "make_room",
@@ -67,12 +68,14 @@ def _number(
                 sources[e] = reverse[e, 1] - 1 - base if reverse[e, 0] < reverse[e, 1] else n_arcs + indices[e]
 
 
-@kernel()
-def make_rows(count: Any) -> Any:  # pragma: no cover
-    """Rows that begin with a cache line each."""
+def allocate_rows(count: Any) -> Any:
+    """Rows that begin with a cache line each; NumPy, unlike Numba, asks for large pages where there are many."""
     room = np.empty(count * ROW + 16, np.float32)
     skipped = (-(room.ctypes.data // 4)) % 16
     return room[skipped : skipped + count * ROW]
+
+
+make_rows = kernel()(allocate_rows)
 
 
 class Room(NamedTuple):

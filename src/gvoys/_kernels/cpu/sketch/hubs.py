@@ -45,7 +45,7 @@ def cut_graph(graphs: Graphs, graph: int, block: int, longest: int) -> Cuts:
 def _cut_hubs(
     indptr: Any, indices: Any, hubs: Any, longest: Any, pieces: Any, begins: Any, ends: Any
 ) -> None:  # pragma: no cover
-    """Parallel entries stay in one piece, so that they can be left out together."""
+    """Parallel entries stay in one piece, since they are skipped together."""
     count = 0
     for h in range(len(hubs)):
         e, end = np.int64(indptr[hubs[h]]), np.int64(indptr[hubs[h] + 1])

@@ -12,10 +12,10 @@ from gvoys._kernels.arguments import Ends, Graphs, Labels
 from gvoys._kernels.cpu.sketch.arcs import (
     Arcs,
     add_shares,
+    allocate_rows,
     along_entries,
     begin_walks,
     make_room,
-    make_rows,
     own_rows,
     step_nodes,
 )
@@ -47,8 +47,8 @@ def sketch_arcs_of_large(
     n_arcs = end - begin if len(arcs.targets) else 0
     in_place = n_arcs > 0 and int(arcs.sources[begin:end].max()) < n_arcs
     turns = (Arcs(arcs.targets, arcs.targets), Arcs(arcs.sources, arcs.sources)) if in_place else (arcs, arcs)
-    x = make_rows(n_arcs + last - first)
-    y = x if in_place else make_rows(n_arcs + last - first)
+    x = allocate_rows(n_arcs + last - first)
+    y = x if in_place else allocate_rows(n_arcs + last - first)
     pieces = _Pieces(*(np.empty(len(cuts.begins) * ROW, np.float32) for _ in range(3)))
     sums = np.empty((len(cuts.blocks) - 1, WIDTH))
     for r in range(out.shape[2] // WIDTH):

@@ -100,10 +100,8 @@ def sum_turned(typing: Any, items: Any, begin: Any, end: Any, out: Any, place: A
     """out[place:] = the row that is the sum of the items begin … end - 1."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        reader, target = (
-            _Reader(context, builder, items, args[0]),
-            data_of(context, builder, signature.args[3], args[3]),
-        )
+        reader = _Reader(context, builder, items, args[0])
+        target = data_of(context, builder, signature.args[3], args[3])
         totals = registers(builder, [zeros()] * VECTORS)
         with cgutils.for_range_slice(builder, args[1], args[2], integer(1), I64) as (item, _):
             reader.item(item).add_to(totals)
@@ -117,8 +115,9 @@ def sum_turned(typing: Any, items: Any, begin: Any, end: Any, out: Any, place: A
 def sum_after(
     typing: Any, items: Any, targets: Any, begin: Any, end: Any, behind: Any, after: Any, out: Any, place: Any
 ) -> Any:
-    """after[i * 128:] = behind[:128] and the sum of the items that come after item begin + i and its like, where they
-    end; out[place:] = the row that is the sum of all. Items are alike if they have the same target.
+    """after[i * 128:] = behind[:128] plus the items after item begin + i, if it is the last of its like.
+
+    out[place:] = the row that is behind[:128] plus all items. Items are alike if they have the same target.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -146,7 +145,7 @@ def sum_after(
 def leave_one_out(
     typing: Any, items: Any, targets: Any, begin: Any, end: Any, before: Any, after: Any, out: Any
 ) -> Any:
-    """Row targets[i] of out = before[:128], the sum of all items but i and its like, and what `sum_after` has added.
+    """Row targets[i] of out = before[:128] plus the items before item i and its like, plus the sum after them.
 
     A row is written when all items that read it have been read: `out` may be the state of the items.
     """
@@ -168,8 +167,7 @@ def leave_one_out(
             reader.item(item).add_to(totals)
             with builder.if_then(builder.or_(ends, _differs(builder, goals, item, following))):
                 later = load_row(builder, sums, builder.mul(builder.sub(item, begin), integer(WIDTH)))
-                goal = builder.zext(builder.load(builder.gep(goals, [item])), I64)
-                row = builder.mul(goal, integer(ROW))
+                row = builder.mul(load_integer(builder, goals, item), integer(ROW))
                 for k, other in enumerate(others):
                     store_vector(builder, target, row, k, builder.fadd(builder.load(other), later[k]))
         return context.get_dummy_value()
@@ -192,6 +190,8 @@ def _sums_without_each(builder: Any, values: list[Any]) -> tuple[list[Any], Any]
 
 
 def _leave_out(count: int) -> Any:
+    """Items stay in registers; rows are written before all are read, so that they must not be rows of the items."""
+
     @intrinsic
     def leave_out(typing: Any, items: Any, targets: Any, begin: Any, out: Any, place: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -199,8 +199,7 @@ def _leave_out(count: int) -> Any:
             goals, target = (data_of(context, builder, signature.args[i], args[i]) for i in (1, 3))
             numbers = [builder.add(args[2], integer(i)) for i in range(count)]
             read = [reader.item(number) for number in numbers]
-            rows = [builder.zext(builder.load(builder.gep(goals, [number])), I64) for number in numbers]
-            rows = [builder.mul(row, integer(ROW)) for row in rows]
+            rows = [builder.mul(load_integer(builder, goals, number), integer(ROW)) for number in numbers]
             for k in range(VECTORS):
                 others, total = _sums_without_each(builder, [item.vector(k) for item in read])
                 for row, value in zip([*rows, args[4]], [*others, total], strict=True):
