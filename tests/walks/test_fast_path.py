@@ -48,6 +48,8 @@ def make_batch(kind, weighted):
 
 
 def compute(batch, walk, n_components=2 * WIDTH):
+    start, stop = np.random.default_rng(1).uniform(0.2, 1, (2, batch.n_nodes))
+    walk = replace(walk, start=start, stop=stop)
     return Sketch(n_components, 3).compute(batch, walk, np.full(len(batch), 4.0))
 
 
