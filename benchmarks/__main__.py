@@ -1,8 +1,8 @@
 """Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below.
 
 Comparisons have options, which --help lists: `python -m benchmarks against` of times with those of an older revision,
-`golden` of results with it, `peers` with other packages; `structure` measures the code itself; `soak` runs for minutes
-and tells whether anything grows.
+`golden` of results with it, `peers` with other packages, `options` of sketches with and without each option;
+`structure` measures the code itself; `soak` runs for minutes and tells whether anything grows.
 """
 
 import signal
@@ -22,6 +22,7 @@ from benchmarks import (
     learning,
     loading,
     newcomer,
+    options,
     scale,
     scaling,
     sequences,
@@ -51,6 +52,7 @@ LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run, "newcomer": n
 COMPARISONS = {
     "against": against.main,
     "golden": golden.main,
+    "options": options.main,
     "peers": peers.main,
     "soak": soak.main,
     "structure": structure.main,

@@ -61,7 +61,7 @@ def test_refusals(n_jobs):
 LARGE = {
     "moments": {"_LARGE": 10},
     "matvec": {"_BLOCK": 16, "_WINDOW": 64, "_WORTHWHILE": 8},
-    "sketch.block": {"_LARGE": 10, "_BLOCK": 7},
+    "sketch.block": {"_LARGE": 10, "_BLOCK": 7, "_PIECE": 3},
 }
 
 
@@ -77,7 +77,8 @@ def features_by_every_kernel(patch):
         for graphs in (labelled, weighted):
             yield gv.profiles(graphs, "moments", 6)
             yield gv.profiles(graphs, "sketch", 4, n_components=128)
-        yield gv.profiles(labelled, "sketch", 4, n_components=40, labels="both", backtrack=False)
+        for n_components in (40, 128):
+            yield gv.profiles(labelled, "sketch", 4, n_components, labels="both", backtrack=False)
     patch.setattr("gvoys.walks.sparse._DENSE", 0)  # no matrix is small enough for BLAS alone
     yield gv.RandomWalkKernel(gv.Geometric(0.05), max_length=3, method="sequences").fit_transform(labelled)
     for estimator in (gv.GraphVoyagers, gv.OneSidedVoyagers):

@@ -274,22 +274,16 @@ def test_more_components_begin_with_the_fewer():
     np.testing.assert_allclose(many[:, :, : 2 * WIDTH] * np.sqrt(2), few, rtol=1e-6)
 
 
-def test_the_general_road_gives_the_same_numbers(monkeypatch):
-    batch = molecules_with_attributes(10)
-    for weights in (None, np.random.default_rng(1).uniform(0.5, 2, batch.n_entries)):
-        graph = replace(batch, edge_weights=weights)
-        quick = compute_sketch(graph, 5, WIDTH)
-        with monkeypatch.context() as patch:
-            patch.setattr(block.CpuSketch, "is_fast", staticmethod(lambda walk: False))
-            general = compute_sketch(graph, 5, WIDTH)
-        np.testing.assert_allclose(general, quick, rtol=1e-5, atol=1e-7)
+def share_every_graph(patch):
+    """Let threads share graphs of any size, and nodes of any degree."""
+    for name, value in {"_LARGE": 1, "_BLOCK": 7, "_PIECE": 3}.items():
+        patch.setattr(block, name, value)
 
 
 def test_large_graphs_share_their_threads(monkeypatch):
     batch = gv.datasets.molecules(6, mean_nodes=60)
     small = compute_sketch(batch, 6, 2 * WIDTH)
-    monkeypatch.setattr(block, "_LARGE", 10)
-    monkeypatch.setattr(block, "_BLOCK", 7)
+    share_every_graph(monkeypatch)
     large = gv.profiles(batch, "sketch", 6, 2 * WIDTH)
     np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6)
     np.testing.assert_array_equal(gv.profiles(batch, "sketch", 6, 2 * WIDTH, n_jobs=1), large)
@@ -310,8 +304,7 @@ def test_every_option_shares_large_graphs_too(monkeypatch, options, weighted):
     if weighted:
         batch = replace(batch, edge_weights=np.random.default_rng(1).uniform(0.5, 2, batch.n_entries))
     small = compute_sketch(batch, 4, 64, **options)
-    monkeypatch.setattr(block, "_LARGE", 8)
-    monkeypatch.setattr(block, "_BLOCK", 5)
+    share_every_graph(monkeypatch)
     large = compute_sketch(batch, 4, 64, **options)
     np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6 * np.abs(small).max())
     with threads(1):
@@ -374,8 +367,7 @@ def heavy_multigraph():
 def test_a_heavy_edge_that_is_skipped_takes_no_digits_with_it(monkeypatch, graph, large):
     """Each length's sketch of one label sequence is exact: sums of what is left, never differences."""
     if large:
-        monkeypatch.setattr(block, "_LARGE", 1)
-        monkeypatch.setattr(block, "_BLOCK", 2)
+        share_every_graph(monkeypatch)
     options = {"labels": None, "backtrack": False, "start": "ones", "stop": "ones", "scale": 2.0**20}
     exact, sketch = (gv.profiles([graph], method, 5, WIDTH, **options)[0] for method in ("sequences", "sketch"))
     np.testing.assert_allclose((sketch.astype(float) ** 2).sum(axis=1), (exact**2).sum(axis=1), rtol=2e-6)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Attributes, Ends, Labels, frozen
-from gvoys._kernels.cpu.pairs import compose_maps, number_pairs
+from gvoys._kernels.cpu.pairs import Bits, compose_maps, number_pairs
 from gvoys._kernels.cpu.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys.graphs.arcs import reverse_entries
@@ -128,20 +128,25 @@ class SketchBlock(ABC):
 
     # -- random maps
 
-    def _bits(self, n_groups: int, n_steps: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-        """Signs of node labels as bits, and shifts, for whole groups."""
-        return self._table(NODE, self.labels, n_groups, n_steps)
+    def _bits(self, n_groups: int, n_steps: int, first: int = 0) -> Bits:
+        """Signs of node labels as bits, and shifts, for whole groups from the first on."""
+        return self._table(NODE, self.labels, n_groups, n_steps, first)
 
     @cached_property
     def entry_codes(self) -> NDArray[np.int32]:
         """The code of each entry's pair of labels, its own and that of the node it leads to, (n_entries,)."""
         return self._pairs[0]
 
-    def _entry_bits(self, n_groups: int, n_steps: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    @property
+    def n_pairs(self) -> int:
+        """Number of codes in `entry_codes`."""
+        return self._pairs[1].shape[1]
+
+    def _entry_bits(self, n_groups: int, n_steps: int, first: int = 0) -> Bits:
         """The maps of the pairs in `entry_codes`, like `_bits`; at step 0, which walks no entry, there is none."""
         none = np.zeros((n_groups, n_steps, 1, 2), np.uint64), np.zeros((n_groups, n_steps, 1), np.uint8)
-        edges = none if self.edges is None else self._table(EDGE, self.edges[1], n_groups, n_steps)
-        return compose_maps(self._pairs[1], edges, self._bits(n_groups, n_steps))
+        edges = none if self.edges is None else self._table(EDGE, self.edges[1], n_groups, n_steps, first)
+        return compose_maps(self._pairs[1], edges, self._bits(n_groups, n_steps, first))
 
     @cached_property
     def _pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -152,10 +157,8 @@ class SketchBlock(ABC):
         codes, pairs = number_pairs(self.edges[0], heads, len(self.labels))
         return frozen(codes), pairs
 
-    def _table(
-        self, purpose: int, labels: NDArray[np.uint64], n_groups: int, n_steps: int
-    ) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-        groups = np.arange(self.first_group, self.first_group + n_groups)
+    def _table(self, purpose: int, labels: NDArray[np.uint64], n_groups: int, n_steps: int, first: int) -> Bits:
+        groups = np.arange(self.first_group + first, self.first_group + first + n_groups)
         signs, places = sign_table(self.seed, purpose, groups, n_steps, labels)
         return signs, (places % WIDTH).astype(np.uint8)
 

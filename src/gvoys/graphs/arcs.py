@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.ranges import read_only
 
 __all__ = ["reverse_entries"]
 
 
 def reverse_entries(batch: GraphBatch) -> NDArray[np.int64]:
-    """Find the entries x -> u for each entry u -> x.
+    """Find the entries x -> u for each entry u -> x, in one pass.
 
     Parameters
     ----------
@@ -23,6 +27,28 @@ def reverse_entries(batch: GraphBatch) -> NDArray[np.int64]:
     ndarray of shape (n_entries, 2)
         Where they begin and end; parallel edges may be several.
     """
-    rows, columns = batch.rows().astype(np.int64), batch.columns()
-    forward, backward = rows * batch.n_nodes + columns, columns * batch.n_nodes + rows
-    return np.column_stack([np.searchsorted(forward, backward, side) for side in ("left", "right")])
+    out = np.empty((batch.n_entries, 2), np.int64)
+    cursors = batch.indptr[:-1].astype(np.int64)
+    _find(*(read_only(array) for array in (batch.node_offsets, batch.indptr, batch.indices)), cursors, out)
+    return out
+
+
+@kernel()
+def _find(node_offsets: Any, indptr: Any, indices: Any, cursors: Any, out: Any) -> None:  # pragma: no cover
+    """Rows are sorted and u only grows, so that the search in each row x goes on where it stopped the last time."""
+    for g in range(len(node_offsets) - 1):
+        first, last = np.int64(node_offsets[g]), np.int64(node_offsets[g + 1])
+        for node in range(first, last):
+            u, e, end = node - first, np.int64(indptr[node]), np.int64(indptr[node + 1])
+            while e < end:
+                x = indices[e]
+                begin, stop = cursors[first + x], np.int64(indptr[first + x + 1])
+                while begin < stop and indices[begin] < u:
+                    begin += 1
+                cursors[first + x] = begin
+                after = begin
+                while after < stop and indices[after] == u:
+                    after += 1
+                while e < end and indices[e] == x:
+                    out[e, 0], out[e, 1] = begin, after
+                    e += 1

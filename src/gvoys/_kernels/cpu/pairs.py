@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = ["compose_maps", "number_pairs"]
+__all__ = ["Bits", "compose_maps", "number_pairs"]
 
 Bits = tuple[NDArray[np.uint64], NDArray[np.uint8]]  # signs (n_groups, n_steps, n_labels, 2), shifts without the 2
 

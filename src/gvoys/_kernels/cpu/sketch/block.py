@@ -2,48 +2,84 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Graphs, Labels, Maps, Tasks
+from gvoys._kernels.cpu.sketch.arcs import Arcs, number_rows
+from gvoys._kernels.cpu.sketch.hubs import Cuts, cut_graph
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
+from gvoys._kernels.cpu.sketch.large import sketch_arcs_of_large
 from gvoys._kernels.cpu.sketch.nodes import sketch_large_graph, sketch_small_graphs
 from gvoys._kernels.cpu.sketch.options import sketch_group, sketch_group_of_large
-from gvoys._kernels.sketching import SketchBlock
+from gvoys._kernels.cpu.sketch.small import sketch_arcs
+from gvoys._kernels.sketching import SketchBlock, WalkOptions, is_plain
 from gvoys.threads import balanced_chunks, n_threads
 
 __all__ = ["CpuSketch"]
 
-_LARGE = 1 << 17  # nodes from which the threads share one graph
-_BLOCK = 1024  # nodes that a thread takes at a time in a large graph
+_LARGE = 1 << 18  # nodes and entries from which the threads share one graph
+_BLOCK = 1 << 14  # nodes and entries that a thread takes at a time in a large graph
+_PIECE = 512  # entries that a thread takes at a time of a node with more of them
+_TABLE = 1 << 28  # bytes of random bits, past which a graph's groups are done one after the other
 
 
 class CpuSketch(SketchBlock):
     """The sketch of one block of graphs, by the CPU's kernels."""
 
+    @staticmethod
+    def is_fast(walk: WalkOptions) -> bool:
+        return walk.attribute_bandwidth is None
+
     def _graphs(self, reverse: NDArray[np.int64] | None = None) -> Graphs:
         batch = self.batch
         return Graphs(batch.node_offsets, batch.indptr, batch.indices.view(np.uint32), self.weights, reverse)
 
-    def _tasks(self) -> tuple[Tasks, NDArray[Any]]:
-        """Small graphs, in chunks of about equal work, and the large ones."""
-        large = self.batch.graph_sizes > _LARGE
-        small = np.flatnonzero(~large)
-        work = (np.diff(self.batch.entry_offsets) + self.batch.graph_sizes)[small]
-        return Tasks(small, balanced_chunks(work, 8 * n_threads())), np.flatnonzero(large)
+    @cached_property
+    def _weighted_graphs(self) -> Graphs:
+        """Graphs for kernels that ask at run time whether there are weights, so that half as many are compiled."""
+        graphs = self._graphs()
+        return graphs if graphs.weights is not None else graphs._replace(weights=np.ones(1, np.float32))
+
+    @cached_property
+    def _arcs(self) -> Arcs:
+        return number_rows(self._graphs(), self._reverse())
+
+    def _tasks(self) -> tuple[Tasks, list[tuple[int, Cuts]]]:
+        """Small graphs, in chunks of about equal work, and the large ones with their cuts."""
+        work = np.diff(self.batch.entry_offsets) + self.batch.graph_sizes
+        small, large = np.flatnonzero(work <= _LARGE), np.flatnonzero(work > _LARGE).tolist()
+        cuts = [(graph, cut_graph(self._graphs(), graph, _BLOCK, _PIECE)) for graph in large]
+        return Tasks(small, balanced_chunks(work[small], 8 * n_threads())), cuts
 
     def _fill_whole(self, out: NDArray[np.float32], norm: np.float32) -> None:
-        labels = Labels(self.codes, *self._bits(out.shape[2] // WIDTH, out.shape[1]))
-        target = out if out.flags.c_contiguous else np.empty(out.shape, np.float32)
-        arguments = (self._graphs(), labels, self.ends, norm, target)
+        n_groups, n_steps = out.shape[2] // WIDTH, out.shape[1]
+        n_pairs = 0 if is_plain(self.walk) else self.n_pairs
+        at_once = max(_TABLE // (n_steps * (20 * len(self.labels) + 17 * n_pairs)), 1)
+        for first in range(0, n_groups, at_once):
+            part = out[:, :, first * WIDTH : (first + at_once) * WIDTH]
+            target = part if part.flags.c_contiguous else np.empty(part.shape, np.float32)
+            self._fill_groups(first, norm, target)
+            if target is not part:
+                part[:] = target
+
+    def _fill_groups(self, first: int, norm: np.float32, out: NDArray[np.float32]) -> None:
+        shape = (out.shape[2] // WIDTH, out.shape[1], first)
+        nodes = Labels(self.codes, *self._bits(*shape))
         small, large = self._tasks()
-        sketch_small_graphs(small, *arguments)
-        for graph in large:
-            sketch_large_graph(int(graph), _BLOCK, *arguments)
-        if target is not out:
-            out[:] = target
+        rest = (self.ends, norm, out)
+        if is_plain(self.walk):
+            sketch_small_graphs(small, self._graphs(), nodes, *rest)
+            for graph, cuts in large:
+                sketch_large_graph(graph, cuts, self._graphs(), nodes, *rest)
+        else:
+            entries = Labels(self.entry_codes, *self._entry_bits(*shape))
+            arguments = (self._weighted_graphs, self._arcs, nodes, entries, *rest)
+            sketch_arcs(small, *arguments)
+            for graph, cuts in large:
+                sketch_arcs_of_large(graph, cuts, *arguments)
 
     def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
         kind, wide = (np.complex64, np.complex128) if self._mixed else (np.float32, np.float64)
@@ -56,8 +92,8 @@ class CpuSketch(SketchBlock):
         rest = (self.ends, np.zeros(shape[2], wide), out)
         small, large = self._tasks()
         sketch_group(small, graphs, *maps, *rest)
-        for graph in large:
-            sketch_group_of_large(int(graph), _BLOCK, graphs, maps, *rest)
+        for graph, cuts in large:
+            sketch_group_of_large(graph, cuts.blocks, graphs, maps, *rest)
         parts: NDArray[np.float32] = out.view(np.float32)
         # real and imaginary parts are as many coordinates as there are components, of half as many frequencies
         return parts * np.float32(np.sqrt(2.0)) if self._mixed else parts

@@ -1,4 +1,4 @@
-"""The fast path: labels on nodes only. Graphs in parallel, a graph's state in the first caches."""
+"""The fast path for labels on nodes only. Graphs in parallel, a graph's state in the first caches."""
 
 from __future__ import annotations
 
@@ -9,18 +9,31 @@ from numba import prange
 
 from gvoys._jit import kernel
 from gvoys._kernels.arguments import Ends, Graphs, Labels
-from gvoys._kernels.cpu.sketch.lanes import WIDTH, finish_row, sum_row, sum_weighted_row
+from gvoys._kernels.cpu.sketch.hubs import Cuts
+from gvoys._kernels.cpu.sketch.lanes import ROW, WIDTH, finish_row, sum_row, sum_weighted_row
 
-__all__ = ["sketch_large_graph", "sketch_small_graphs"]
+__all__ = ["SHARE", "sketch_large_graph", "sketch_small_graphs"]
+
+SHARE = 64  # nodes whose share of a profile is a sum in float32: sums of many nodes lose digits
 
 
 @kernel(inline="always")
-def _row(indptr: Any, indices: Any, weights: Any, row: Any, state: Any, scratch: Any) -> None:  # pragma: no cover
-    begin, end = np.int64(indptr[row]), np.int64(indptr[row + 1])
+def _sum(
+    state: Any, indices: Any, weights: Any, begin: Any, end: Any, out: Any, place: Any
+) -> None:  # pragma: no cover
     if weights is None:
-        sum_row(state, indices, begin, end, scratch)
+        sum_row(state, indices, begin, end, out, place)
     else:
-        sum_weighted_row(state, indices, begin, end, scratch, weights)
+        sum_weighted_row(state, indices, begin, end, out, place, weights)
+
+
+@kernel(inline="always")
+def _add_shares(nodes: Any, first: Any, state: Any, start: Any, part: Any, sums: Any) -> None:  # pragma: no cover
+    """Add what nodes give to a profile; `first` is the node whose row is the first."""
+    for node in range(nodes[0], nodes[1], SHARE):
+        sum_weighted_row(state, -first, node, min(node + SHARE, nodes[1]), part, 0, start)
+        for j in range(WIDTH):
+            sums[j] += part[j]
 
 
 @kernel(parallel=True)
@@ -41,88 +54,120 @@ def _sketch(
     node_offsets, indptr, indices = graphs.node_offsets, graphs.indptr, graphs.indices
     codes, signs, shifts = labels
     start, stop, factors = ends
-    n_steps, n_groups, n_codes = out.shape[1], out.shape[2] // WIDTH, shifts.shape[2]
+    n_steps, n_codes = out.shape[1], shifts.shape[2]
     room = 0
     for g in chosen:
-        if node_offsets[g + 1] - node_offsets[g] > room:
-            room = np.int64(node_offsets[g + 1] - node_offsets[g])
-    x = np.empty(room * WIDTH, np.float32)
-    y = np.empty(room * WIDTH, np.float32)
-    scratch = np.empty(2 * WIDTH, np.float32)
-    part = np.empty(WIDTH, np.float32)
-    sums = np.empty(WIDTH)
+        room = max(room, np.int64(node_offsets[g + 1] - node_offsets[g]))
+    x, y = np.empty(room * WIDTH, np.float32), np.empty(room * WIDTH, np.float32)
+    row, sums = np.empty(ROW, np.float32), np.empty(WIDTH)
     for g in chosen:
-        first = np.int64(node_offsets[g])
-        n = np.int64(node_offsets[g + 1]) - first
-        factor = factors[g]
-        for r in range(n_groups):
+        first, last = np.int64(node_offsets[g]), np.int64(node_offsets[g + 1])
+        for r in range(out.shape[2] // WIDTH):
             for t in range(n_steps):
-                base = (r * n_steps + t) * n_codes
-                sums[:] = 0.0
-                part[:] = 0.0
-                scratch[:] = 1.0
-                for u in range(n):
-                    code = np.int64(codes[first + u])
-                    scale, offset = stop[first + u], np.int64(0)
+                base, scale = (r * n_steps + t) * n_codes, factors[g]
+                row[:] = 1.0
+                for node in range(first, last):
+                    code, shift = np.int64(codes[node]), np.int64(0)
                     if t > 0:
-                        _row(indptr, indices, weights, first + u, x, scratch)
-                        scale, offset = factor, np.int64(WIDTH - shifts[r, t, code]) % WIDTH
-                    finish_row(scratch, offset, signs, base + code, scale, y, u, start[first + u], part, 0)
-                    if u % 64 == 63:  # sums of many nodes lose digits in float32
-                        for j in range(WIDTH):
-                            sums[j] += part[j]
-                            part[j] = 0.0
+                        _sum(x, indices, weights, np.int64(indptr[node]), np.int64(indptr[node + 1]), row, 0)
+                        shift = np.int64(shifts[r, t, code])
+                    else:
+                        scale = stop[node]
+                    finish_row(row, shift, signs, base + code, scale, y, (node - first) * WIDTH)
+                sums[:] = 0.0
+                _add_shares((first, last), first, y, start, row, sums)
                 for j in range(WIDTH):
-                    out[g, t, r * WIDTH + j] = np.float32((sums[j] + part[j]) * norm)
+                    out[g, t, r * WIDTH + j] = np.float32(sums[j] * norm)
                 x, y = y, x
 
 
-@kernel(parallel=True)
-def _large_step(place: Any, graphs: Any, labels: Any, ends: Any, x: Any, y: Any, sums: Any) -> None:  # pragma: no cover
-    """One step of all nodes from x to y, and the blocks' shares of the profile in sums.
-
-    place: graph, group, step, and nodes of a block.
-    """
-    for part in prange(len(sums) // WIDTH):
-        share = sums[np.int64(part) * WIDTH : (np.int64(part) + 1) * WIDTH]
-        _large_block(np.int64(part), place, graphs, graphs.weights, labels, ends, (x, y), share)
-
-
-@kernel()
-def _large_block(
-    part: Any, place: Any, graphs: Any, weights: Any, labels: Any, ends: Any, states: Any, share: Any
-) -> None:  # pragma: no cover
-    """What one thread does: a block of nodes."""
-    g, r, t, block = place
-    indptr, indices = graphs.indptr, graphs.indices
-    codes, signs, shifts = labels
-    start, stop, factors = ends
-    x, y = states
-    first = np.int64(graphs.node_offsets[g])
-    n = np.int64(graphs.node_offsets[g + 1]) - first
-    base = (r * shifts.shape[1] + t) * shifts.shape[2]
-    scratch = np.ones(2 * WIDTH, np.float32)
-    share[:] = 0.0
-    for u in range(part * block, min((part + 1) * block, n)):
-        code = np.int64(codes[first + u])
-        scale, offset = stop[first + u], np.int64(0)
-        if t > 0:
-            _row(indptr, indices, weights, first + u, x, scratch)
-            scale, offset = factors[g], np.int64(WIDTH - shifts[r, t, code]) % WIDTH
-        finish_row(scratch, offset, signs, base + code, scale, y, u, start[first + u], share, 0)
+# -- one large graph
 
 
 def sketch_large_graph(
-    graph: int, block: int, graphs: Graphs, labels: Labels, ends: Ends, norm: np.float32, out: Any
+    graph: int, cuts: Cuts, graphs: Graphs, labels: Labels, ends: Ends, norm: np.float32, out: Any
 ) -> None:
     """The profile of one graph into out[graph], all threads on it, one group at a time."""
     n = int(graphs.node_offsets[graph + 1]) - int(graphs.node_offsets[graph])
     x, y = (np.empty(n * WIDTH, np.float32) for _ in range(2))
-    sums = np.empty(-(-n // block) * WIDTH, np.float32)
+    pieces = np.empty(len(cuts.begins) * ROW, np.float32)
+    sums = np.empty((len(cuts.blocks) - 1, WIDTH))
     for r in range(out.shape[2] // WIDTH):
         for t in range(out.shape[1]):
-            _large_step((graph, r, t, block), graphs, labels, ends, x, y, sums)
-            # block by block in double precision: the same for any number of threads
-            whole = sums.reshape(-1, WIDTH).sum(axis=0, dtype=np.float64)
-            out[graph, t, r * WIDTH : (r + 1) * WIDTH] = whole * norm
+            if t > 0 and len(cuts.hubs):
+                _sum_pieces(cuts, graphs, x, pieces)
+            _step_blocks((graph, r, t), cuts, graphs, labels, ends, (x, y), pieces, sums)
+            # block by block: the same for any number of threads
+            out[graph, t, r * WIDTH : (r + 1) * WIDTH] = sums.sum(axis=0) * norm
             x, y = y, x
+
+
+@kernel(parallel=True)
+def _sum_pieces(cuts: Any, graphs: Any, x: Any, out: Any) -> None:  # pragma: no cover
+    """What comes along the entries of each piece of a hub."""
+    for piece in prange(len(cuts.begins)):
+        p = np.int64(piece)
+        _sum_piece(cuts.begins[p], cuts.ends[p], graphs.indices, graphs.weights, x, out, p * ROW)
+
+
+@kernel()
+def _sum_piece(
+    begin: Any, end: Any, indices: Any, weights: Any, x: Any, out: Any, place: Any
+) -> None:  # pragma: no cover
+    _sum(x, indices, weights, begin, end, out, place)
+
+
+@kernel(parallel=True)
+def _step_blocks(
+    place: Any, cuts: Any, graphs: Any, labels: Any, ends: Any, states: Any, pieces: Any, sums: Any
+) -> None:  # pragma: no cover
+    """One step of all nodes, and the blocks' shares of the profile in sums; place: graph, group and step."""
+    for block in prange(len(sums)):
+        b = np.int64(block)
+        some = (cuts.blocks[b], cuts.blocks[b + 1])
+        _step_block(some, place, cuts, graphs, graphs.weights, labels, ends, states, pieces, sums[b])
+
+
+@kernel()
+def _step_block(
+    some: Any,
+    place: Any,
+    cuts: Any,
+    graphs: Any,
+    weights: Any,
+    labels: Any,
+    ends: Any,
+    states: Any,
+    pieces: Any,
+    sums: Any,
+) -> None:  # pragma: no cover
+    """What one thread does: a block of nodes."""
+    g, r, t = place
+    indptr, indices, (codes, signs, shifts) = graphs.indptr, graphs.indices, labels
+    hubs, bounds, longest = cuts.hubs, cuts.pieces, cuts.longest
+    (start, stop, factors), (x, y) = ends, states
+    first, base, scale = np.int64(graphs.node_offsets[g]), (r * shifts.shape[1] + t) * shifts.shape[2], factors[g]
+    row = np.ones(ROW, np.float32)
+    for node in range(some[0], some[1]):
+        code, shift = np.int64(codes[node]), np.int64(0)
+        if t > 0:
+            begin, end = np.int64(indptr[node]), np.int64(indptr[node + 1])
+            if end - begin > longest:
+                hub = np.searchsorted(hubs, node)
+                _add_pieces(bounds[hub], bounds[hub + 1], pieces, row)
+            else:
+                _sum(x, indices, weights, begin, end, row, 0)
+            shift = np.int64(shifts[r, t, code])
+        else:
+            scale = stop[node]
+        finish_row(row, shift, signs, base + code, scale, y, (node - first) * WIDTH)
+    sums[:] = 0.0
+    _add_shares(some, first, y, start, row, sums)
+
+
+@kernel()
+def _add_pieces(begin: Any, end: Any, pieces: Any, row: Any) -> None:  # pragma: no cover
+    row[:] = 0.0
+    for piece in range(begin, end):
+        for j in range(ROW):
+            row[j] += pieces[piece * ROW + j]

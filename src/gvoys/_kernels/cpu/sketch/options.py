@@ -227,12 +227,12 @@ def _sketch(
 
 @kernel(parallel=True)
 def _large_step(
-    place: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any, sums: Any
+    place: Any, blocks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any, sums: Any
 ) -> None:  # pragma: no cover
-    """One step of all nodes, and the blocks' shares of the profile in sums; place: graph, step, nodes of a block."""
+    """One step of all nodes, and the blocks' shares of the profile in sums; place: graph, step, its first node."""
     for part in prange(len(sums)):
-        begin = np.int64(part) * place[2]
-        rows = (place[0], place[1], begin, min(begin + place[2], len(states[0])))
+        begin, end = blocks[np.int64(part)], blocks[np.int64(part) + 1]
+        rows = (place[0], place[1], begin - place[2], end - place[2])
         _large_block(rows, graphs, nodes, edges, attributes, ends, states, sums[np.int64(part)])
 
 
@@ -250,8 +250,8 @@ def _large_block(
     _step(place, graphs, graphs.reverse, nodes, edges, attributes, ends, own)
 
 
-def sketch_group_of_large(graph: int, block: int, graphs: Graphs, maps: Maps, ends: Ends, wide: Any, out: Any) -> None:
-    """The profile of one graph in one group into out[graph], all threads on it.
+def sketch_group_of_large(graph: int, blocks: Any, graphs: Graphs, maps: Maps, ends: Ends, wide: Any, out: Any) -> None:
+    """The profile of one graph in one group into out[graph], all threads on it, by blocks of nodes.
 
     Entries are read in order, once per step, so that they may lie in a file that is mapped into memory; two states of
     (n_nodes, width) are kept, and two of (n_entries, width) for non-backtracking walks.
@@ -261,9 +261,9 @@ def sketch_group_of_large(graph: int, block: int, graphs: Graphs, maps: Maps, en
     x, y = (np.empty((last - first, width), kind) for _ in range(2))
     n_arcs = 0 if graphs.reverse is None else int(graphs.indptr[last]) - int(graphs.indptr[first])
     others, next_others = (np.empty((n_arcs, width), kind) for _ in range(2))
-    sums = np.empty((-(-(last - first) // block), width), wide.dtype)
+    sums = np.empty((len(blocks) - 1, width), wide.dtype)
     for t in range(out.shape[1]):
         states = (x, y, others, next_others)
-        _large_step((graph, t, block), graphs, *maps, ends, states, sums)
+        _large_step((graph, t, first), blocks, graphs, *maps, ends, states, sums)
         out[graph, t] = sums.sum(axis=0)  # block by block: the same for any number of threads
         x, y, others, next_others = y, x, next_others, others
