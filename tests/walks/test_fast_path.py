@@ -122,3 +122,11 @@ def test_cuts_cover_every_node_and_entry_once(kind):
             assert ends[-1] == batch.indptr[node + 1]
             np.testing.assert_array_equal(begins[1:], ends[:-1])
             assert (batch.indices[ends[:-1] - 1] != batch.indices[begins[1:]]).all()
+
+
+@pytest.mark.parametrize("backtrack", [True, False])
+def test_labelled_graphs_without_nodes(backtrack):
+    """Alone, there is no label to draw a map for."""
+    empty = gv.GraphBatch.from_arrays([], [0, 0], node_labels=[], edge_labels=[])
+    made = gv.profiles(empty, "sketch", 2, 128, labels="both", backtrack=backtrack)
+    np.testing.assert_array_equal(made, np.zeros((2, 3, 128)))
