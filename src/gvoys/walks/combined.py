@@ -13,13 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys.errors import UnsupportedError
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.profiles import Profiles
-from gvoys.walks.sequences import NO_WAY, count_lengths
+from gvoys.walks.sequences import NO_WAY, count_lengths, sequences_by_length
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.sparse import SparseProfiles
 from gvoys.walks.spread import gram_with_error, rounding, rounding_floor
@@ -28,7 +27,7 @@ from gvoys.walks.walk import Walk
 __all__ = ["Combined", "CombinedProfiles", "exact_lengths"]
 
 _SAMPLE = 32  # graphs by which lengths are chosen
-_STATES = 128  # per entry: states of a step that take about as long as all of a sketch
+_STATES = 64  # per entry: states of a step that take about as long as all of a sketch
 _BUDGET = 100_000_000  # states that fit into memory
 _PER_GRAPH = 4_000_000  # states of one graph, which take a tenth of a second
 
@@ -73,13 +72,14 @@ def _spread(batch: GraphBatch) -> NDArray[np.int64]:
 
 
 def _few_up_to(graphs: GraphBatch, walk: Walk, back: NDArray[np.int64], most: int) -> int:
-    for length in range(walk.n_lengths):
-        try:
-            budget = _STATES * max(graphs.n_entries, 1)
-            counts = count_lengths(graphs, replace(walk, max_length=length), np.ones(len(graphs)), budget, back)
-        except UnsupportedError:
-            return length - 1
-        if counts[-1].size > most * len(graphs):
+    """The length before the first at which there are too many sequences, or states of one graph or of all."""
+    budget = _STATES * max(graphs.n_entries, 1)
+    alone = 4 * budget // max(len(graphs), 1)
+    for length in range(
+        walk.n_lengths
+    ):  # again and again, since the last one takes longest, and far longer if too many
+        counts, states, largest = sequences_by_length(graphs, replace(walk, max_length=length), back, alone)
+        if counts[-1] > most * len(graphs) or states[-1] > budget or largest[-1] > alone:
             return length - 1
     return walk.max_length
 

@@ -8,6 +8,7 @@ on both sides when a Gram matrix is formed, in double precision.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -217,8 +218,25 @@ class Profiles(Comparable):
         ndarray of shape (n_iterations * n_lengths, n_graphs, n_others)
             The Gram matrices.
         """
-        places = product(range(self.n_iterations), range(self.n_lengths))
-        return np.array([self._block_gram(place, self if other is None else other) for place in places])
+        return np.array([K for _, K in self.each_gram(other)])
+
+    def each_gram(self, other: Any = None) -> Iterator[tuple[tuple[int, int], NDArray[np.float64]]]:
+        """Gram matrices of every block alone, one after the other.
+
+        Parameters
+        ----------
+        other : Profiles or None, default=None
+            The other graphs; None means these.
+
+        Yields
+        ------
+        tuple of int
+            Iteration and length.
+        ndarray of shape (n_graphs, n_others)
+            The Gram matrix.
+        """
+        for place in product(range(self.n_iterations), range(self.n_lengths)):
+            yield place, self._block_gram(place, self if other is None else other)
 
     def _block_gram(self, place: tuple[int, int], other: Any) -> NDArray[np.float64]:
         ours = self.block(*place)

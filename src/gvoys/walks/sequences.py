@@ -25,10 +25,11 @@ from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.sparse import Counts, SparseProfiles
 from gvoys.walks.walk import Walk
 
-__all__ = ["NO_WAY", "STATE_BUDGET", "Sequences", "count_lengths"]
+__all__ = ["NO_WAY", "STATE_BUDGET", "Sequences", "count_lengths", "sequences_by_length"]
 
 STATE_BUDGET = 20_000_000  # states of all graphs together at any one length
 _SAMPLE_BUDGET = (STATE_BUDGET // 20, STATE_BUDGET // 5)  # of a sample, at least and at most: the latter takes a second
+_MOST = np.iinfo(np.int64).max
 _NO_EDGES = np.empty(0, np.uint64)
 NO_WAY = np.empty((0, 2), np.int64)  # no entries back
 
@@ -170,6 +171,48 @@ def count_lengths(
     UnsupportedError
         If there are more states.
     """
+    limits = _Limits(budget, per_graph)
+    parts = _places(batch, walk, scales, back)
+    return [counts for first, places, longest in parts for counts in _count_all(places, longest, limits, first)]
+
+
+def sequences_by_length(
+    batch: GraphBatch, walk: Walk, back: NDArray[np.int64], per_graph: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """How many label sequences some graphs have, by one thread; for samples.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    walk : Walk
+        What is walked; its Weisfeiler–Lehman iterations are left aside.
+    back : ndarray of int
+        The entries back, for non-backtracking walks; `NO_WAY` else.
+    per_graph : int
+        Number of states of one graph and length beyond which it is not looked at further.
+
+    Returns
+    -------
+    counts : ndarray of shape (n_lengths,)
+        Different sequences, added up over the graphs.
+    states : ndarray of shape (n_lengths,)
+        States, added up over the graphs.
+    most : ndarray of shape (n_lengths,)
+        States of the graph with the most, which may be over `per_graph`.
+    """
+    found = []
+    for _, places, longest in _places(batch, walk, np.ones(len(batch)), back):
+        pointers, _, _, made = count_sequences(0, len(batch), places, longest, _MOST, per_graph)
+        found.append((np.diff(pointers).reshape(len(batch), longest + 1).sum(axis=0), made[:, 0], made[:, 1]))
+    counts, states, most = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return counts, states, most
+
+
+def _places(
+    batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], back: NDArray[np.int64]
+) -> list[tuple[int, Places, int]]:
+    """Where walks are: nodes, or arcs of non-backtracking walks, from a length on, and up to which after it."""
     v, w = walk.ends(batch)
     hashed = batch.node_labels.hashed if walk.node_labels and batch.node_labels is not None else None
     labels = np.zeros(batch.n_nodes, np.uint64) if hashed is None else hashed
@@ -178,11 +221,9 @@ def count_lengths(
     nodes = Places(
         batch.node_offsets, labels, v, w, batch.indptr[:-1], batch.indptr[1:], batch.columns(), weights, edges, NO_WAY
     )
-    limits = _Limits(budget, per_graph)
     if walk.backtrack or walk.max_length == 0:
-        return _count_all(nodes, walk.max_length, limits)
-    arcs = _arcs(batch, nodes, back)
-    return [*_count_all(nodes, 0, limits), *_count_all(arcs, walk.max_length - 1, limits, first_length=1)]
+        return [(0, nodes, walk.max_length)]
+    return [(0, nodes, 0), (1, _arcs(batch, nodes, back), walk.max_length - 1)]
 
 
 def _arcs(batch: GraphBatch, nodes: Places, back: NDArray[np.int64]) -> Places:
@@ -204,7 +245,7 @@ def _arcs(batch: GraphBatch, nodes: Places, back: NDArray[np.int64]) -> Places:
     )
 
 
-def _count_all(places: Places, max_length: int, limits: _Limits, first_length: int = 0) -> list[Counts]:
+def _count_all(places: Places, max_length: int, limits: _Limits, first_length: int) -> list[Counts]:
     """Counts of each length, by threads that take a share of the graphs each."""
     work = np.diff(places.offsets) + 1
     bounds = balanced_chunks(work, 4 * n_threads())
@@ -217,7 +258,7 @@ def _count_all(places: Places, max_length: int, limits: _Limits, first_length: i
 
 def _count_share(share: tuple[int, int], places: Places, max_length: int, limits: _Limits) -> tuple[list[Any], Any]:
     """Counts of some graphs by length, and the numbers of states."""
-    per_graph = np.iinfo(np.int64).max if limits.per_graph is None else limits.per_graph
+    per_graph = _MOST if limits.per_graph is None else limits.per_graph
     *counted, made = count_sequences(*share, places, max_length, limits.budget, per_graph)
     if (made[:, 0] > limits.budget).any():  # it has stopped there
         return [], made

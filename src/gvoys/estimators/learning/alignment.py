@@ -9,22 +9,23 @@ from gvoys.walks import Profiles
 
 __all__ = ["block_alignments"]
 
-_ENOUGH = 1000  # graphs that tell the alignment
+_ENOUGH = 500  # graphs that tell the alignment
 
 
 def block_alignments(profiles: Profiles, codes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """For profiles of graphs and their classes: (n_iterations, n_lengths), by a thousand of them at most.
+    """For profiles of graphs and their classes: (n_iterations, n_lengths), by a few hundred of them at most.
 
     <K, Y> / (|K| |Y|) of centred matrices.
     """
     some = slice(None, None, max(-(-len(codes) // _ENOUGH), 1))
     same = (codes[some, None] == np.arange(codes.max() + 1)).astype(np.float64)
     same -= same.mean(axis=0)
-    target, grams = np.linalg.norm(same.T @ same), profiles.take(some).grams()
-    sizes = np.array([np.linalg.norm(_centred(K)) for K in grams]) * target
-    products = np.einsum("nc,bnc->b", same, grams @ same)
-    found = np.divide(products, sizes, out=np.zeros(len(grams)), where=sizes > 0)
-    return found.reshape(profiles.n_iterations, profiles.n_lengths)
+    target, profiles = np.linalg.norm(same.T @ same), profiles.take(some)
+    out = np.zeros((profiles.n_iterations, profiles.n_lengths))
+    for (iteration, length), K in profiles.each_gram():
+        size = float(np.linalg.norm(_centred(K)) * target)
+        out[iteration, length] = float(np.einsum("nc,nc->", same, K @ same)) / size if size > 0 else 0.0
+    return out
 
 
 def _centred(K: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,16 +44,16 @@ class Pairs:
     left: NDArray[np.float64]  # (n_left,)
     right: NDArray[np.float64]  # (n_right,)
 
-    def sample(self, most: int) -> Pairs:
-        """At most this many graphs of those that were paired with themselves, spread evenly."""
-        some = slice(None, None, max(-(-len(self.left) // most), 1))
-        return Pairs(self.inner[some, some], self.left[some], self.right[some])
+    def spread(self, most: int) -> slice:
+        """At most this many graphs, spread evenly."""
+        return slice(None, None, max(-(-len(self.left) // most), 1))
 
     def cosines(self) -> NDArray[np.float64]:
         """Inner products of unit vectors; 0 where a graph has no features."""
         sizes = np.sqrt(self.left[:, None] * self.right[None, :])
         return np.where(sizes > 0, self.inner / np.where(sizes > 0, sizes, 1.0), 0.0)
 
+    @cached_property
     def squared_distances(self) -> NDArray[np.float64]:
         """|x - y|^2; below a millionth of |x|^2 + |y|^2 it is rounding of float32 features, and 0."""
         sizes = self.left[:, None] + self.right[None, :]
@@ -75,15 +76,16 @@ class BaseKernel:
         """The unit from the fitted graphs paired with themselves."""
         if name == "linear":
             return cls(name, float(np.sqrt(pairs.left.mean())) or 1.0)
-        some = np.sqrt(pairs.sample(_SAMPLE).squared_distances())
-        distances = some[np.triu_indices(len(some), 1)]
-        return cls(name, float(np.median(distances)) if distances.size and np.median(distances) > 0 else 1.0)
+        some = pairs.squared_distances[pairs.spread(_SAMPLE)][:, pairs.spread(_SAMPLE)]
+        squares = some[np.triu_indices(len(some), 1)]
+        median = float(np.median(np.sqrt(squares))) if squares.size else 0.0
+        return cls(name, median or 1.0)
 
     def gram(self, pairs: Pairs) -> NDArray[np.float64]:
         """Kernel values, (n_left, n_right)."""
         if self.name == "linear":
             return pairs.inner / self.unit**2
-        return _OF_DISTANCE[self.name](np.sqrt(pairs.squared_distances()) / self.unit)
+        return _OF_DISTANCE[self.name](np.sqrt(pairs.squared_distances) / self.unit)
 
 
 @dataclass(frozen=True)
