@@ -84,6 +84,12 @@ def test_every_walk_has_the_numbers_of_the_generic_path(kind, weighted, monkeypa
         assert_same_numbers(large, expected)
 
 
+@pytest.mark.parametrize("walk", WALKS, ids=str)
+def test_no_nodes_give_zeros(walk):
+    nothing = gv.GraphBatch.from_arrays(np.zeros((0, 2), int), [0], node_labels=[], edge_labels=[])
+    assert not compute(nothing, walk).any()
+
+
 @pytest.mark.parametrize("walk", WALKS[1::2], ids=str)
 def test_components_beyond_whole_groups(walk, monkeypatch):
     batch = make_batch(nx.Graph, False)

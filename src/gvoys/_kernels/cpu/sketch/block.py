@@ -57,7 +57,8 @@ class CpuSketch(SketchBlock):
     def _fill_whole(self, out: NDArray[np.float32], norm: np.float32) -> None:
         n_groups, n_steps = out.shape[2] // WIDTH, out.shape[1]
         n_pairs = 0 if is_plain(self.walk) else self.n_pairs
-        at_once = max(_TABLE // (n_steps * (20 * len(self.labels) + 17 * n_pairs)), 1)
+        per_group = n_steps * (20 * len(self.labels) + 17 * n_pairs)
+        at_once = max(_TABLE // max(per_group, 1), 1)
         for first in range(0, n_groups, at_once):
             part = out[:, :, first * WIDTH : (first + at_once) * WIDTH]
             target = part if part.flags.c_contiguous else np.empty(part.shape, np.float32)
