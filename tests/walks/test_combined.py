@@ -59,6 +59,7 @@ def test_all_ways_to_the_same_kernel():
     np.testing.assert_allclose(pieces.gram(SERIES), K, rtol=1e-9)
     first = profiles.iterations(1).gram(SERIES)
     np.testing.assert_allclose(first, made(batch, walk_on(batch, refine=0), (3,)).gram(SERIES), rtol=1e-9)
+    assert profiles.take([]).gram(SERIES, profiles).shape == (0, len(batch))
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -89,7 +90,7 @@ def test_the_error_is_far_below_that_of_a_sketch():
     assert (made(batch, walk, (4, 4)).standard_error(SERIES) == 0).all()
 
 
-def test_lengths_are_chosen_by_how_many_sequences_there_are():
+def test_lengths_are_chosen_by_how_many_sequences_there_are(monkeypatch):
     batch = graphs(40)
     walk = walk_on(batch)
     few = exact_lengths(batch, walk, 30)
@@ -98,8 +99,10 @@ def test_lengths_are_chosen_by_how_many_sequences_there_are():
     for iteration, longest in enumerate(few):
         assert sizes[iteration][longest] < 1.3 * 30
         assert sizes[iteration][longest + 1] > 0.7 * 30
-    assert exact_lengths(batch, walk, 10**9) == (4, 4)
     assert exact_lengths(batch, walk, 1) == (-1, -1)
+    assert exact_lengths(batch, walk, 10**9)[1] < 4  # by the time that they take
+    monkeypatch.setattr("gvoys.walks.combined._STATES", 10**6)
+    assert exact_lengths(batch, walk, 10**9) == (4, 4)
 
 
 def test_the_kernel_takes_it_where_sequences_are_too_many():

@@ -217,7 +217,7 @@ class CombinedProfiles(Profiles):
             for iteration, part in enumerate(self.sketches)
             if part.shape[1]
         ]
-        flat = [part.reshape(len(self), -1) for part in parts]
+        flat = [part.reshape(len(self), part.shape[1] * part.shape[2]) for part in parts]
         return np.concatenate(flat, axis=1) if flat else np.empty((len(self), 0))
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:

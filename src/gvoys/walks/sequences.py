@@ -52,8 +52,8 @@ class Sequences(WalkMethod):
     budget : int, default=20000000
         Largest number of states, (node, sequence), of all graphs together at any one length.
     per_graph : int or None, default=None
-        Number of states of one graph and length beyond which its longer walks are left out, with a warning; None
-        leaves none out, so that the budget raises.
+        Number of states of one graph and length beyond which its longer walks are skipped, with a warning; None
+        skips none, so that the budget raises.
     """
 
     name: ClassVar[str] = "sequences"
@@ -159,7 +159,7 @@ def count_lengths(
     back : ndarray of int
         The entries back, for non-backtracking walks; `NO_WAY` else.
     per_graph : int or None, default=None
-        Number of states of one graph beyond which its longer walks are left out.
+        Number of states of one graph beyond which its longer walks are skipped.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def _check_limits(made: NDArray[np.int64], limits: _Limits, first_length: int) -
         share, length = over[0].tolist()
         warnings.warn(
             f"graph {made[share, length, 2]} has {made[share, length, 1]:,} label sequences of length "
-            f"{length + first_length}, too many to count: such walks and longer ones are left out; method='sketch' "
+            f"{length + first_length}, too many to count: such walks and longer ones are skipped; method='sketch' "
             "takes all of them",
             InputWarning,
             stacklevel=2,
