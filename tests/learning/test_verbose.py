@@ -17,11 +17,11 @@ def classifier(**how):
 
 
 MODELS = {
-    "classifier": (classifier, ("profiles", "choosing", "repeating", "training")),
+    "classifier": (classifier, ("profiles", "choosing", "comparing", "training")),
     "nothing to choose": (lambda **how: classifier(C=1.0, **how), ("profiles", "training", "calibrating")),
     "landmarks": (
         lambda **how: classifier(max_exact=10, n_landmarks=20, **how),
-        ("choosing", "repeating", "profiles", "training"),
+        ("choosing", "comparing", "profiles", "training"),
     ),
     "regressor": (lambda **how: gv.RandomWalkRegressor(2, **how), ("profiles", "optimising")),
     "features": (

@@ -256,7 +256,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     def _choose(
         self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress
     ) -> tuple[Pairs | None, NDArray[np.float64] | None]:
-        """Choose by some of the graphs; if by all, keep their pairs and decisions on each by a machine that had not seen it."""
+        """Choose by some of the graphs; if by all, keep their pairs, and decisions on each by machines without it."""
         some = subsample(targets.codes, self.seed_)
         chosen_by = profiles if len(some) == len(profiles) else profiles.take(some)
         balances = {refine: Balance.fitted(profiles, refine + 1) for refine in self._grid("refine")}

@@ -9,7 +9,7 @@ from gvoys.walks import Profiles
 
 __all__ = ["block_alignments"]
 
-_ENOUGH = 500  # graphs that tell the alignment
+_ENOUGH = 300  # graphs that tell the alignment
 
 
 def block_alignments(profiles: Profiles, codes: NDArray[np.int64]) -> NDArray[np.float64]:

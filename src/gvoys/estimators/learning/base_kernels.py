@@ -44,9 +44,13 @@ class Pairs:
     left: NDArray[np.float64]  # (n_left,)
     right: NDArray[np.float64]  # (n_right,)
 
-    def spread(self, most: int) -> slice:
-        """At most this many graphs, spread evenly."""
-        return slice(None, None, max(-(-len(self.left) // most), 1))
+    @cached_property
+    def median_distance(self) -> float:
+        """Of graphs that were paired with themselves, by some of them; 0 where there is no pair."""
+        some = slice(None, None, max(-(-len(self.left) // _SAMPLE), 1))
+        squares = self.squared_distances[some, some]
+        squares = squares[np.triu_indices(len(squares), 1)]
+        return float(np.sqrt(np.median(squares))) if squares.size else 0.0
 
     def cosines(self) -> NDArray[np.float64]:
         """Inner products of unit vectors; 0 where a graph has no features."""
@@ -76,10 +80,7 @@ class BaseKernel:
         """The unit from the fitted graphs paired with themselves."""
         if name == "linear":
             return cls(name, float(np.sqrt(pairs.left.mean())) or 1.0)
-        some = pairs.squared_distances[pairs.spread(_SAMPLE)][:, pairs.spread(_SAMPLE)]
-        squares = some[np.triu_indices(len(some), 1)]
-        median = float(np.median(np.sqrt(squares))) if squares.size else 0.0
-        return cls(name, median or 1.0)
+        return cls(name, pairs.median_distance or 1.0)
 
     def gram(self, pairs: Pairs) -> NDArray[np.float64]:
         """Kernel values, (n_left, n_right)."""

@@ -24,7 +24,7 @@ _FEW = 500  # graphs below which folds are repeated, since one split says little
 _REPEATS = 3
 _ENOUGH = 1500  # graphs that are enough to choose by
 _TOLERANCE = 1e-2  # of machines that are compared; they take half of the time
-_GO_ON = 3  # one candidate in so many goes on where folds are repeated
+_FIRST, _GO_ON = 2, 3  # folds after which one candidate in so many goes on
 
 Array = NDArray[np.float64]
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # graphs to train on, and graphs to try
@@ -63,8 +63,8 @@ def choose(
 ) -> tuple[Choice, Array | None]:
     """The default (most iterations, Matérn 1/2, C nearest 10) unless another is better by over one standard error.
 
-    Where folds are repeated, only the best third goes on after the first round. Also returned are the decisions on
-    every graph by a machine that had not seen it; None where nothing was to be chosen.
+    Only the best third of the candidates goes on after two folds. Also returned are the decisions on every graph by a
+    machine that had not seen it; None where nothing was to be chosen.
     """
     candidates = [Candidate(refine, kernel, C) for refine, kernel in grams for C in Cs]
     default = min(candidates, key=lambda c: (c.kernel != DEFAULT, -c.refine, abs(np.log10(c.C) - 1)))
@@ -72,22 +72,23 @@ def choose(
     # nothing to choose, or folds that would be left with a single class
     if len(candidates) == 1 or np.sort(sizes)[-2] < 2:
         return Choice(**vars(default), score=float("nan"), scores={}), None
-    folds, repeats = _splits(targets.codes, int(sizes.min()), how)
+    n_folds, splits = _splits(targets.codes, int(sizes.min()), how)
     judge = _Judge(grams, targets, how, n_jobs)
-    decisions = judge.decide(candidates, folds, "choosing")
-    scores = judge.score(decisions, folds)
-    kept = sorted(candidates, key=lambda c: -scores[c].mean())[: max(len(candidates) // _GO_ON, 1)]
-    if repeats:
-        kept = [c for c in candidates if c in (default, *kept)]
-        more = judge.score(judge.decide(kept, repeats, "repeating"), repeats)
-        scores |= {c: np.concatenate([scores[c], more[c]]) for c in kept}
+    decisions = judge.decide(candidates, splits[:_FIRST], "choosing")
+    scores = judge.score(decisions, splits[:_FIRST])
+    ahead = sorted(candidates, key=lambda c: -scores[c].mean())[: max(len(candidates) // _GO_ON, 1)]
+    kept = [c for c in candidates if c in (default, *ahead)]
+    if len(splits) > _FIRST:
+        more = judge.decide(kept, splits[_FIRST:], "comparing")
+        decisions |= {c: decisions[c] + more[c] for c in kept}
+        scores |= judge.score({c: decisions[c] for c in kept}, splits)
     best = max(kept, key=lambda c: scores[c].mean())
-    ahead = scores[best] - scores[default]
-    if ahead.mean() <= corrected_error(ahead, len(folds[0][1]) / len(folds[0][0])):
+    better = scores[best] - scores[default]
+    if better.mean() <= corrected_error(better, len(splits[0][1]) / len(splits[0][0])):
         best = default
     means = {c: float(scores[c].mean()) for c in candidates}
     choice = Choice(**vars(best), score=means[best], scores=means)
-    return choice, _by_graph(decisions[best], folds, len(targets.codes))
+    return choice, _by_graph(decisions[best][:n_folds], splits[:n_folds], len(targets.codes))
 
 
 @dataclass(frozen=True)
@@ -153,12 +154,11 @@ def corrected_error(differences: Array, ratio: float) -> float:
     return float(differences.std(ddof=1) * np.sqrt(1.0 / len(differences) + ratio))
 
 
-def _splits(y: NDArray[Any], smallest: int, how: Training) -> tuple[list[Split], list[Split]]:
-    """The folds, and further ones where there are few graphs."""
+def _splits(y: NDArray[Any], smallest: int, how: Training) -> tuple[int, list[Split]]:
+    """The number of folds, and the folds, several times where there are few graphs."""
     n_folds = max(min(how.n_folds, smallest), 2)
     n_repeats = _REPEATS if len(y) < _FEW else 1
     splits = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=how.seed)
     with warnings.catch_warnings():  # of a class with one graph the learner itself warns
         warnings.filterwarnings("ignore", "The least populated class")
-        found = list(splits.split(y, y))
-    return found[:n_folds], found[n_folds:]
+        return n_folds, list(splits.split(y, y))
