@@ -16,16 +16,15 @@ __all__ = ["train_machines"]
 
 _CURVED = 1e-12  # least curvature, where rounding has made the matrix indefinite
 _FAR = 1e300
-_MOST = 10_000_000  # steps
 
 
 @kernel()
-def train_machines(K: Any, rows: Any, y: Any, bounds: Any, tolerance: float) -> Any:  # pragma: no cover
+def train_machines(K: Any, rows: Any, y: Any, bounds: Any, tolerance: float, most: int) -> Any:  # pragma: no cover
     """Weights, (n_machines, n), and intercepts of machines on graphs `rows` of K, of classes y = +-1.
 
     `bounds`, (n_machines, n), are the largest weights of each machine; those of one are at least those of the one
     before it, whose solution it starts from. A machine is done when no pair of graphs violates the conditions of
-    optimality by more than the tolerance.
+    optimality by more than the tolerance, or after `most` steps.
     """
     n = len(rows)
     part = np.empty((n, n), np.float32)
@@ -38,12 +37,14 @@ def train_machines(K: Any, rows: Any, y: Any, bounds: Any, tolerance: float) -> 
     for machine in range(len(bounds)):
         if machine > 0:
             weights[machine] = weights[machine - 1]
-        intercepts[machine] = _solve(part, y, bounds[machine], weights[machine], slopes, tolerance)
+        intercepts[machine] = _solve(part, y, bounds[machine], weights[machine], slopes, tolerance, most)
     return weights, intercepts
 
 
 @kernel(fastmath={"nnan", "nsz"})
-def _solve(K: Any, y: Any, bounds: Any, b: Any, slopes: Any, tolerance: float) -> float:  # pragma: no cover
+def _solve(
+    K: Any, y: Any, bounds: Any, b: Any, slopes: Any, tolerance: float, most_steps: int
+) -> float:  # pragma: no cover
     """Go on from b, in place, to the solution; the intercept."""
     n = len(b)
     least, most = np.minimum(0.0, y * bounds), np.maximum(0.0, y * bounds)
@@ -54,7 +55,7 @@ def _solve(K: Any, y: Any, bounds: Any, b: Any, slopes: Any, tolerance: float) -
         no_more[i] = -_FAR if b[i] >= most[i] else 0.0
         no_less[i] = _FAR if b[i] <= least[i] else 0.0
     top, bottom = 0.0, 0.0
-    for _ in range(_MOST):
+    for _ in range(most_steps):
         top, bottom = -_FAR, _FAR
         for t in range(n):
             top = max(top, slopes[t] + no_more[t])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,22 @@ from gvoys._kernels.cpu.support_vectors import train_machines
 from gvoys.estimators.learning.decisions import SupportVectors
 from gvoys.estimators.learning.targets import Targets
 
-__all__ = ["train"]
+__all__ = ["EXACT", "ROUGH", "Effort", "train"]
+
+_MOST = 10_000_000  # steps in all, as in libsvm
 
 Array = NDArray[np.float64]
+
+
+class Effort(NamedTuple):
+    """When the training of a machine ends."""
+
+    tolerance: float  # of the conditions of optimality
+    steps: int  # for each graph
+
+
+EXACT = Effort(1e-3, 10_000)  # the tolerance of libsvm
+ROUGH = Effort(1e-2, 5)  # for comparisons
 
 
 def train(
@@ -29,7 +42,7 @@ def train(
     targets: Targets,
     Cs: Sequence[float],
     class_weight: Any = None,
-    tolerance: float = 1e-3,
+    effort: Effort = EXACT,
 ) -> list[SupportVectors]:
     """Train one machine for each C on some graphs.
 
@@ -45,8 +58,8 @@ def train(
         Penalties, in increasing order.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class by its code.
-    tolerance : float, default=1e-3
-        Of the conditions of optimality; libsvm has the same default.
+    effort : Effort, default=EXACT
+        When training ends.
 
     Returns
     -------
@@ -57,18 +70,19 @@ def train(
     classes, codes = np.unique(known.codes, return_inverse=True)
     bounds = np.outer(np.asarray(Cs, np.float64), known.graph_weights(class_weight))
     pairs = combinations(range(len(classes)), 2)
-    found = [_train_pair(K, rows, codes, pair, bounds, tolerance) for pair in pairs]
+    found = [_train_pair(K, rows, codes, pair, bounds, effort) for pair in pairs]
     of_each = ([(weights[c], intercepts[c]) for weights, intercepts in found] for c in range(len(Cs)))
     return [_collected(rows, each, len(classes)) for each in of_each]
 
 
 def _train_pair(
-    K: Array, rows: NDArray[np.int64], codes: NDArray[Any], pair: tuple[int, int], bounds: Array, tolerance: float
+    K: Array, rows: NDArray[np.int64], codes: NDArray[Any], pair: tuple[int, int], bounds: Array, effort: Effort
 ) -> tuple[Array, Array]:
     """Weights of all `rows`, zero for other classes, and intercepts, for each C."""
     some = np.flatnonzero((codes == pair[0]) | (codes == pair[1]))
     signs = np.where(codes[some] == pair[0], 1.0, -1.0)
-    found, intercepts = train_machines(K, rows[some], signs, bounds[:, some], tolerance)
+    most = min(effort.steps * len(some), _MOST)
+    found, intercepts = train_machines(K, rows[some], signs, bounds[:, some], effort.tolerance, most)
     weights = np.zeros(bounds.shape)
     weights[:, some] = found
     return weights, intercepts

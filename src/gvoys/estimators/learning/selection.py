@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 
 from gvoys.estimators.learning.engines import Training
-from gvoys.estimators.learning.machines import train
+from gvoys.estimators.learning.machines import ROUGH, train
 from gvoys.estimators.learning.targets import Targets
 from gvoys.threads import n_threads, threads
 
@@ -23,7 +23,6 @@ DEFAULT = "matern12"  # the base kernel that is taken unless another is better
 _FEW = 500  # graphs below which folds are repeated, since one split says little
 _REPEATS = 3
 _ENOUGH = 1500  # graphs that are enough to choose by
-_TOLERANCE = 1e-2  # of machines that are compared; they take half of the time
 _FIRST, _GO_ON = 2, 3  # folds after which one candidate in so many goes on
 
 Array = NDArray[np.float64]
@@ -116,9 +115,7 @@ class _Judge:
     def _decide_once(self, group: list[Candidate], split: Split) -> list[Array]:
         """By candidates that share a Gram matrix."""
         (known, test), K = split, self.grams[group[0].refine, group[0].kernel]
-        machines = train(
-            K, known, self.targets, [candidate.C for candidate in group], self.how.class_weight, _TOLERANCE
-        )
+        machines = train(K, known, self.targets, [candidate.C for candidate in group], self.how.class_weight, ROUGH)
         return [machine.decide(K[test]) for machine in machines]
 
     def score(self, decisions: dict[Candidate, list[Array]], splits: list[Split]) -> dict[Candidate, Array]:
