@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
+from gvoys.threads import n_threads, threads
 from gvoys.walks import Walk
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, is_auto
@@ -260,13 +262,17 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         some = subsample(targets.codes, self.seed_)
         chosen_by = profiles if len(some) == len(profiles) else profiles.take(some)
         balances = {refine: Balance.fitted(profiles, refine + 1) for refine in self._grid("refine")}
-        pairs = {refine: balance.of(chosen_by).pairs() for refine, balance in balances.items()}
-        grams = {
-            (refine, name): BaseKernel.fitted(name, each).gram(each)
-            for refine, each in pairs.items()
-            for name in self._grid("kernel")
-        }
-        Cs = self._grid("C")
+        Cs, names = self._grid("C"), self._grid("kernel")
+
+        def compare(refine: int) -> tuple[Pairs, dict[tuple[int, str], NDArray[np.float64]]]:
+            found = balances[refine].of(chosen_by).pairs()
+            return found, {(refine, name): BaseKernel.fitted(name, found).gram(found) for name in names}
+
+        order = sorted(balances, reverse=True)  # what takes longest first
+        with threads(self.n_jobs), ThreadPoolExecutor(n_threads()) as pool:
+            made = dict(zip(order, pool.map(compare, order), strict=True))
+        pairs = {refine: found for refine, (found, _) in made.items()}
+        grams = {key: K for refine in balances for key, K in made[refine][1].items()}
         self.chosen_, left_out = choose(grams, targets.take(some), Cs, self._training(Cs[0], progress), self.n_jobs)
         return (pairs[self.chosen_.refine], left_out) if chosen_by is profiles else (None, None)
 

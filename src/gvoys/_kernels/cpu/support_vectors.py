@@ -16,15 +16,16 @@ __all__ = ["train_machines"]
 
 _CURVED = 1e-12  # least curvature, where rounding has made the matrix indefinite
 _FAR = 1e300
+_MOST = 10_000_000  # steps
 
 
 @kernel()
-def train_machines(K: Any, rows: Any, y: Any, bounds: Any, tolerance: float, most: int) -> Any:  # pragma: no cover
+def train_machines(K: Any, rows: Any, y: Any, bounds: Any, tolerance: float) -> Any:  # pragma: no cover
     """Weights, (n_machines, n), and intercepts of machines on graphs `rows` of K, of classes y = +-1.
 
     `bounds`, (n_machines, n), are the largest weights of each machine; those of one are at least those of the one
     before it, whose solution it starts from. A machine is done when no pair of graphs violates the conditions of
-    optimality by more than the tolerance, or after `most` steps.
+    optimality by more than the tolerance.
     """
     n = len(rows)
     part = np.empty((n, n), np.float32)
@@ -37,14 +38,12 @@ def train_machines(K: Any, rows: Any, y: Any, bounds: Any, tolerance: float, mos
     for machine in range(len(bounds)):
         if machine > 0:
             weights[machine] = weights[machine - 1]
-        intercepts[machine] = _solve(part, y, bounds[machine], weights[machine], slopes, tolerance, most)
+        intercepts[machine] = _solve(part, y, bounds[machine], weights[machine], slopes, tolerance)
     return weights, intercepts
 
 
 @kernel(fastmath={"nnan", "nsz"})
-def _solve(
-    K: Any, y: Any, bounds: Any, b: Any, slopes: Any, tolerance: float, most_steps: int
-) -> float:  # pragma: no cover
+def _solve(K: Any, y: Any, bounds: Any, b: Any, slopes: Any, tolerance: float) -> float:  # pragma: no cover
     """Go on from b, in place, to the solution; the intercept."""
     n = len(b)
     least, most = np.minimum(0.0, y * bounds), np.maximum(0.0, y * bounds)
@@ -55,7 +54,7 @@ def _solve(
         no_more[i] = -_FAR if b[i] >= most[i] else 0.0
         no_less[i] = _FAR if b[i] <= least[i] else 0.0
     top, bottom = 0.0, 0.0
-    for _ in range(most_steps):
+    for _ in range(_MOST):
         top, bottom = -_FAR, _FAR
         for t in range(n):
             top = max(top, slopes[t] + no_more[t])

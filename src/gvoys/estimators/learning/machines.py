@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +18,12 @@ from gvoys._kernels.cpu.support_vectors import train_machines
 from gvoys.estimators.learning.decisions import SupportVectors
 from gvoys.estimators.learning.targets import Targets
 
-__all__ = ["EXACT", "ROUGH", "Effort", "train"]
-
-_MOST = 10_000_000  # steps in all, as in libsvm
+__all__ = ["EXACT", "ROUGH", "train"]
 
 Array = NDArray[np.float64]
 
 
-class Effort(NamedTuple):
-    """When the training of a machine ends."""
-
-    tolerance: float  # of the conditions of optimality
-    steps: int  # for each graph
-
-
-EXACT = Effort(1e-3, 10_000)  # the tolerance of libsvm
-ROUGH = Effort(1e-2, 5)  # for comparisons
+EXACT, ROUGH = 1e-3, 1e-2  # tolerances of the conditions of optimality: libsvm's, and for comparisons
 
 
 def train(
@@ -42,7 +32,7 @@ def train(
     targets: Targets,
     Cs: Sequence[float],
     class_weight: Any = None,
-    effort: Effort = EXACT,
+    tolerance: float = EXACT,
 ) -> list[SupportVectors]:
     """Train one machine for each C on some graphs.
 
@@ -58,8 +48,8 @@ def train(
         Penalties, in increasing order.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class by its code.
-    effort : Effort, default=EXACT
-        When training ends.
+    tolerance : float, default=EXACT
+        Of the conditions of optimality.
 
     Returns
     -------
@@ -70,19 +60,18 @@ def train(
     classes, codes = np.unique(known.codes, return_inverse=True)
     bounds = np.outer(np.asarray(Cs, np.float64), known.graph_weights(class_weight))
     pairs = combinations(range(len(classes)), 2)
-    found = [_train_pair(K, rows, codes, pair, bounds, effort) for pair in pairs]
+    found = [_train_pair(K, rows, codes, pair, bounds, tolerance) for pair in pairs]
     of_each = ([(weights[c], intercepts[c]) for weights, intercepts in found] for c in range(len(Cs)))
     return [_collected(rows, each, len(classes)) for each in of_each]
 
 
 def _train_pair(
-    K: Array, rows: NDArray[np.int64], codes: NDArray[Any], pair: tuple[int, int], bounds: Array, effort: Effort
+    K: Array, rows: NDArray[np.int64], codes: NDArray[Any], pair: tuple[int, int], bounds: Array, tolerance: float
 ) -> tuple[Array, Array]:
     """Weights of all `rows`, zero for other classes, and intercepts, for each C."""
     some = np.flatnonzero((codes == pair[0]) | (codes == pair[1]))
     signs = np.where(codes[some] == pair[0], 1.0, -1.0)
-    most = min(effort.steps * len(some), _MOST)
-    found, intercepts = train_machines(K, rows[some], signs, bounds[:, some], effort.tolerance, most)
+    found, intercepts = train_machines(K, rows[some], signs, bounds[:, some], tolerance)
     weights = np.zeros(bounds.shape)
     weights[:, some] = found
     return weights, intercepts
