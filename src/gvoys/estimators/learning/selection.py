@@ -23,7 +23,7 @@ DEFAULT = "matern12"  # the base kernel that is taken unless another is better
 _FEW = 500  # graphs below which folds are repeated, since one split says little
 _REPEATS = 3
 _ENOUGH = 1500  # graphs that are enough to choose by
-_FIRST, _GO_ON = 2, 3  # folds after which one candidate in so many goes on
+_FIRST, _GO_ON = 2, 5  # folds after which one candidate in so many goes on
 
 Array = NDArray[np.float64]
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # graphs to train on, and graphs to try
@@ -62,7 +62,7 @@ def choose(
 ) -> tuple[Choice, Array | None]:
     """The default (most iterations, Matérn 1/2, C nearest 10) unless another is better by over one standard error.
 
-    Only the best third of the candidates goes on after two folds. Also returned are the decisions on every graph by a
+    Only the best fifth of the candidates goes on after two folds. Also returned are the decisions on every graph by a
     machine that had not seen it; None where nothing was to be chosen.
     """
     candidates = [Candidate(refine, kernel, C) for refine, kernel in grams for C in Cs]
