@@ -1,8 +1,8 @@
 """Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below.
 
 Comparisons have options, which --help lists: `python -m benchmarks against` of times with those of an older revision,
-`golden` of results with it, `peers` with other packages, `options` of sketches with and without each option;
-`structure` measures the code itself; `soak` runs for minutes and tells whether anything grows.
+`golden` of results with it, `accuracy` of the classifier's, `peers` with other packages, `options` of sketches with and
+without each option; `structure` measures the code itself; `soak` runs for minutes and tells whether anything grows.
 """
 
 import signal
@@ -11,6 +11,7 @@ import sys
 from rich.console import Console
 
 from benchmarks import (
+    accuracy,
     against,
     classifier,
     combined,
@@ -50,6 +51,7 @@ SECTIONS = {
 LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run, "newcomer": newcomer.run}
 
 COMPARISONS = {
+    "accuracy": accuracy.main,
     "against": against.main,
     "golden": golden.main,
     "options": options.main,

@@ -106,7 +106,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     series_ : Coefficients
         The series mu, one coefficient per length.
     contributions_ : ndarray of shape (n_iterations + 1, max_length + 1)
-        Alignment of each block with the classes; 1 would be perfect. Not there past `max_exact`.
+        Alignment of each block with the classes, by a few hundred graphs; 1 would be perfect. Not there past
+        `max_exact`.
     similarity_floor_ : float or None
         Graphs that are less similar to the nearest fitted one are "unlike" in `predict_table`; None past `max_exact`.
 
