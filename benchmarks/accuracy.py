@@ -1,7 +1,7 @@
 """Whether the default classifier is as accurate as that of an older revision, on the same folds.
 
-python -m benchmarks accuracy [--dataset NAME …] [--seeds 3] [--folds 10]: ten-fold cross-validation of each seed, or its
-first folds. The revision of baseline.txt runs in a git worktree beside this checkout.
+python -m benchmarks accuracy [--dataset NAME …] [--seeds 3] [--folds 10]: ten-fold cross-validation of each seed, or
+its first folds. The revision of baseline.txt runs in a git worktree beside this checkout.
 """
 
 import argparse
