@@ -241,9 +241,11 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         if is_auto(self.method):
             order = [self._named(name) for name in ("moments", "sequences", "combined", "sketch")]
             method, reason = choose_method(order, self.walk_, batch)
+            check_supports(method, self.walk_, batch)
         else:
-            method, reason = self._named(self.method), "as asked"
-        check_supports(method, self.walk_, batch)
+            named, reason = self._named(self.method), "as asked"
+            check_supports(named, self.walk_, batch)
+            method = named.fitted(self.walk_, batch)
         if isinstance(method, SampledWalks):
             if self.normalize:
                 raise UnsupportedError(
@@ -251,7 +253,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
                     "use another method"
                 )
             reason += "; every value, the diagonal included, comes from two independent replicates of the walks"
-        return method.fitted(self.walk_, batch), reason
+        return method, reason
 
     def _profile(self, method: Method, batch: GraphBatch) -> Comparable:
         """All graphs at once, or in blocks if there is a progress bar to show."""

@@ -13,12 +13,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.profiles import Profiles
-from gvoys.walks.sequences import NO_WAY, count_lengths, sequences_by_length
+from gvoys.walks.sequences import (
+    LARGE_BUDGET,
+    PER_GRAPH,
+    can_count,
+    count_lengths,
+    entries_back,
+    sequences_by_length,
+    spread_graphs,
+)
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.sparse import SparseProfiles
 from gvoys.walks.spread import gram_with_error, rounding, rounding_floor
@@ -28,8 +35,6 @@ __all__ = ["Combined", "CombinedProfiles", "exact_lengths"]
 
 _SAMPLE = 32  # graphs by which lengths are chosen
 _STATES = 64  # per entry: states of a step that take about as long as all of a sketch
-_BUDGET = 100_000_000  # states that fit into memory
-_PER_GRAPH = 4_000_000  # states of one graph, which take a tenth of a second
 
 Array = NDArray[np.float64]
 
@@ -52,7 +57,7 @@ def exact_lengths(batch: GraphBatch, walk: Walk, most: int) -> tuple[int, ...]:
         One length for each iteration; -1 where even nodes are too many.
     """
     sample = batch[_spread(batch)]
-    back = NO_WAY if walk.backtrack else reverse_entries(sample)
+    back = entries_back(sample, walk)
     plain = replace(walk, refine=0, start="ones", stop="ones")
     rounds = refinement_rounds(sample, walk.refine, walk.node_labels, walk.edge_labels)
     return tuple(
@@ -62,13 +67,12 @@ def exact_lengths(batch: GraphBatch, walk: Walk, most: int) -> tuple[int, ...]:
 
 
 def _spread(batch: GraphBatch) -> NDArray[np.int64]:
-    """Some graphs, and those with the most edges and the largest hubs, which may be alone in having many sequences."""
+    """Some graphs, and the one with the largest hubs."""
     if not len(batch):
         return np.empty(0, np.int64)
     degrees = np.diff(batch.indptr).astype(np.float64)
     squares = np.bincount(batch.node_graphs(), degrees**2, minlength=len(batch))
-    largest = (np.diff(batch.entry_offsets).argmax(), squares.argmax())
-    return np.unique([*np.linspace(0, len(batch) - 1, _SAMPLE).astype(np.int64), *largest])
+    return np.union1d(spread_graphs(batch, _SAMPLE), squares.argmax())
 
 
 def _few_up_to(graphs: GraphBatch, walk: Walk, back: NDArray[np.int64], most: int) -> int:
@@ -110,17 +114,13 @@ class Combined(WalkMethod):
         return replace(self, exact=exact_lengths(batch, walk, self.n_components))
 
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
-        if walk.attribute_bandwidth is not None:
-            return Support(False, "method 'combined' cannot use node attributes; use method='sketch'")
-        if self.device != "cpu":
-            return Support(False, "method 'combined' cannot run on a GPU; use device='cpu' or method='sketch'")
-        return Support(True)
+        return can_count(self.name, walk, self.device)
 
     def fits(self, walk: Walk, batch: GraphBatch) -> Support:
         supported = self.supports(walk, batch)
         if not supported:
             return supported
-        lengths = self.fitted(walk, batch).exact
+        lengths = self.exact or self.fitted(walk, batch).exact
         if max(lengths) < 0:
             return Support(False, "graphs have more nodes of different labels than a sketch has components")
         which = " and ".join(f"0 … {longest}" for longest in sorted(set(lengths), reverse=True) if longest >= 0)
@@ -132,14 +132,14 @@ class Combined(WalkMethod):
         return Sketch(self.n_components).cost(walk, batch)
 
     def _compute(self, batch: GraphBatch, walk: Walk, scales: Array, out: NDArray[Any] | None) -> Any:
-        back = NO_WAY if walk.backtrack else reverse_entries(batch)
+        back = entries_back(batch, walk)
         sketch = Sketch(self.n_components, self.seed)
         counts, sketches = [], []
         rounds = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for longest, (round_, graphs) in zip(self.exact, enumerate(rounds), strict=True):
             once = replace(walk, refine=0, node_labels=walk.node_labels or round_ > 0)
             short = replace(once, max_length=max(longest, 0))
-            counts.append(count_lengths(graphs, short, scales, _BUDGET, back, _PER_GRAPH)[: longest + 1])
+            counts.append(count_lengths(graphs, short, scales, LARGE_BUDGET, back, PER_GRAPH)[: longest + 1])
             if longest < walk.max_length:
                 sketches.append(sketch.compute(graphs, once, scales)[:, longest + 1 :].copy())
             else:

@@ -257,17 +257,18 @@ def choose_method(methods: Sequence[M], walk: Walk, batch: GraphBatch) -> tuple[
     Returns
     -------
     method : Method
-        The method.
+        The method, fitted to the graphs.
     reason : str
         Why it was chosen: its own merit, or what the one before it lacks.
     """
     reason = ""
     for method in methods[:-1]:
-        found = method.fits(walk, batch)
+        fitted = method.fitted(walk, batch)
+        found = fitted.fits(walk, batch)
         reason = found.reason
         if found:
-            return method, reason
-    return methods[-1], reason
+            return fitted, reason
+    return methods[-1].fitted(walk, batch), reason
 
 
 def check_supports(method: Method, walk: Walk, batch: GraphBatch) -> None:

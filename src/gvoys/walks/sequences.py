@@ -25,13 +25,25 @@ from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.sparse import Counts, SparseProfiles
 from gvoys.walks.walk import Walk
 
-__all__ = ["NO_WAY", "STATE_BUDGET", "Sequences", "count_lengths", "sequences_by_length"]
+__all__ = [
+    "LARGE_BUDGET",
+    "PER_GRAPH",
+    "STATE_BUDGET",
+    "Sequences",
+    "can_count",
+    "count_lengths",
+    "entries_back",
+    "sequences_by_length",
+    "spread_graphs",
+]
 
 STATE_BUDGET = 20_000_000  # states of all graphs together at any one length
+# where a sample has few: states that fit into memory, and those of one graph, which take a tenth of a second
+LARGE_BUDGET, PER_GRAPH = 100_000_000, 4_000_000
 _SAMPLE_BUDGET = (STATE_BUDGET // 20, STATE_BUDGET // 5)  # of a sample, at least and at most: the latter takes a second
 _MOST = np.iinfo(np.int64).max
 _NO_EDGES = np.empty(0, np.uint64)
-NO_WAY = np.empty((0, 2), np.int64)  # no entries back
+_NO_WAY = np.empty((0, 2), np.int64)
 
 
 class _Limits(NamedTuple):
@@ -62,11 +74,7 @@ class Sequences(WalkMethod):
     per_graph: int | None = None
 
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
-        if walk.attribute_bandwidth is not None:
-            return Support(False, "method 'sequences' cannot use node attributes; use method='sketch'")
-        if self.device != "cpu":
-            return Support(False, "method 'sequences' cannot run on a GPU; use device='cpu' or method='sketch'")
-        return Support(True)
+        return can_count(self.name, walk, self.device)
 
     def fits(self, walk: Walk, batch: GraphBatch) -> Support:
         supported = self.supports(walk, batch)
@@ -101,15 +109,13 @@ class Sequences(WalkMethod):
         """
         if len(batch) == 0:
             return Cost(0.0, 0.0)
-        spread = np.linspace(0, len(batch) - 1, min(sample, len(batch))).astype(np.int64)
-        chosen = np.union1d(spread, np.argmax(np.diff(batch.entry_offsets)))  # and the largest, which may be alone
+        chosen = spread_graphs(batch, sample)
         share = self.budget * len(chosen) // len(batch)
         budget = int(np.clip(share, *_SAMPLE_BUDGET))
         once = replace(walk, node_labels=walk.node_labels or walk.refine > 0, refine=0, start="ones", stop="ones")
         try:
             some = batch[chosen]
-            back = NO_WAY if walk.backtrack else reverse_entries(some)
-            counts = count_lengths(some, once, np.ones(len(chosen)), budget, back)
+            counts = count_lengths(some, once, np.ones(len(chosen)), budget, entries_back(some, walk))
         except UnsupportedError:
             return Cost(float("inf"), float("inf"))
         states = walk.n_iterations * max(part.size for part in counts) * len(batch) / max(len(chosen), 1)
@@ -122,7 +128,7 @@ class Sequences(WalkMethod):
 
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
-        back = NO_WAY if walk.backtrack else reverse_entries(batch)  # which no iteration changes
+        back = entries_back(batch, walk)  # which no iteration changes
         return [
             count_lengths(
                 graphs,
@@ -134,6 +140,26 @@ class Sequences(WalkMethod):
             )
             for round_, graphs in enumerate(labelled)
         ]
+
+
+def can_count(name: str, walk: Walk, device: str) -> Support:
+    """Say whether label sequences of these walks can be counted, by the method of this name."""
+    if walk.attribute_bandwidth is not None:
+        return Support(False, f"method {name!r} cannot use node attributes; use method='sketch'")
+    if device != "cpu":
+        return Support(False, f"method {name!r} cannot run on a GPU; use device='cpu' or method='sketch'")
+    return Support(True)
+
+
+def spread_graphs(batch: GraphBatch, count: int) -> NDArray[np.int64]:
+    """So many graphs, spread evenly, and the one with the most edges, which may be alone in having many sequences."""
+    spread = np.linspace(0, len(batch) - 1, min(count, len(batch))).astype(np.int64)
+    return np.union1d(spread, np.argmax(np.diff(batch.entry_offsets)))
+
+
+def entries_back(batch: GraphBatch, walk: Walk) -> NDArray[np.int64]:
+    """Where the entries back of each entry begin and end, for non-backtracking walks; nothing for others."""
+    return _NO_WAY if walk.backtrack else reverse_entries(batch)
 
 
 def count_lengths(
@@ -157,7 +183,7 @@ def count_lengths(
     budget : int
         Largest number of states of one length.
     back : ndarray of int
-        The entries back, for non-backtracking walks; `NO_WAY` else.
+        What `entries_back` returns.
     per_graph : int or None, default=None
         Number of states of one graph beyond which its longer walks are skipped.
 
@@ -188,7 +214,7 @@ def sequences_by_length(
     walk : Walk
         What is walked; its Weisfeiler–Lehman iterations are left aside.
     back : ndarray of int
-        The entries back, for non-backtracking walks; `NO_WAY` else.
+        What `entries_back` returns.
     per_graph : int
         Number of states of one graph and length beyond which it is not looked at further.
 
@@ -219,7 +245,7 @@ def _places(
     edges = batch.edge_labels.hashed if walk.edge_labels and batch.edge_labels is not None else _NO_EDGES
     weights = batch.weights() / np.repeat(scales, np.diff(batch.entry_offsets))
     nodes = Places(
-        batch.node_offsets, labels, v, w, batch.indptr[:-1], batch.indptr[1:], batch.columns(), weights, edges, NO_WAY
+        batch.node_offsets, labels, v, w, batch.indptr[:-1], batch.indptr[1:], batch.columns(), weights, edges, _NO_WAY
     )
     if walk.backtrack or walk.max_length == 0:
         return [(0, nodes, walk.max_length)]

@@ -16,6 +16,7 @@ from gvoys.threads import threads
 from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.checks import check_count, is_auto
 from gvoys.walks.combined import exact_lengths
+from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH
 
 __all__ = ["LabelsAndAttributes", "Profiler"]
 
@@ -25,7 +26,6 @@ _DENSE = 3.0  # mean degree from which backtracking walks are counted
 _ATTRIBUTE_LENGTH = 1  # longer walks add nothing where attributes tell nodes apart
 _BANDWIDTH = 0.5  # of the root of the number of attributes, all of variance one
 _FEW = 2  # times the components of a sketch: label sequences of one length that are counted rather than sketched
-_BUDGET, _PER_GRAPH = 100_000_000, 4_000_000  # states of label sequences, of all graphs and of one, as in Combined
 _CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
 
 
@@ -99,13 +99,13 @@ class Profiler:
         if method == Sketch.name:
             return self.sketch
         if method == Sequences.name:
-            return Sequences(budget=_BUDGET, per_graph=_PER_GRAPH)
+            return Sequences(budget=LARGE_BUDGET, per_graph=PER_GRAPH)
         if not is_auto(method):
             raise ParameterError(f"method must be 'auto', 'sequences' or 'sketch', not {method!r}")
         walk, most = self._by_labels, _FEW * self.sketch.n_components
         lengths = exact_lengths(self._labelled(batch), walk, most)
         if min(lengths) == walk.max_length:
-            return Sequences(budget=_BUDGET, per_graph=_PER_GRAPH)
+            return Sequences(budget=LARGE_BUDGET, per_graph=PER_GRAPH)
         return self.sketch if max(lengths) < 0 else Combined(self.sketch.n_components, self.sketch.seed, exact=lengths)
 
     def _labelled(self, batch: GraphBatch) -> GraphBatch:

@@ -57,9 +57,7 @@ class Targets:
         """
         if self.weights is None or not isinstance(class_weight, str):
             return class_weight, self.weights
-        totals = np.bincount(self.codes, self.weights)
-        shares = self.weights.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
-        return None, self.weights * shares[self.codes]
+        return None, self.graph_weights(class_weight)
 
 
 def read_classes(y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
