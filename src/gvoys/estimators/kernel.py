@@ -89,9 +89,9 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     long path to the other, may come out as 0; `exact_kernel` is relative to the value itself.
 
     The standard error comes from the spread over groups of 128 components, widened for their small number, and is never
-    below the rounding of float32: +-1.96 of it held 93 to 97 % of the exact values at 256, 512 and 1024 components
-    (``python -m benchmarks coverage``). With ``normalize=True`` it accounts for the noise of the diagonal, and is 0
-    between a graph and itself.
+    below the rounding of the sketch, in float32, and of counts beside it, in float64: +-1.96 of it held 93 to 97 % of
+    the exact values at 256, 512 and 1024 components (``python -m benchmarks coverage``). Without a sketch it is 0. With
+    ``normalize=True`` it accounts for the noise of the diagonal, and is 0 between a graph and itself.
 
     The features of "voyagers" have a biased diagonal, since both factors come from the same walks. Here every value,
     the diagonal included, is the product of two independent replicates of the walks, (X Y' + Y X') / 2: unbiased

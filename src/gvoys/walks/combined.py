@@ -28,7 +28,7 @@ from gvoys.walks.sequences import (
 )
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.sparse import SparseProfiles
-from gvoys.walks.spread import gram_with_error, rounding, rounding_floor
+from gvoys.walks.spread import counted_rounding, gram_with_error, rounding, rounding_floor
 from gvoys.walks.walk import Walk
 
 __all__ = ["Combined", "CombinedProfiles", "exact_lengths"]
@@ -223,6 +223,8 @@ class CombinedProfiles(Profiles):
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
         roots = self.roots(mu), right.roots(mu)
         counted = self.exact.gram(mu, None if right is self else right.exact)
+        if not any(part.shape[1] for part in self.sketches):
+            return counted, np.zeros(counted.shape)
         K, spread = gram_with_error(
             lambda *some: self._columns(roots[0], *some),
             None if right is self else lambda *some: right._columns(roots[1], *some),
@@ -232,10 +234,18 @@ class CombinedProfiles(Profiles):
             exact=(counted, self.exact.diagonal(mu), right.exact.diagonal(mu)),
         )
         if error:
-            sketched = (side.diagonal(mu) - side.exact.diagonal(mu) for side in (self, right))
-            floor = rounding_floor(self.rounding, right.rounding, *(np.maximum(part, 0.0) for part in sketched))
-            spread = np.hypot(spread, floor)
+            np.hypot(spread, self._rounding_floor(mu, right), out=spread)
         return K, spread
+
+    def _rounding_floor(self, mu: Any, right: CombinedProfiles) -> Array:
+        """Of sketch and counts together, whose last digit may be more than all of the sketch."""
+        both = self, right
+        counted = [side.exact.diagonal(mu) for side in both]
+        sketched = [np.maximum(side.diagonal(mu) - own, 0.0) for side, own in zip(both, counted, strict=True)]
+        in_double = [counted_rounding(side.rounding, side.exact.n_sequences) for side in both]
+        floor = rounding_floor(self.rounding, right.rounding, *sketched)
+        floor += rounding_floor(*in_double, *counted)
+        return floor
 
     def _diagonal(self, roots: Array) -> Array:
         columns = self._columns(roots, 0, self.width)

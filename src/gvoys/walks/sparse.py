@@ -153,6 +153,14 @@ class SparseProfiles(Profiles):
         """Number of counts."""
         return sum(counts.size for counts in chain(*self.blocks))
 
+    @property
+    def n_sequences(self) -> NDArray[np.int64]:
+        """Number of each graph's counts, (n_graphs,)."""
+        found = np.zeros(len(self), np.int64)
+        for counts in chain(*self.blocks):
+            found += np.diff(counts.matrix.indptr)
+        return found
+
     def block(self, iteration: int, length: int) -> sp.csr_array:
         return self._block_like(iteration, length, self._powers(length), self)
 

@@ -14,12 +14,13 @@ from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import largest_per_graph
 
-__all__ = ["gram_with_error", "rounding", "rounding_floor", "widened"]
+__all__ = ["counted_rounding", "gram_with_error", "rounding", "rounding_floor", "widened"]
 
 Columns = Callable[[int, int], NDArray[np.float64]]
 
 _NORMAL = 1.959963984540054  # the 97.5 % quantile
 _UNIT = float(np.finfo(np.float32).eps) / 2.0  # the most that rounding to float32 changes a number, relative
+_DOUBLE_UNIT = float(np.finfo(np.float64).eps) / 2.0
 _PER_STEP, _PER_SUM = 8, 64  # roundings of a node's state beside its neighbours' sum, and of the sum over nodes
 
 
@@ -51,6 +52,16 @@ def rounding(batch: GraphBatch, max_length: int) -> NDArray[np.float64]:
     """
     degrees = largest_per_graph(batch, np.diff(batch.indptr))
     return _UNIT * np.sqrt(max_length * (degrees + _PER_STEP) + _PER_SUM)
+
+
+def counted_rounding(of_sketch: NDArray[np.float64], n_sequences: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How far float64 may take products of each graph's counts from exact arithmetic, relative, (n_graphs,).
+
+    Counts go through as many roundings as a sketch of the same graphs, whose `rounding` in float32 is `of_sketch`, and
+    their products are added up, sequence after sequence. Many are equal, and equal terms are often rounded in the same
+    direction: the largest seen was three times this for both graphs together, on an ego network of 2874 sequences.
+    """
+    return _DOUBLE_UNIT * np.sqrt((of_sketch / _UNIT) ** 2 + n_sequences)
 
 
 def rounding_floor(
@@ -103,6 +114,11 @@ def gram_with_error(
     group's share of it is V_g - N / 2 (D_g(G) / D(G) + D_g(H) / D(H)), with V_g and D_g what its values of K and of the
     diagonal differ by from the mean of the groups. If the diagonal goes up and down with K, as for graphs that are
     alike, hardly any of it is left.
+
+    Only whole groups are independent. Walks that go on with equal labels shift equal noise to other components of a
+    group, where it adds up: by parts of 16 components the variance was 0.4 of the true one on random graphs with two
+    labels at length 10, and intervals held 78 %. Nor is there a formula in its place: (K(G, G) K(H, H) + K(G, H)^2) /
+    width was 7 times the true variance on molecules, whose sequences are mostly alike.
 
     Memory: four matrices of (n_left, n_right), five with `cosine`.
     """
