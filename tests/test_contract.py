@@ -125,7 +125,7 @@ LEARNED = {name: options for name, options in KINDS.items() if name != "attribut
 @pytest.mark.parametrize("kind", LEARNED)
 def test_blocks_of_learners_are_the_kernel_of_each_length(kind):
     batch, options = BATCHES["molecules"], dict(LEARNED[kind])
-    labels = options.pop("labels", "auto")
+    labels = options.pop("labels", "node")
     walks = walks_of(batch, LENGTH, labels, **options)
     blocks, made = WalkBlocks.fitted(batch, walks)
     grams = blocks.grams(made)[:-1] * blocks.traces[:, None, None]

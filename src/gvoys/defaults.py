@@ -42,7 +42,7 @@ class Defaults(NamedTuple):
 KERNEL = Defaults(8)  # RandomWalkKernel, RandomWalkFeatures, profiles
 SAMPLED = Defaults(8, n_components=100)  # the paper's voyagers, of which few components are many walkers
 CLASSIFIER = Defaults(6, n_components="auto", ends="ones", refine="auto", backtrack="auto")
-REGRESSOR = Defaults(5, n_components=1024, ends="ones", backtrack=False)  # and its kernel for GPyTorch
+REGRESSOR = Defaults(5, n_components=1024, ends="ones", refine="auto", backtrack=False)  # and its kernel for GPyTorch
 LEARNED_SERIES = Defaults(7, ends="ones")
 FILES = Defaults(6)  # gvoys embed, gvoys kernel
 PAGE = Defaults(6)  # gvoys explore

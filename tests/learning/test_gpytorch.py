@@ -26,7 +26,7 @@ def test_the_posterior_of_the_regressor():
     from gvoys.estimators.gpytorch import WalkKernel
 
     y = BATCH.graph_sizes + np.random.default_rng(0).normal(size=70)
-    model = gv.RandomWalkRegressor(2, max_exact=10, n_components=90).fit(BATCH[:50], y[:50])
+    model = gv.RandomWalkRegressor(2, kernel="linear", max_exact=10, n_components=90).fit(BATCH[:50], y[:50])
     kernel = WalkKernel(BATCH[:50], max_length=2, n_components=90)
     assert kernel.blocks == model.blocks_
     kernel.mu = model.mu_

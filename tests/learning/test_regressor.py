@@ -59,7 +59,9 @@ def test_both_roads_and_any_pieces_agree():
 def test_the_same_numbers_as_scikit_learn(exact):
     """Mean, deviation, covariance and likelihood of GaussianProcessRegressor on the same kernel, to 1e-6."""
     y = BATCH.graph_sizes + RNG.normal(size=70)
-    model = gv.RandomWalkRegressor(2, max_exact=100 if exact else 10, n_components=90).fit(BATCH[:50], y[:50])
+    model = gv.RandomWalkRegressor(2, kernel="linear", max_exact=100 if exact else 10, n_components=90).fit(
+        BATCH[:50], y[:50]
+    )
     walks = model.walks_
     if exact:
         # features of the whole Gram matrix, for scikit-learn's own linear kernel
@@ -82,12 +84,12 @@ def test_the_same_numbers_as_scikit_learn(exact):
 
 def test_learning_raises_the_likelihood_and_finds_what_counts():
     y = BATCH.graph_sizes.astype(float)
-    model = gv.RandomWalkRegressor(3, cosine=False).fit(BATCH, y)
+    model = gv.RandomWalkRegressor(3, kernel="linear", labels="node", cosine=False).fit(BATCH, y)
     assert model.curve_[-1] > model.curve_[0] + 10
     assert np.all(np.diff(model.curve_) > -1e-6)
     sizes = model.blocks_.index("node walk0")
     assert model.mu_[sizes] > 10 * model.mu_[[i for i, name in enumerate(model.blocks_) if "walk3" in name]].max()
-    fixed = gv.RandomWalkRegressor(3, learn=False).fit(BATCH, y)
+    fixed = gv.RandomWalkRegressor(3, kernel="linear", learn=False).fit(BATCH, y)
     assert len(set(fixed.mu_)) == 1
     assert len(fixed.curve_) == 1
 

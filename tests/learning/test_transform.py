@@ -20,7 +20,9 @@ def classifier(**how):
 
 
 def regressor(**how):
-    return gv.RandomWalkRegressor(3, **{"labels": ("node", "both"), "refine": 1, "n_components": 256} | how)
+    return gv.RandomWalkRegressor(
+        3, **{"kernel": "linear", "labels": ("node", "both"), "refine": 1, "n_components": 256} | how
+    )
 
 
 MODELS = {

@@ -23,10 +23,11 @@ MODELS = {
         lambda **how: classifier(max_exact=10, n_landmarks=20, **how),
         ("choosing", "comparing", "profiles", "training"),
     ),
-    "regressor": (lambda **how: gv.RandomWalkRegressor(2, **how), ("profiles", "optimising")),
+    "regressor": (lambda **how: gv.RandomWalkRegressor(2, **how), ("profiles", "choosing", "optimising")),
+    "linear": (lambda **how: gv.RandomWalkRegressor(2, kernel="linear", **how), ("profiles", "optimising")),
     "features": (
         lambda **how: gv.RandomWalkRegressor(2, max_exact=10, n_components=40, **how),
-        ("profiles", "optimising"),
+        ("profiles", "choosing", "optimising", "profiles", "optimising"),
     ),
 }
 

@@ -197,14 +197,14 @@ def test_constant_targets(make, value):
 
 @pytest.mark.parametrize("value", [3.0, 0.0, 0.1])
 def test_constant_targets_in_pieces(value):
-    begun = begin(regressor(n_components=60), BATCH)
+    begun = begin(regressor(n_components=60), BATCH, np.arange(40.0))
     constant = moments_of(begun, BATCH, np.full(40, value)).merged(moments_of(begun, BATCH, np.full(40, value)))
     assert said(finish, begun, constant)[0].startswith(f"all 80 targets are {value:g}")
     assert said(finish, begun, moments_of(begun, BATCH, 100 + np.arange(40.0))) == []
 
 
 def test_models_of_pieces_know_the_direction():
-    begun = begin(regressor(n_components=60), BATCH)
+    begun = begin(regressor(n_components=60), BATCH, np.arange(40.0))
     model = finish(begun, moments_of(begun, BATCH, np.arange(40.0)))
     assert said(model.predict, DIRECTED)[0].startswith("these graphs are directed")
 

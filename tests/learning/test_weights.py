@@ -28,7 +28,7 @@ def classifier(**how):
 
 
 def regressor(**how):
-    return gv.RandomWalkRegressor(2, **{"learn": False} | how)
+    return gv.RandomWalkRegressor(2, **{"kernel": "linear", "learn": False} | how)
 
 
 LEARNERS = {

@@ -144,7 +144,8 @@ def test_the_features_of_a_model(files, kind, how, rows):
     ids, features = gv.read_features(files / "out", like=files / "m.gvoys")
     assert ids == readable
     assert features.dtype == np.float32
-    np.testing.assert_array_equal(features, model.transform(gv.from_smiles(readable)))
+    # kernels of distances are computed by BLAS, which rounds in another way for other numbers of rows
+    np.testing.assert_allclose(features, model.transform(gv.from_smiles(readable)), rtol=1e-5, atol=1e-6)
 
 
 def test_a_model_has_its_own_parameters(files):
@@ -231,7 +232,7 @@ def test_another_model_or_run_does_not_go_on(files):
 
 
 def test_widths_of_one_model_differ(files):
-    model = trained(files, "numbers")
+    model = trained(files, "numbers", kernel="linear")
     model.set_params(n_components=64).save(files / "wide.gvoys")
     for name in ("m", "wide"):
         embed_file(files / "second.smi", files / name, like=files / f"{name}.gvoys")

@@ -79,7 +79,7 @@ def learner_for(job: Job, attributes: bool, n_jobs: int | None) -> Any:
     if attributes and job.graphs.batch.node_attributes is None:
         raise ParameterError(f"{job.name} has no node attributes; leave out --attributes")
     if job.classes is None:
-        return RandomWalkRegressor(labels="both" if job.graphs.smiles is not None else "auto", n_jobs=n_jobs)
+        return RandomWalkRegressor(n_jobs=n_jobs)
     return RandomWalkClassifier(attribute_bandwidth="auto" if attributes else None, n_jobs=n_jobs)
 
 

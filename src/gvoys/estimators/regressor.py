@@ -1,4 +1,4 @@
-"""RandomWalkRegressor: a Gaussian process over graphs, with the series mu learned by marginal likelihood."""
+"""RandomWalkRegressor: a Gaussian process over graphs, whose kernel is learned by marginal likelihood."""
 
 from __future__ import annotations
 
@@ -16,43 +16,62 @@ from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
+from gvoys.estimators.learning.kernel_sum import Induced, kinds_of
 from gvoys.estimators.learning.likeness import similarity_floor
-from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, Posterior
+from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior, Posterior
+from gvoys.estimators.learning.process import Learning, Process, learn_process
 from gvoys.estimators.learning.targets import check_targets, check_weights, warn_of_constant
+from gvoys.estimators.learning.views import View, views_of
 from gvoys.estimators.progress import SILENT, Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
+from gvoys.threads import threads
 from gvoys.walks import Walk
-from gvoys.walks.checks import check_count, check_flag
+from gvoys.walks.checks import check_count, check_flag, is_auto
 
-__all__ = ["RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
+__all__ = ["SAMPLE", "RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
 
 _BLOCK = 4096  # graphs whose features are in the making at once
+SAMPLE = 2000  # graphs that the kernel is learned on where there are too many
 TWO_SIDED = 1.959963984540054  # deviations within which 95 % of a normal distribution lie
 _AT_ONCE = 512  # graphs that are compared with all fitted ones at once
 
 
 class RandomWalkRegressor(RegressorMixin, Learner):
-    """Gaussian process regression on graphs; every walk length (and kind of label) has an amplitude of its own.
+    """Gaussian process regression on graphs, with a kernel that is learned from them.
 
-    K = sum over blocks b of mu_b K_b + noise, a block being one walk length under one choice of labels, scaled to
-    unit mean diagonal. mu and the noise maximise the marginal likelihood, by analytic gradients. Up to `max_exact`
-    graphs the blocks are exact counts of label sequences and the work is O(n^3); past it they are sketches of
-    n_components numbers in all, graphs are read in a stream, and the work is O(n D^2) with D = n_components.
+    Graphs are compared by their walks under labels in layers, from coarse to fine: for each layer a kernel of the
+    distance sqrt(sum_b w_b d_b^2), a block b being one walk length and Weisfeiler–Lehman iteration, and beside it the
+    share of the surroundings of nodes that two graphs have in common (min-max kernel of refined labels). All weights,
+    amplitudes and the noise maximise the marginal likelihood of at most 2000 graphs, with a weak prior on the weights,
+    by analytic gradients. Up to `max_exact` graphs the process is conditioned on all of them, O(n^3); past it graphs
+    are compared with `n_components` landmarks and read in a stream, O(n n_components^2).
+
+    Deviations are widened, where needed, so that 95 % intervals hold 95 % of leave-one-out residuals. Targets far
+    from all that the others tell (six deviations) count less.
 
     Parameters
     ----------
     max_length : int, default=5
         Longest walk that is counted.
+    kernel : str, default="auto"
+        "linear", "matern12", "matern32", "gaussian" or a sum as in "matern32 + linear"; "auto" is the one of the
+        Matérn and Gaussian kernels that predicts some graphs best from the others. "linear" alone is another model:
+        K = sum_b mu_b K_b over the blocks, without layers and surroundings.
     labels : {"auto", "node", "edge", "both"}, None or tuple of them, default="auto"
-        Labels that are used; "auto" means node labels where there are any. Each of several has blocks of its own.
-    cosine : bool, default=True
-        Whether every block is there a second time, normalised, so that it does not grow with the graphs.
+        Labels that are used; "auto" means all that there are. Each of several has blocks of its own.
+    layers : "auto" or tuple of {"coarse", "given", "fine"}, default="auto"
+        Node labels that graphs are compared by: "coarse" is the first part of labels that are tuples, an atom's
+        element; "fine" adds the degree and the sizes of rings. "auto" means all three where labels are tuples, as in
+        molecules from SMILES, else "given".
+    cosine : bool or "auto", default="auto"
+        Whether every block of kernel="linear" is there a second time, normalised, so that it does not grow with the
+        graphs; "auto" means that it is.
     learn : bool, default=True
-        False keeps mu = 1 / (number of blocks) and noise = 0.1 in units of the targets' variance.
+        False keeps equal weights, and noise = 0.1 in units of the targets' variance.
     n_components : int, default=1024
-        Numbers per graph in feature space, over all blocks.
-    max_exact : int, default=3000
+        Numbers per graph past `max_exact`: landmarks, or columns of a sketch with kernel="linear".
+    max_exact : int, default=10000
         Number of graphs up to which Gram matrices are formed.
     max_iterations : int, default=100
         Steps of the optimiser at most.
@@ -60,8 +79,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         Weight of each node as the start of a walk.
     stop : {"ones", "uniform"} or array, default="ones"
         Weight of each node as the end of a walk.
-    refine : int, default=0
-        Weisfeiler–Lehman iterations; each has amplitudes of its own.
+    refine : int or "auto", default="auto"
+        Weisfeiler–Lehman iterations; each has weights of its own. "auto" is 1, or 0 with kernel="linear".
     backtrack : bool, default=False
         Whether backtracking walks are counted too.
     random_state : int, RandomState or None, default=0
@@ -73,16 +92,21 @@ class RandomWalkRegressor(RegressorMixin, Learner):
 
     Attributes
     ----------
+    kernel_ : str
+        The kernel.
     mu_ : ndarray of shape (n_blocks,)
-        Amplitudes by block, in units of the targets' variance.
+        Weights and amplitudes, as `blocks_` names them; those of blocks are in units of their mean squared distance,
+        or of their mean diagonal with kernel="linear".
     noise_ : float
-        Variance of the noise, in the same units.
+        Variance of the noise, in units of the targets' variance.
+    stretch_ : float
+        By how much deviations are wider than the process alone would say.
     blocks_ : list of str
-        What each block is.
+        What each of `mu_` is.
     log_marginal_likelihood_ : float
         Of the fitted graphs' standardised targets.
     curve_ : list of float
-        The same after every step of the optimiser.
+        The same after every step of the optimiser, with the prior.
     similarity_floor_ : float or None
         Graphs that are less similar to the nearest fitted one are "unlike" in `predict_table`; None past `max_exact`.
 
@@ -101,22 +125,26 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         self,
         max_length: int = REGRESSOR.max_length,
         *,
+        kernel: str = "auto",
         labels: Any = "auto",
-        cosine: bool = True,
+        layers: Any = "auto",
+        cosine: Any = "auto",
         learn: bool = True,
         n_components: int = REGRESSOR.n_components,
-        max_exact: int = 3000,
+        max_exact: int = 10_000,
         max_iterations: int = 100,
         start: Any = REGRESSOR.ends,
         stop: Any = REGRESSOR.ends,
-        refine: int = REGRESSOR.refine,
+        refine: Any = REGRESSOR.refine,
         backtrack: bool = REGRESSOR.backtrack,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.max_length = max_length
+        self.kernel = kernel
         self.labels = labels
+        self.layers = layers
         self.cosine = cosine
         self.learn = learn
         self.n_components = n_components
@@ -159,24 +187,39 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         targets = self._standardise(targets, weights)
         self._remember(batch)
         self.similarity_floor_: float | None = None
+        self.stretch_, self.kernel_ = 1.0, "linear"
         exact = len(batch) <= check_count(self.max_exact, "max_exact")
+        linear = self._kinds() == ("linear",)
         with progress_bars(self.verbose) as progress:
-            (self._fit_grams if exact else self._fit_features)(batch, targets, weights, progress)
+            if linear:
+                (self._fit_grams if exact else self._fit_features)(batch, targets, weights, progress)
+            else:
+                (self._fit_kernel if exact else self._fit_induced)(batch, targets, weights, progress)
         return self
 
-    def _take_blocks(self, batch: GraphBatch, n_components: int | None, weights: Any = None) -> list[Any]:
+    def _kinds(self) -> tuple[str, ...] | None:
+        return None if is_auto(self.kernel) else kinds_of(self.kernel)
+
+    def _options(self, refine: int) -> dict[str, Any]:
+        """Options of walks; `refine` is what "auto" means."""
+        return Walk.options_of(self) | ({"refine": refine} if is_auto(self.refine) else {})
+
+    def _take_blocks(
+        self, batch: GraphBatch, n_components: int | None, weights: Any = None
+    ) -> tuple[WalkBlocks, list[Any]]:
         """What the blocks are, from some graphs, and the profiles of those: exact without `n_components`."""
-        self.walks_, made = WalkBlocks.fitted(
+        walks, made = WalkBlocks.fitted(
             batch,
-            walks_of(batch, self.max_length, self.labels, **Walk.options_of(self)),
-            cosine=check_flag(self.cosine, "cosine"),
+            walks_of(batch, self.max_length, self.labels, **self._options(refine=0)),
+            cosine=is_auto(self.cosine) or check_flag(self.cosine, "cosine"),
             n_components=n_components,
             seed=as_seed(self.random_state),
             n_jobs=self.n_jobs,
             weights=weights,
         )
-        self.blocks_ = self.walks_.names
-        return made
+        self.walks_: WalkBlocks | Induced = walks
+        self.blocks_ = walks.names
+        return walks, made
 
     def _standardise(self, targets: NDArray[np.float64], weights: Any) -> NDArray[np.float64]:
         if len(targets) < 2:
@@ -192,9 +235,9 @@ class RandomWalkRegressor(RegressorMixin, Learner):
 
     def _fit_grams(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
         with progress.running("profiles"):
-            fitted = self._take_blocks(batch, None, weights)
-            grams = BlockGrams(self.walks_.grams(fitted), targets, weights)
-        self.posterior_: Posterior = GramPosterior.of(self.walks_, fitted, grams, *self._learn(grams, progress))
+            walks, fitted = self._take_blocks(batch, None, weights)
+            grams = BlockGrams(walks.grams(fitted), targets, weights)
+        self.posterior_: Posterior = GramPosterior.of(walks, fitted, grams, *self._learn(grams, progress))
         self.similarity_floor_ = similarity_floor(np.tensordot(self.mu_[:-1], grams.grams[:-1], axes=1))
 
     def _fit_features(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
@@ -202,6 +245,45 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         n_components = check_count(self.n_components, "n_components")
         self._take_blocks(batch[first], n_components, None if weights is None else weights[first])
         self._fit_moments(moments_of(self, batch, targets, weights, progress), progress)
+
+    def _fit_kernel(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
+        process, fitted = self._learn_process(batch, targets, weights, progress)
+        self.posterior_ = KernelPosterior(process.kernel, fitted, *process.found)
+        self.similarity_floor_ = similarity_floor(process.kernel.similarities(fitted))
+
+    def _learn_process(
+        self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress
+    ) -> tuple[Process, list[Any]]:
+        if not is_auto(self.cosine) and check_flag(self.cosine, "cosine"):
+            raise ParameterError('cosine=True is for kernel="linear"; other kernels have distances that do without')
+        views: tuple[View, ...] = views_of(batch, self.max_length, self.labels, self.layers, **self._options(refine=1))
+        with progress.running("profiles"), threads(self.n_jobs):
+            fitted = [view.profile(batch) for view in views]
+        steps = check_count(self.max_iterations, "max_iterations") if check_flag(self.learn, "learn") else 0
+        how = Learning(self._kinds(), steps, as_seed(self.random_state), progress)
+        with threads(self.n_jobs):
+            process = learn_process(views, fitted, targets, weights, how)
+        self.kernel_ = " + ".join(process.kinds)
+        self.mu_, self.noise_, self.stretch_ = process.amplitudes, process.noise, process.stretch
+        self.blocks_ = process.names
+        self.log_marginal_likelihood_, self.curve_ = process.log_likelihood, process.curve
+        return process, fitted
+
+    def _fit_induced(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
+        self._take_landmarks(batch, targets, weights, progress)
+        self._fit_moments(moments_of(self, batch, targets, weights, progress), progress)
+
+    def _take_landmarks(
+        self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any = None, progress: Progress = SILENT
+    ) -> None:
+        """Learn the kernel on a sample of the graphs, and choose those that all others are compared with."""
+        n_components = check_count(self.n_components, "n_components")
+        order = np.random.default_rng(as_seed(self.random_state)).permutation(len(batch))
+        rows = order[: max(SAMPLE, n_components)]
+        own = None if weights is None else weights[rows]
+        process, fitted = self._learn_process(batch[rows], targets[rows], own, progress)
+        self.walks_ = Induced.on(process.kernel, fitted, n_components)
+        self.blocks_ = self.walks_.names
 
     def _fit_moments(self, moments: FeatureMoments, progress: Progress = SILENT) -> None:
         self.posterior_ = FeaturePosterior.of(self.walks_, moments, *self._learn(moments, progress))
@@ -244,7 +326,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         if return_cov:
             mean, covariance = self.posterior_.mean_and_covariance(batch)
             covariance = covariance + self.noise_ * np.eye(len(batch))
-            return self.mean_ + self.deviation_ * mean, self.deviation_**2 * covariance
+            return self.mean_ + self.deviation_ * mean, (self._unit() * self.deviation_) ** 2 * covariance
         mean, variance = np.empty(len(batch)), np.empty(len(batch))
         for first in range(0, len(batch), _AT_ONCE):
             rows = slice(first, min(first + _AT_ONCE, len(batch)))
@@ -253,7 +335,13 @@ class RandomWalkRegressor(RegressorMixin, Learner):
             else:
                 mean[rows] = self.posterior_.mean(batch[rows])
         mean = self.mean_ + self.deviation_ * mean
-        return (mean, self.deviation_ * np.sqrt(np.maximum(variance + self.noise_, 0.0))) if return_std else mean
+        if not return_std:
+            return mean
+        return mean, self._unit() * self.deviation_ * np.sqrt(np.maximum(variance + self.noise_, 0.0))
+
+    def _unit(self) -> float:
+        """By how much deviations are wider than the process says; files of earlier versions do not say it."""
+        return float(getattr(self, "stretch_", 1.0))
 
     def predict_table(self, X: Any) -> dict[str, NDArray[Any]]:
         """All that is known of each graph, as columns of a table.
@@ -267,10 +355,11 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         -------
         dict of str to ndarray of shape (n_graphs,)
             "prediction"; "deviation", its standard deviation; "lower" and "upper", the ends of its 95 % interval;
-            "nearest", the number of the fitted graph that is most like it, and "similarity", the cosine with it, where
-            fitted graphs are kept; "unseen", the share of nodes whose label no fitted graph has; "unlike", whether
-            some label is unseen or the similarity is below `similarity_floor_`: predictions for such graphs are
-            extrapolations, and at most about 1 % of graphs like the fitted ones are among them.
+            "nearest", the number of the fitted graph that is most like it, and "similarity", the share of surroundings
+            that they have in common (their cosine with kernel="linear"), where fitted graphs are kept; "unseen", the
+            share of nodes whose label no fitted graph has; "unlike", whether some label is unseen or the similarity is
+            below `similarity_floor_`: predictions for such graphs are extrapolations, and at most about 1 % of graphs
+            like the fitted ones are among them.
         """
         batch = as_batch(X)
         mean, deviation = self.predict(batch, return_std=True)
@@ -285,10 +374,11 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         return self._with_likeness(table, batch)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """The features by which the model compares graphs: their dot products are its kernel, sum_b mu_b K_b.
+        """The features by which the model compares graphs: their dot products are its kernel.
 
-        Past `max_exact` they are those that it was fitted with. Up to it the kernel is exact, and the counts of label
-        sequences are hashed to `n_components` numbers: products are unbiased, with a standard error of at most
+        Past `max_exact` they are those that it was fitted with. Up to it the kernel is exact, and features compare with
+        `n_components` of the fitted graphs (Nyström). With kernel="linear" the counts of label sequences are hashed
+        to `n_components` numbers instead: products are unbiased, with a standard error of at most
         sqrt(2 / n_components) sqrt(K(G, G) K(H, H)). ``set_params(n_components=…)`` widens them without another fit.
 
         Parameters
@@ -308,7 +398,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         return np.concatenate([part.astype(np.float32) for part in parts])
 
     def _uses_node_labels(self) -> bool:
-        return any(walk.node_labels for walk in self.walks_.walks)
+        return any(walk.node_labels for walk in self.posterior_.walks.walks)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
         """Draw new measurements from the posterior.
@@ -349,13 +439,16 @@ class RandomWalkRegressor(RegressorMixin, Learner):
 # -- a fit in pieces, as a cluster does it: begin with some graphs, add up the moments of all, finish
 
 
-def begin(regressor: RandomWalkRegressor, X: Any) -> RandomWalkRegressor:
-    """A copy of the regressor that knows its blocks, in feature space, from some graphs."""
+def begin(regressor: RandomWalkRegressor, X: Any, y: Any) -> RandomWalkRegressor:
+    """A copy of the regressor that knows its features, from some graphs and their targets."""
     begun: RandomWalkRegressor = clone(regressor)
     batch = as_batch(X)
     if not len(batch):
-        raise ParameterError("the first partition holds no graph, and the traces are taken from it")
-    begun._take_blocks(batch, check_count(begun.n_components, "n_components"))
+        raise ParameterError("the partitions hold no graph")
+    if begun._kinds() == ("linear",):
+        begun._take_blocks(batch, check_count(begun.n_components, "n_components"))
+    else:
+        begun._take_landmarks(batch, begun._standardise(check_targets(y, len(batch)), None))
     begun._remember(batch)
     begun.seen_labels_ = None  # nobody sees the labels of all pieces
     return begun

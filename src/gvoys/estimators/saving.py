@@ -22,11 +22,14 @@ from gvoys.estimators.classifier import RandomWalkClassifier
 from gvoys.estimators.learning.balance import Balance, BalancedProfiles
 from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem
 from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.covariance import Term
 from gvoys.estimators.learning.decisions import Logistic, SupportVectors
 from gvoys.estimators.learning.engines import KernelMachine, LinearMachine
-from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior
+from gvoys.estimators.learning.kernel_sum import Induced, KernelSum
+from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import Candidate, Choice
+from gvoys.estimators.learning.views import Surroundings, Walks
 from gvoys.estimators.regressor import RandomWalkRegressor
 from gvoys.io.container import read_container, write_container
 from gvoys.series import Coefficients, Exponential, Geometric
@@ -47,7 +50,10 @@ _PLAIN = (
     FeaturePosterior,
     Geometric,
     GramPosterior,
+    Induced,
     KernelMachine,
+    KernelPosterior,
+    KernelSum,
     LabelsAndAttributes,
     LinearMachine,
     Logistic,
@@ -57,8 +63,11 @@ _PLAIN = (
     Sequences,
     Sketch,
     SupportVectors,
+    Surroundings,
+    Term,
     Walk,
     WalkBlocks,
+    Walks,
 )  # dataclasses, which are made of their fields
 _PARTS: dict[Any, tuple[str, ...]] = {
     CombinedProfiles: ("exact", "sketches", "rounding"),

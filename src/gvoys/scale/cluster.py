@@ -27,7 +27,9 @@ from scipy.linalg import cho_factor, cho_solve
 from gvoys.errors import ClusterError, MissingDependencyError, ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.estimators.learning.gaussian import FeatureMoments
-from gvoys.estimators.regressor import RandomWalkRegressor, begin, check_targets, finish, moments_of
+from gvoys.estimators.regressor import SAMPLE, RandomWalkRegressor, begin, check_targets, finish, moments_of
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.convert import as_batch
 from gvoys.io.files import appearing, lock_beside, locked, remove_left_over
 from gvoys.io.sources import Chunk
 from gvoys.scale.matrix import create_matrix
@@ -435,7 +437,7 @@ def fit_regressor(
 ) -> RandomWalkRegressor:
     """Fit a Gaussian process in feature space.
 
-    The first partition gives the traces of the blocks; the sums of all are added up on the workers.
+    The kernel is learned on graphs of the first partitions; the sums of all are added up on the workers.
 
     Parameters
     ----------
@@ -458,8 +460,21 @@ def fit_regressor(
     """
     if not partitions:
         raise ParameterError("there must be one partition or more")
-    begun = begin(regressor, partitions[0]()[0])
+    begun = begin(regressor, *_first_graphs(partitions, SAMPLE))
     return finish(begun, _reduce(cluster, _ProcessSums(begun), partitions, FeatureMoments.merged))
+
+
+def _first_graphs(partitions: Sequence[Partition], count: int) -> tuple[GraphBatch, NDArray[np.float64]]:
+    """The graphs and targets of as many partitions as hold so many."""
+    graphs, targets, found = [], [], 0
+    for partition in partitions:
+        batch, y = partition()
+        graphs.append(as_batch(batch))
+        targets.append(np.asarray(y))
+        found += len(graphs[-1])
+        if found >= count:
+            break
+    return GraphBatch.concatenate(graphs), np.concatenate(targets)
 
 
 @dataclass(frozen=True)

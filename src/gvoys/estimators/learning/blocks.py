@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.inputs import check_has_labels
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.threads import threads
 from gvoys.walks import Moments, Profiles, Sequences, Sketch, SparseProfiles, Walk
+from gvoys.walks.checks import is_auto
 
-__all__ = ["WalkBlocks", "walks_of"]
+__all__ = ["KINDS_OF_LABELS", "WalkBlocks", "walks_of"]
 
-_KINDS = {(False, False): "plain", (True, False): "node", (False, True): "edge", (True, True): "both"}
+KINDS_OF_LABELS = {(False, False): "plain", (True, False): "node", (False, True): "edge", (True, True): "both"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class WalkBlocks:
     def names(self) -> list[str]:
         """What each block is, as in "node walk3", "node round1 walk3" or "node walk3 cosine"."""
         plain = [
-            f"{_KINDS[walk.node_labels, walk.edge_labels]}{f' round{r}' if walk.refine else ''} walk{i}"
+            f"{KINDS_OF_LABELS[walk.node_labels, walk.edge_labels]}{f' round{r}' if walk.refine else ''} walk{i}"
             for walk in self.walks
             for r in range(walk.n_iterations)
             for i in range(walk.n_lengths)
@@ -128,7 +130,13 @@ def walks_of(batch: GraphBatch, max_length: int, labels: Any, **options: Any) ->
     chosen = labels if isinstance(labels, (tuple, list)) else (labels,)
     if not chosen:
         raise ParameterError("labels must name at least one choice")
-    return tuple(Walk.on(batch, max_length, each, **options) for each in chosen)
+    return tuple(Walk.on(batch, max_length, all_labels(batch) if is_auto(each) else each, **options) for each in chosen)
+
+
+def all_labels(batch: GraphBatch) -> str | None:
+    """The choice of labels that compares all that there are."""
+    has = batch.node_labels is not None, batch.edge_labels is not None
+    return next(name for name, used in LABEL_CHOICES.items() if used == has)
 
 
 def _diagonals(profiles: Sequence[Profiles]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ _JITTERS = (0.0, 1e-13, 1e-11, 1e-9)  # of the mean diagonal: what float32 featu
 class Likelihood(Protocol):
     """Log marginal likelihood as a function of log mu (per block) and log noise."""
 
+    noise_bounds: ClassVar[tuple[float, float]]  # of log noise, for targets of unit variance
+
     @property
     def n_blocks(self) -> int:
         """How many amplitudes there are."""
@@ -45,6 +47,8 @@ class FeatureMoments:
 
     Of weighted graphs they are X^T W X and so on: dividing rows by their noise leaves all with the same.
     """
+
+    noise_bounds: ClassVar[tuple[float, float]] = _NOISE_BOUNDS
 
     blocks: NDArray[np.int64]  # (D,)
     squares: NDArray[np.float64]  # (D, D)
@@ -127,6 +131,8 @@ class FeatureMoments:
 class BlockGrams:
     """One Gram matrix per block."""
 
+    noise_bounds: ClassVar[tuple[float, float]] = _NOISE_BOUNDS
+
     grams: NDArray[np.float64]  # (n_blocks, n, n)
     y: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None  # (n,); None: all ones
@@ -170,8 +176,12 @@ def maximise_likelihood(
     log_noise: float,
     max_iterations: int,
     on_step: Callable[[], None] = lambda: None,
+    tolerance: float = 1e-9,
 ) -> tuple[NDArray[np.float64], float, list[float]]:
-    """log mu, log noise and the likelihood after every step, by L-BFGS with analytic gradients."""
+    """log mu, log noise and the likelihood after every step, by L-BFGS with analytic gradients.
+
+    It ends where a step gains less than the tolerance, relative to the likelihood.
+    """
     curve: list[float] = []
     latest: dict[bytes, float] = {}
 
@@ -191,8 +201,8 @@ def maximise_likelihood(
         start,
         jac=True,
         method="L-BFGS-B",
-        bounds=[_MU_BOUNDS] * len(log_mu) + [_NOISE_BOUNDS],
+        bounds=[_MU_BOUNDS] * len(log_mu) + [likelihood.noise_bounds],
         callback=after_step,
-        options={"maxiter": max_iterations},
+        options={"maxiter": max_iterations, "ftol": tolerance},
     )
     return found.x[:-1], float(found.x[-1]), curve

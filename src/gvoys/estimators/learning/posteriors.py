@@ -6,7 +6,7 @@ All in units of the targets' standard deviation, without their mean.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,21 @@ from gvoys.estimators.learning.base_kernels import Pairs, nearest_by
 from gvoys.estimators.learning.blocks import WalkBlocks
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
 from gvoys.estimators.learning.hashed import hash_blocks
+from gvoys.estimators.learning.kernel_sum import Induced, KernelSum
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import SparseProfiles
 
-__all__ = ["FeaturePosterior", "GramPosterior", "Posterior"]
+__all__ = ["FeaturePosterior", "GramPosterior", "KernelPosterior", "Posterior"]
 
 Array = NDArray[np.float64]
 
 
 class Posterior(Protocol):
     """Means and (co)variances of the process at new graphs, without noise."""
+
+    @property
+    def walks(self) -> Any:
+        """What has the `walks` that graphs are compared by."""
 
     def mean(self, batch: GraphBatch) -> Array:
         """(n_graphs,)."""
@@ -37,7 +42,7 @@ class Posterior(Protocol):
         """(n_graphs,) and (n_graphs, n_graphs)."""
 
     def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
-        """The fitted graph that each is most like and the cosine with it, where fitted graphs are kept."""
+        """The fitted graph that each is most like and their similarity, where fitted graphs are kept."""
 
     def features(self, batch: GraphBatch, width: int) -> Array:
         """(n_graphs, n_features): products are the kernel, those of exact counts in expectation, by `width` numbers."""
@@ -96,17 +101,69 @@ class GramPosterior:
 
 
 @dataclass(frozen=True)
+class KernelPosterior:
+    """With the kernel values of the fitted graphs, whatever the kernel."""
+
+    kernel: KernelSum
+    fitted: list[SparseProfiles]
+    factor: Array  # Cholesky factor of K + noise I
+    weights: Array  # (K + noise I)^-1 y
+
+    @property
+    def walks(self) -> KernelSum:
+        """The kernel has them."""
+        return self.kernel
+
+    def _cross(self, new: list[SparseProfiles]) -> Array:
+        return self.kernel.values(new, self.fitted) + self.kernel.constant
+
+    def mean(self, batch: GraphBatch) -> Array:
+        """By kernel values with the fitted graphs."""
+        return np.asarray(self._cross(self.kernel.profile(batch)) @ self.weights)
+
+    def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """The prior variance less what the fitted graphs tell."""
+        new = self.kernel.profile(batch)
+        cross = self._cross(new)
+        half = _solved(self.factor, cross)
+        prior = self.kernel.diagonal(new) + self.kernel.constant
+        return cross @ self.weights, prior - np.einsum("ij,ij->j", half, half)
+
+    def mean_and_covariance(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """The same for all pairs of new graphs."""
+        new = self.kernel.profile(batch)
+        cross = self._cross(new)
+        half = _solved(self.factor, cross)
+        return cross @ self.weights, self._cross_of(new) - half.T @ half
+
+    def _cross_of(self, new: list[SparseProfiles]) -> Array:
+        return self.kernel.values(new) + self.kernel.constant
+
+    def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
+        """By the surroundings of nodes that they share."""
+        return nearest_by(self.kernel.similarities(self.kernel.profile(batch), self.fitted))
+
+    def features(self, batch: GraphBatch, width: int) -> Array:
+        """By comparison with at most `width` of the fitted graphs."""
+        features = Induced.on(self.kernel, self.fitted, width).features(batch)
+        features[:, -1] *= np.sqrt(self.kernel.constant)
+        return features
+
+
+@dataclass(frozen=True)
 class FeaturePosterior:
     """In feature space, where the fitted graphs are not needed any more."""
 
-    walks: WalkBlocks
+    walks: WalkBlocks | Induced
     noise: float
     root: Array  # sqrt(mu) by column
     factor: Array  # Cholesky factor of noise I + Phi^T Phi
     weights: Array  # mean of the weights, by column
 
     @classmethod
-    def of(cls, walks: WalkBlocks, moments: FeatureMoments, log_mu: Array, log_noise: float) -> FeaturePosterior:
+    def of(
+        cls, walks: WalkBlocks | Induced, moments: FeatureMoments, log_mu: Array, log_noise: float
+    ) -> FeaturePosterior:
         """Condition on the graphs that the moments are of."""
         return cls(walks, float(np.exp(log_noise)), *moments.posterior(log_mu, log_noise))
 
@@ -117,17 +174,24 @@ class FeaturePosterior:
         """Linear in the features."""
         return np.asarray(self._features(batch) @ self.weights)
 
+    def _features_and_lost(self, batch: GraphBatch) -> tuple[Array, Array]:
+        """Features, and the prior variance that they lack."""
+        if isinstance(self.walks, Induced):
+            features, lost = self.walks.features_and_lost(batch)
+            return features * self.root, lost * self.root[0] ** 2
+        return self._features(batch), np.zeros(len(batch))
+
     def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
         """By the covariance of the weights."""
-        features = self._features(batch)
+        features, lost = self._features_and_lost(batch)
         half = _solved(self.factor, features)
-        return features @ self.weights, self.noise * np.einsum("ij,ij->j", half, half)
+        return features @ self.weights, self.noise * np.einsum("ij,ij->j", half, half) + lost
 
     def mean_and_covariance(self, batch: GraphBatch) -> tuple[Array, Array]:
         """The same for all pairs of new graphs."""
-        features = self._features(batch)
+        features, lost = self._features_and_lost(batch)
         half = _solved(self.factor, features)
-        return features @ self.weights, self.noise * (half.T @ half)
+        return features @ self.weights, self.noise * (half.T @ half) + np.diag(lost)
 
     def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
         """They are not."""

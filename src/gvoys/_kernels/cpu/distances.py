@@ -1,0 +1,187 @@
+"""Kernels of distances: squared distances of pairs of graphs by block, weighed, and gradients by the weights.
+
+Pairs (i, j), j < i, go row by row. Rows are cut into chunks that do not depend on the threads, and neither do results.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from gvoys._jit import kernel
+
+__all__ = ["KINDS", "add_terms", "n_pairs_of", "pack_squares", "slopes_by_weight"]
+
+KINDS = {"linear": 0, "matern12": 1, "matern32": 2, "gaussian": 3}
+
+_N_CHUNKS = 64
+_TILE = 512  # pairs whose distances are in the cache at once
+_ROOT3 = sqrt(3.0)
+_LOG2E, _LN2 = np.float32(1 / log(2.0)), np.float32(log(2.0))
+_LEAST = np.float32(1e-6)  # distance of equal graphs, whose derivative is not needed
+
+
+def n_pairs_of(n: int) -> int:
+    """How many pairs of n graphs there are."""
+    return n * (n - 1) // 2
+
+
+def _chunks(n: int) -> NDArray[np.int64]:
+    """Rows 0 … n in chunks of about as many pairs each."""
+    return np.unique(np.rint(n * np.sqrt(np.linspace(0.0, 1.0, _N_CHUNKS + 1))).astype(np.int64))
+
+
+def pack_squares(gram: NDArray[np.float64], same: float, out: NDArray[np.float32]) -> float:
+    """|x - y|^2 of all pairs from their inner products; returns the mean, by which they are divided.
+
+    Below `same` of |x|^2 + |y|^2 it is rounding, and 0.
+    """
+    sums = np.zeros(_N_CHUNKS)
+    _pack(_chunks(len(gram)), gram, same, out, sums)
+    mean = float(sums.sum()) / max(len(out), 1)
+    if mean > 0:
+        out /= np.float32(mean)
+    return mean
+
+
+@kernel(parallel=True)
+def _pack(chunks: Any, gram: Any, same: Any, out: Any, sums: Any) -> None:  # pragma: no cover
+    for chunk in prange(len(chunks) - 1):
+        total = 0.0
+        for i in range(chunks[chunk], chunks[chunk + 1]):
+            place = i * (i - 1) // 2
+            for j in range(i):
+                sizes = gram[i, i] + gram[j, j]
+                square = sizes - 2.0 * gram[i, j]
+                square = square if square > same * sizes else 0.0
+                out[place + j] = square
+                total += square
+        sums[chunk] = total
+
+
+def add_terms(
+    squares: NDArray[np.float32],
+    weights: NDArray[np.float64],
+    kind: str,
+    sizes: NDArray[np.float64],
+    out: tuple[NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]],
+) -> None:
+    """Add a kernel of the distance sum_b weights_b squares_b to a matrix, below its diagonal.
+
+    `out` is the matrix, and of all pairs the value and its derivative by the squared distance. `sizes` are the sums
+    over blocks of weight times squared length, which "linear" needs alone.
+    """
+    K, values, slopes = out
+    _add(_chunks(len(K)), squares, weights.astype(np.float32), KINDS[kind], sizes, K, values, slopes)
+
+
+@kernel(parallel=True, fastmath=True)
+def _add(
+    chunks: Any, squares: Any, weights: Any, kind: Any, sizes: Any, K: Any, values: Any, slopes: Any
+) -> None:  # pragma: no cover
+    for chunk in prange(len(chunks) - 1):
+        tile, powers = np.empty(_TILE, np.float32), np.empty(_TILE, np.float32)
+        for i in range(chunks[chunk], chunks[chunk + 1]):
+            for low in range(0, i, _TILE):
+                count, place = min(_TILE, i - low), i * (i - 1) // 2 + low
+                # slices, whose indices are known to be inside: loops with them run in vector registers
+                own, value, slope = tile[:count], values[place : place + count], slopes[place : place + count]
+                own[:] = 0.0
+                for b in range(len(weights)):
+                    weight, block = weights[b], squares[b, place : place + count]
+                    for t in range(count):
+                        own[t] += weight * block[t]
+                if kind == 0:
+                    others = sizes[low : low + count]
+                    for t in range(count):
+                        value[t], slope[t] = 0.5 * (sizes[i] + others[t] - own[t]), -0.5
+                else:
+                    _of_squares(kind, own, powers[:count], value, slope)
+                out = K[i, low : low + count]
+                for t in range(count):
+                    out[t] += value[t]
+
+
+@kernel(fastmath=True)
+def _of_squares(kind: Any, squares: Any, powers: Any, value: Any, slope: Any) -> None:  # pragma: no cover
+    """Kernels of squared distances, and their derivatives."""
+    half, root3 = np.float32(0.5), np.float32(_ROOT3)
+    if kind == 3:
+        for t in range(len(squares)):
+            squares[t] *= half
+        _exp_of_minus(squares, powers)
+        for t in range(len(squares)):
+            value[t], slope[t] = powers[t], -half * powers[t]
+        return
+    for t in range(len(squares)):
+        squares[t] = np.sqrt(squares[t])
+    if kind == 1:
+        _exp_of_minus(squares, powers)
+        for t in range(len(squares)):
+            value[t], slope[t] = powers[t], -half * powers[t] / max(squares[t], _LEAST)
+        return
+    for t in range(len(squares)):
+        squares[t] *= root3
+    _exp_of_minus(squares, powers)
+    for t in range(len(squares)):
+        value[t], slope[t] = (np.float32(1.0) + squares[t]) * powers[t], np.float32(-1.5) * powers[t]
+
+
+@kernel(fastmath=True)
+def _exp_of_minus(values: Any, out: Any) -> None:  # pragma: no cover
+    """exp(-x) of numbers from 0 on, to the last bits of float32: 2^n times a polynomial, in vector registers.
+
+    A call of exp would leave them.
+    """
+    exponents = out.view(np.int32)
+    for t in range(len(values)):
+        power = max(-values[t] * _LOG2E, np.float32(-125.0))
+        whole = np.floor(power + np.float32(0.5))
+        rest = (power - whole) * _LN2
+        exponents[t] = (np.int32(whole) + np.int32(127)) << np.int32(23)
+        result = np.float32(1 / 720)
+        result = result * rest + np.float32(1 / 120)
+        result = result * rest + np.float32(1 / 24)
+        result = result * rest + np.float32(1 / 6)
+        result = result * rest + np.float32(0.5)
+        result = result * rest + np.float32(1.0)
+        out[t] *= result * rest + np.float32(1.0)
+
+
+def slopes_by_weight(
+    squares: NDArray[np.float32], values: NDArray[np.float32], slopes: NDArray[np.float32], by_pair: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
+    """Derivatives of a function by the weights of blocks, and by a factor of all values.
+
+    `by_pair` has its derivatives by the values of the kernel, below the diagonal; pairs count twice.
+    """
+    found = np.zeros((_N_CHUNKS, len(squares) + 1))
+    _contract(_chunks(len(by_pair)), squares, values, slopes, by_pair, found)
+    total = 2.0 * found.sum(axis=0)
+    return total[:-1], float(total[-1])
+
+
+@kernel(parallel=True, fastmath=True)
+def _contract(
+    chunks: Any, squares: Any, values: Any, slopes: Any, by_pair: Any, found: Any
+) -> None:  # pragma: no cover
+    for chunk in prange(len(chunks) - 1):
+        tile = np.empty(_TILE, np.float32)
+        for i in range(chunks[chunk], chunks[chunk + 1]):
+            for low in range(0, i, _TILE):
+                count, place = min(_TILE, i - low), i * (i - 1) // 2 + low
+                own, value, slope = tile[:count], values[place : place + count], slopes[place : place + count]
+                by_value, amplitude = by_pair[i, low : low + count], 0.0
+                for t in range(count):
+                    own[t] = by_value[t] * slope[t]
+                    amplitude += by_value[t] * value[t]
+                found[chunk, -1] += amplitude
+                for b in range(len(squares)):
+                    total, block = np.float32(0.0), squares[b, place : place + count]
+                    for t in range(count):
+                        total += own[t] * block[t]
+                    found[chunk, b] += total

@@ -1,0 +1,201 @@
+"""Gaussian processes whose kernel is a sum of kernels of distances, with a weight for every block in each of them.
+
+K = sum over terms of s^2 M(sqrt(sum_b w_b d_b^2)) + constant + noise, with M a Matérn or Gaussian kernel; a "linear"
+term is sum_b w_b <x_b, y_b> instead. A graph of weight v has the noise of the mean of v measurements, noise / v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from gvoys._kernels.cpu.distances import add_terms, n_pairs_of, pack_squares, slopes_by_weight
+from gvoys.errors import ConvergenceError
+
+__all__ = ["Conditioned", "Covariance", "Distances", "Term", "of_squares"]
+
+Array = NDArray[np.float64]
+
+_SAME = 1e-12  # of their squared lengths: what rounding leaves of the squared distance of equal graphs
+_JITTERS = (0.0, 1e-10, 1e-8, 1e-6)  # of the mean diagonal
+
+
+class Distances(NamedTuple):
+    """Fitted graphs in pairs, block by block, each in units of its mean squared distance."""
+
+    squares: NDArray[np.float32]  # (n_blocks, n_pairs)
+    sizes: Array  # (n_blocks, n), squared lengths
+    units: Array  # (n_blocks,)
+
+    @classmethod
+    def of(cls, grams: Iterable[Array], n_blocks: int, n: int) -> Distances:
+        """From inner products, block by block."""
+        squares, sizes, units = np.empty((n_blocks, n_pairs_of(n)), np.float32), np.empty((n_blocks, n)), []
+        for block, gram in enumerate(grams):
+            units.append(pack_squares(gram, _SAME, squares[block]) or float(gram.diagonal().mean()) or 1.0)
+            sizes[block] = gram.diagonal() / units[-1]
+        return cls(squares, sizes, np.array(units))
+
+
+@dataclass(frozen=True)
+class Term:
+    """One kernel of the sum, as it was learned."""
+
+    kind: str
+    weights: Array  # (n_blocks,), of blocks in the units of `Distances`
+    amplitude: float  # 1 for "linear", whose weights are amplitudes
+
+
+def of_squares(kind: str, squares: Array) -> Array:
+    """A kernel of squared distances."""
+    if kind == "gaussian":
+        return np.exp(-0.5 * squares)
+    roots = np.sqrt(squares)
+    return np.exp(-roots) if kind == "matern12" else (1.0 + np.sqrt(3.0) * roots) * np.exp(-np.sqrt(3.0) * roots)
+
+
+class Conditioned(NamedTuple):
+    """What conditioning on the fitted graphs leaves."""
+
+    factor: Array  # Cholesky factor of K + noise, lower
+    weights: Array  # (K + noise)^-1 y
+
+    @classmethod
+    def on(cls, K: Array, y: Array) -> Conditioned:
+        """On targets whose covariance is K, of which what is above the diagonal is not looked at."""
+        size = float(K.diagonal().mean())
+        for jitter in _JITTERS:
+            if jitter:
+                K[np.diag_indices_from(K)] += jitter * size
+            factor, failed = lapack.dpotrf(K.T, lower=0, clean=1)  # LAPACK's rows are our columns
+            if not failed:
+                return cls(factor.T, lapack.dpotrs(factor, y, lower=0)[0])
+        raise ConvergenceError("the kernel matrix is not positive definite even with a jitter; more noise would help")
+
+    def inverse(self) -> Array:
+        """(K + noise)^-1, on and below the diagonal."""
+        return np.asarray(lapack.dpotri(self.factor.T, lower=0)[0].T)
+
+    def log_likelihood(self, y: Array) -> float:
+        """Of the targets."""
+        half = float(np.log(self.factor.diagonal()).sum())
+        return -0.5 * float(y @ self.weights) - half - 0.5 * len(y) * float(np.log(2.0 * np.pi))
+
+    def leave_one_out(self) -> tuple[Array, Array]:
+        """Residual of every graph beside a process that has not seen it, and the variance it should have."""
+        inverse = self.inverse().diagonal()
+        return self.weights / inverse, 1.0 / inverse
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """The likelihood of targets, as a function of the logarithms of all weights and amplitudes, and of the noise.
+
+    Logarithms of weights have a normal prior around equal weights, of precision `prior`: with few graphs a likelihood
+    would put all on a few blocks.
+    """
+
+    noise_bounds: ClassVar[tuple[float, float]] = (-7.0, 3.0)  # less noise than a thousandth is not believed
+
+    kinds: tuple[str, ...]
+    distances: tuple[Distances, ...]  # one for each kind
+    y: Array
+    weights: Array | None = None  # (n,); None: all ones
+    prior: float = 1.0
+
+    @property
+    def n_blocks(self) -> int:
+        """How many parameters there are beside the noise."""
+        return sum(map(self._count, range(len(self.kinds)))) + 1
+
+    def _count(self, term: int) -> int:
+        return len(self.distances[term].units) + (self.kinds[term] != "linear")
+
+    def start(self) -> Array:
+        """Equal weights, by which graphs are at a distance of one on average; all amplitudes add up to one."""
+        share = -np.log(len(self.kinds) + 1)
+        parts = []
+        for term, kind in enumerate(self.kinds):
+            n_blocks = len(self.distances[term].units)
+            if kind == "linear":
+                sizes = self.distances[term].sizes.mean(axis=1)
+                parts.append(share - np.log(n_blocks * np.where(sizes > 0, sizes, 1.0)))
+            else:
+                parts.append(np.append(np.full(n_blocks, -np.log(n_blocks)), share))
+        return np.append(np.concatenate(parts), share)
+
+    def terms(self, log_mu: Array) -> tuple[list[Term], float]:
+        """The terms, and the constant."""
+        ends = np.cumsum([self._count(term) for term in range(len(self.kinds))])
+        parts = np.split(np.exp(log_mu[:-1]), ends[:-1])
+        found = [
+            Term(kind, part, 1.0) if kind == "linear" else Term(kind, part[:-1], float(part[-1]))
+            for kind, part in zip(self.kinds, parts, strict=True)
+        ]
+        return found, float(np.exp(log_mu[-1]))
+
+    # -- the likelihood
+
+    def evaluate(self, log_mu: Array, log_noise: float) -> tuple[float, Array]:
+        """Log likelihood and log prior together, and their gradient."""
+        value, gradient = self._likelihood(log_mu, log_noise)
+        pull = self._pull(log_mu)
+        gradient[:-1] -= self.prior * pull
+        return value - 0.5 * self.prior * float(pull @ pull), gradient
+
+    def _pull(self, log_mu: Array) -> Array:
+        """How far logarithms of weights are from equal ones; amplitudes and the constant are free."""
+        pull = log_mu - self.start()
+        place = 0
+        for term, kind in enumerate(self.kinds):
+            place += self._count(term)
+            if kind != "linear":
+                pull[place - 1] = 0.0
+        pull[-1] = 0.0
+        return pull
+
+    def conditioned(self, log_mu: Array, log_noise: float) -> Conditioned:
+        """Condition on the fitted graphs."""
+        return Conditioned.on(self._matrix(log_mu, log_noise)[0], self.y)
+
+    def _matrix(self, log_mu: Array, log_noise: float) -> tuple[Array, list[tuple[Any, Any]]]:
+        """K + noise, of which what is above the diagonal means nothing, and each term's values and slopes by pair."""
+        terms, constant = self.terms(log_mu)
+        n = len(self.y)
+        K, kept = np.full((n, n), constant), []
+        diagonal = constant + np.exp(log_noise) / (1.0 if self.weights is None else self.weights) + np.zeros(n)
+        for term, held in zip(terms, self.distances, strict=True):
+            values, slopes = np.empty((2, n_pairs_of(n)), np.float32)
+            raw = np.zeros((n, n)) if term.kind != "linear" else K
+            sizes = term.weights @ held.sizes
+            add_terms(held.squares, term.weights, term.kind, sizes, (raw, values, slopes))
+            if raw is not K:
+                K += term.amplitude * raw
+            diagonal += sizes if term.kind == "linear" else term.amplitude
+            kept.append((values, slopes))
+        K[np.diag_indices(n)] = diagonal
+        return K, kept
+
+    def _likelihood(self, log_mu: Array, log_noise: float) -> tuple[float, Array]:
+        K, kept = self._matrix(log_mu, log_noise)
+        found = Conditioned.on(K, self.y)
+        by_pair = np.outer(found.weights, found.weights) - found.inverse()  # below the diagonal
+        by_own = by_pair.diagonal()
+        terms, constant = self.terms(log_mu)
+        below = np.tril(by_pair, -1)
+        sums = below.sum(axis=1) + below.sum(axis=0) + by_own
+        gradient = []
+        for term, held, (values, slopes) in zip(terms, self.distances, kept, strict=True):
+            by_weight, by_amplitude = slopes_by_weight(held.squares, values, slopes, by_pair)
+            if term.kind == "linear":
+                gradient.append(term.weights * (by_weight + held.sizes @ sums))
+            else:
+                gradient.append(term.amplitude * term.weights * by_weight)
+                gradient.append(np.array([term.amplitude * (by_amplitude + by_own.sum())]))
+        noise = np.exp(log_noise) * (by_own / (1.0 if self.weights is None else self.weights)).sum()
+        return found.log_likelihood(self.y), 0.5 * np.concatenate([*gradient, [constant * sums.sum(), noise]])

@@ -1,0 +1,190 @@
+"""Learning a Gaussian process on views of graphs: the kernel, its weights, and intervals that cover."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from gvoys.estimators.learning.covariance import Conditioned, Covariance, Distances
+from gvoys.estimators.learning.gaussian import maximise_likelihood
+from gvoys.estimators.learning.kernel_sum import KernelSum
+from gvoys.estimators.learning.views import Surroundings, View
+from gvoys.estimators.progress import SILENT, Progress
+from gvoys.walks import SparseProfiles
+
+__all__ = ["Learning", "Process", "learn_process"]
+
+Array = NDArray[np.float64]
+
+_TRIED = (("matern32",), ("matern12",), ("gaussian",))  # by "auto"
+_TRIED_ON = 400  # graphs
+_TRYING_STEPS = 20
+_LEARNED_ON = 2000  # graphs: more of them hardly change the weights
+_LARGE = 1500  # graphs from which BLAS is faster with several threads
+_FAR = 6.0  # deviations from what the others tell, from which a measurement is not believed
+_NOISE = float(np.log(0.1))  # to begin with, in units of the targets' variance
+_TOLERANCE = 2e-5  # of the likelihood, by which a step must raise it
+_INSIDE, _TWO_SIDED = 0.95, 1.959963984540054
+_STRETCH = (1.0, 2.0)  # of deviations, at least and at most: weights were learned on the same graphs
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How to learn."""
+
+    kinds: tuple[str, ...] | None  # None: the one of largest likelihood
+    max_iterations: int  # 0 keeps equal weights
+    seed: int
+    progress: Progress = SILENT
+
+
+@dataclass(frozen=True)
+class Process:
+    """What was learned."""
+
+    kernel: KernelSum
+    kinds: tuple[str, ...]
+    noise: float
+    found: Conditioned
+    stretch: float  # of deviations, so that 95 % intervals hold 95 % of leave-one-out residuals
+    log_likelihood: float
+    curve: list[float]
+    names: list[str]  # of all parameters beside the noise
+    amplitudes: Array
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Some graphs and their targets."""
+
+    views: tuple[View, ...]
+    held: list[Distances]
+    targets: Array
+    weights: Array  # (n,), of the targets
+
+    @classmethod
+    def of(cls, views: tuple[View, ...], fitted: list[SparseProfiles], targets: Array, weights: Any) -> _Problem:
+        n = len(targets)
+        held = [Distances.of(view.grams(some), len(view.names), n) for view, some in zip(views, fitted, strict=True)]
+        return cls(views, held, targets, weights)
+
+    def places(self, kinds: tuple[str, ...]) -> list[tuple[str, int]]:
+        """Terms: each kernel on all walks, and the multisets of surroundings, which are kernels of their own."""
+        around = [i for i, view in enumerate(self.views) if isinstance(view, Surroundings)]
+        walks = [i for i in range(len(self.views)) if i not in around]
+        return [*((kind, i) for kind in kinds for i in walks), *(("linear", i) for i in around)]
+
+    def likelihood(self, kinds: tuple[str, ...]) -> Covariance:
+        terms = self.places(kinds)
+        held = tuple(self.held[i] for _, i in terms)
+        return Covariance(tuple(kind for kind, _ in terms), held, self.targets, self.weights)
+
+    def kernel(self, kinds: tuple[str, ...], log_mu: Array) -> KernelSum:
+        places = tuple(i for _, i in self.places(kinds))
+        return KernelSum.learned(self.views, places, self.likelihood(kinds).terms(log_mu), self.held)
+
+    def names(self, kinds: tuple[str, ...]) -> list[str]:
+        """What each parameter is, as in "matern32 fine walk3" and "matern32 fine amplitude"."""
+        found = []
+        for kind, i in self.places(kinds):
+            found += [f"{kind} {name}" for name in self.views[i].names]
+            found += [] if kind == "linear" else [f"{kind} {self.views[i].title} amplitude"]
+        return [*found, "constant"]
+
+
+def learn_process(
+    views: tuple[View, ...], fitted: list[SparseProfiles], targets: Array, weights: Any, how: Learning
+) -> Process:
+    """Learn from standardised targets: the kernel from a sample where there are many, then condition on all."""
+    order = np.random.default_rng(how.seed).permutation(len(targets))
+    weights = np.ones(len(targets)) if weights is None else weights.copy()
+
+    def problem(count: int) -> tuple[NDArray[np.int64], _Problem]:
+        rows = np.sort(order[:count])
+        some = fitted if len(rows) == len(targets) else [each.take(rows) for each in fitted]
+        return rows, _Problem.of(views, some, targets[rows], weights[rows])
+
+    kinds = how.kinds
+    if kinds is None:
+        with how.progress.running("choosing a kernel"), _quick_blas(_TRIED_ON):
+            kinds = _best(problem(_TRIED_ON)[1])
+    rows, sample = problem(_LEARNED_ON)
+    with _quick_blas(len(rows)):
+        log_mu, log_noise, curve, weights[rows] = _learned(sample, kinds, how)
+    kernel, noise = sample.kernel(kinds, log_mu), float(np.exp(log_noise))
+    K = kernel.values(fitted) + kernel.constant
+    found = Conditioned.on(K + np.diag(noise / weights), targets)
+    doubted = _doubted(found, noise, weights)
+    if doubted is not None:
+        found = Conditioned.on(K + np.diag(noise / doubted), targets)
+    return Process(
+        kernel,
+        kinds,
+        noise,
+        found,
+        _stretch(*found.leave_one_out()),
+        found.log_likelihood(targets),
+        curve,
+        sample.names(kinds),
+        np.exp(log_mu),
+    )
+
+
+def _learned(problem: _Problem, kinds: tuple[str, ...], how: Learning) -> tuple[Array, float, list[float], Array]:
+    """log mu, log noise and the likelihood after every step, and weights of the targets as far as they are believed."""
+    log_mu, log_noise, curve = _optimised(problem, kinds, how.max_iterations, how.progress)
+    found = problem.likelihood(kinds).conditioned(log_mu, log_noise)
+    doubted = _doubted(found, float(np.exp(log_noise)), problem.weights) if how.max_iterations else None
+    if doubted is None:
+        return log_mu, log_noise, curve, problem.weights
+    problem = replace(problem, weights=doubted)
+    return *_optimised(problem, kinds, how.max_iterations, how.progress), doubted
+
+
+def _doubted(found: Conditioned, noise: float, weights: Array) -> Array | None:
+    """Weights that are less for targets far from all that the others tell; None where there is none.
+
+    A normal distribution has no place for a wrong measurement, which would pull at all predictions around it.
+    """
+    residuals, variances = found.leave_one_out()
+    far = np.abs(residuals) > _FAR * np.sqrt(variances)
+    return np.where(far, np.minimum(weights, noise / residuals**2), weights) if far.any() else None
+
+
+def _quick_blas(n: int) -> Any:
+    """One thread for small matrices: more of them wait for each other longer than they work."""
+    return threadpool_limits(1, "blas") if n < _LARGE else nullcontext()
+
+
+def _best(problem: _Problem) -> tuple[str, ...]:
+    """The kernel that predicts each graph best from the others, by the density it gives to its target."""
+
+    def score(kinds: tuple[str, ...]) -> float:
+        log_mu, log_noise, _ = _optimised(problem, kinds, _TRYING_STEPS, SILENT)
+        residuals, variances = problem.likelihood(kinds).conditioned(log_mu, log_noise).leave_one_out()
+        return -float((residuals**2 / variances + np.log(variances)).sum())
+
+    return max(_TRIED, key=score)
+
+
+def _optimised(
+    problem: _Problem, kinds: tuple[str, ...], steps: int, progress: Progress
+) -> tuple[Array, float, list[float]]:
+    likelihood = problem.likelihood(kinds)
+    log_mu = likelihood.start()
+    if not steps:
+        return log_mu, _NOISE, [likelihood.evaluate(log_mu, _NOISE)[0]]
+    on_step = progress.counter("optimising", steps)
+    return maximise_likelihood(likelihood, log_mu, _NOISE, steps, on_step, _TOLERANCE)
+
+
+def _stretch(residuals: Array, variances: Array) -> float:
+    """By how much to widen deviations so that 95 % of leave-one-out residuals are inside (split conformal)."""
+    scores = np.sort(np.abs(residuals) / np.sqrt(variances))
+    place = int(np.ceil(_INSIDE * (len(scores) + 1))) - 1
+    return float(np.clip(scores[min(place, len(scores) - 1)] / _TWO_SIDED, *_STRETCH))

@@ -1,0 +1,209 @@
+"""How a Gaussian process looks at graphs: walks under the labels of a layer, and what is around their nodes.
+
+A view cuts graphs into blocks, and knows the inner products of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import ParameterError
+from gvoys.estimators.learning.blocks import KINDS_OF_LABELS, walks_of
+from gvoys.estimators.learning.inputs import check_has_labels
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import combine_hashes, hash_integers
+from gvoys.walks import Sequences, SparseProfiles, Walk
+from gvoys.walks.checks import is_auto
+from gvoys.walks.layers import LAYERS, in_layer, layers_of
+from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH
+from gvoys.walks.sparse import Counts
+
+__all__ = ["Surroundings", "View", "Walks", "views_of"]
+
+Array = NDArray[np.float64]
+
+_AROUND = 3  # Weisfeiler–Lehman iterations of surroundings, the reach of ECFP6
+_COUNTING = Sequences(budget=LARGE_BUDGET, per_graph=PER_GRAPH)
+
+
+class View(Protocol):
+    """Graphs cut into blocks."""
+
+    @property
+    def walk(self) -> Walk:
+        """How graphs are walked."""
+
+    @property
+    def title(self) -> str:
+        """The labels that are compared."""
+
+    @property
+    def names(self) -> list[str]:
+        """What each block is."""
+
+    def profile(self, batch: GraphBatch) -> SparseProfiles:
+        """What is needed of some graphs."""
+
+    def grams(self, some: SparseProfiles) -> Iterator[Array]:
+        """Inner products of graphs with each other, (n, n), block by block."""
+
+    def weighed(self, weights: Array, left: SparseProfiles, right: SparseProfiles) -> Array:
+        """Sum over blocks of weight times inner product, (n_left, n_right)."""
+
+    def sizes(self, weights: Array, some: SparseProfiles) -> Array:
+        """Those of each graph with itself, (n,)."""
+
+
+@dataclass(frozen=True)
+class Walks:
+    """Counts of label sequences; a block is a Weisfeiler–Lehman iteration and walk length."""
+
+    layer: str
+    walk: Walk
+
+    @property
+    def title(self) -> str:
+        """The labels that are compared, as in "both fine"."""
+        return _title(self.layer, self.walk)
+
+    @property
+    def names(self) -> list[str]:
+        """As in "both fine walk3" or "both fine round1 walk3"."""
+        return [
+            f"{self.title}{f' round{r}' if self.walk.refine else ''} walk{i}"
+            for r in range(self.walk.n_iterations)
+            for i in range(self.walk.n_lengths)
+        ]
+
+    def profile(self, batch: GraphBatch) -> SparseProfiles:
+        """Exact counts; a graph with very many keeps those of its short walks."""
+        check_has_labels(batch, self.walk.node_labels, self.walk.edge_labels)
+        made: SparseProfiles = _COUNTING.profile(in_layer(batch, self.layer), self.walk)
+        return made
+
+    def grams(self, some: SparseProfiles) -> Iterator[Array]:
+        """By the counts' own products."""
+        return (gram for _, gram in some.each_gram())
+
+    def weighed(self, weights: Array, left: SparseProfiles, right: SparseProfiles) -> Array:
+        """One product of all blocks together."""
+        return left.gram(self._by_block(weights), None if left is right else right)
+
+    def sizes(self, weights: Array, some: SparseProfiles) -> Array:
+        """The same for the diagonal."""
+        return np.asarray(weights @ some.diagonals().reshape(len(weights), len(some)))
+
+    def _by_block(self, weights: Array) -> Array:
+        return weights.reshape(self.walk.n_iterations, self.walk.n_lengths)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The labels of nodes, as given and after each Weisfeiler–Lehman iteration, compared as multisets.
+
+    One block: the number of labels that two graphs share, over the number that either has (min-max or Tanimoto kernel;
+    Ralaivola et al. 2005). On atoms it is what circular fingerprints are compared by, without collisions.
+    """
+
+    layer: str
+    walk: Walk  # of length 0
+
+    @classmethod
+    def like(cls, layer: str, walk: Walk, refine: int) -> Surroundings:
+        """With the labels of a walk."""
+        return cls(layer, replace(walk, max_length=0, refine=refine, start="ones", stop="ones"))
+
+    @property
+    def title(self) -> str:
+        """The labels that are compared."""
+        return _title(self.layer, self.walk)
+
+    @property
+    def names(self) -> list[str]:
+        """As in "both fine surroundings"."""
+        return [f"{self.title} surroundings"]
+
+    def profile(self, batch: GraphBatch) -> SparseProfiles:
+        """One label as often as it occurs: the first, second, … of its kind, so that products count the shared ones."""
+        made = _COUNTING.profile(in_layer(batch, self.layer), self.walk)
+        return SparseProfiles([[_one_by_one(counts) for counts in row] for row in made.blocks], made.exponents)
+
+    def grams(self, some: SparseProfiles) -> Iterator[Array]:
+        """The one matrix."""
+        yield self._shares(some, some)
+
+    def weighed(self, weights: Array, left: SparseProfiles, right: SparseProfiles) -> Array:
+        """The one matrix times its weight."""
+        return weights[0] * self._shares(left, right)
+
+    def sizes(self, weights: Array, some: SparseProfiles) -> Array:
+        """A graph shares all with itself; one without nodes shares nothing."""
+        return np.asarray(weights[0] * (self._numbers(some) > 0))
+
+    def _numbers(self, some: SparseProfiles) -> Array:
+        return some.diagonals().sum(axis=(0, 1))
+
+    def _shares(self, left: SparseProfiles, right: SparseProfiles) -> Array:
+        shared = left.gram(np.ones(1), None if left is right else right)
+        either = self._numbers(left)[:, None] + self._numbers(right)[None, :] - shared
+        return np.asarray(shared / np.where(either > 0, either, 1.0))
+
+
+def _title(layer: str, walk: Walk) -> str:
+    labels = KINDS_OF_LABELS[walk.node_labels, walk.edge_labels]
+    return labels if layer == "given" else f"{labels} {layer}"
+
+
+def _one_by_one(counts: Counts) -> Counts:
+    """A count of three as three ones."""
+    matrix, keys = counts.matrix, counts.keys
+    times = np.rint(matrix.data).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(times)])
+    which = np.arange(ends[-1]) - np.repeat(ends[:-1], times)
+    own = combine_hashes(np.repeat(keys[matrix.indices], times), hash_integers(which))
+    return Counts.listed(ends[matrix.indptr], own, np.ones(len(own)))
+
+
+def views_of(batch: GraphBatch, max_length: int, labels: Any, layers: Any, **options: Any) -> tuple[View, ...]:
+    """Walks and surroundings under each layer of labels.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    max_length : int
+        Longest walk.
+    labels : {"auto", "node", "edge", "both"} or None
+        Labels that are compared; "auto" means all that there are.
+    layers : "auto" or tuple of {"coarse", "given", "fine"}
+        Layers of node labels; "auto" means all three where labels are tuples, as those of atoms are.
+    **options : dict
+        Options of walks.
+
+    Returns
+    -------
+    tuple of View
+        The views, those of walks first.
+
+    Raises
+    ------
+    ParameterError
+        If an option is out of its range.
+    """
+    names = layers_of(batch) if is_auto(layers) else layers
+    if not isinstance(names, (tuple, list)) or not names or not set(names) <= set(LAYERS):
+        raise ParameterError(f'layers must be "auto" or some of {", ".join(map(repr, LAYERS))}, not {layers!r}')
+    chosen = [
+        (name, walk)
+        for walk in walks_of(batch, max_length, labels, **options)
+        for name in (names if walk.node_labels else ("given",))
+    ]
+    return (
+        *(Walks(name, walk) for name, walk in chosen),
+        *(Surroundings.like(name, walk, _AROUND) for name, walk in chosen),
+    )

@@ -1,0 +1,80 @@
+"""Labels in layers, from coarse to fine: each tells nodes apart that the one before does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gvoys._kernels.cpu.rings import ring_sizes
+from gvoys.errors import UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import Labels, combine_hashes, hash_integers
+
+__all__ = ["LAYERS", "in_layer", "layers_of"]
+
+LAYERS = ("coarse", "given", "fine")
+
+_LONGEST_RING = 8
+
+
+def layers_of(batch: GraphBatch) -> tuple[str, ...]:
+    """The layers that these graphs have: all three where labels are tuples, as those of atoms are, else the given one.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    tuple of str
+        Names from `LAYERS`.
+    """
+    labels = batch.node_labels
+    tuples = labels is not None and len(labels.values) > 0 and all(isinstance(each, tuple) for each in labels.values)
+    return LAYERS if tuples and not batch.directed else ("given",)
+
+
+def in_layer(batch: GraphBatch, layer: str) -> GraphBatch:
+    """The graphs with the labels of one layer.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs, with node labels.
+    layer : {"coarse", "given", "fine"}
+        The first part of labels that are tuples (an atom's element); labels as given; or labels with the node's degree
+        and the lengths, up to 8, of the smallest cycles through its edges.
+
+    Returns
+    -------
+    GraphBatch
+        The graphs.
+
+    Raises
+    ------
+    UnsupportedError
+        If cycles of directed graphs are asked for.
+    """
+    if layer == "given" or batch.node_labels is None:
+        return batch
+    return replace(batch, node_labels=_first_parts(batch.node_labels) if layer == "coarse" else _with_rings(batch))
+
+
+def _first_parts(labels: Labels) -> Labels:
+    parts = [each[0] if isinstance(each, tuple) and each else each for each in labels.values]
+    table = {part: place for place, part in enumerate(dict.fromkeys(parts))}
+    return Labels.from_table(np.array([table[part] for part in parts], np.int64)[labels.codes], list(table))
+
+
+def _with_rings(batch: GraphBatch) -> Labels:
+    if batch.directed:
+        raise UnsupportedError('layer "fine" counts rings, which directed graphs do not have; leave it out of layers')
+    assert batch.node_labels is not None
+    sizes = np.zeros(batch.n_nodes, np.uint64)
+    ring_sizes(batch.node_offsets, batch.indptr, batch.columns(), _LONGEST_RING, sizes)
+    degrees = np.diff(batch.indptr).astype(np.uint64)
+    around = combine_hashes(hash_integers(degrees), hash_integers(sizes))
+    hashes, codes = np.unique(combine_hashes(batch.node_labels.hashed, around), return_inverse=True)
+    return Labels(codes.astype(np.int32), hashes, hashes)

@@ -1,0 +1,268 @@
+"""Gaussian processes with kernels of distances: the definition, gradients, layers, surroundings, landmarks."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+import gvoys as gv
+from gvoys.errors import ParameterError
+from gvoys.estimators.learning.covariance import Covariance, Distances
+from gvoys.estimators.learning.kernel_sum import kinds_of
+from gvoys.estimators.learning.views import Surroundings, Walks, views_of
+from gvoys.graphs.refine import refinement_rounds
+from gvoys.walks import Sequences
+
+BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=6)
+ONES = {"start": "ones", "stop": "ones"}
+KINDS = ("linear", "matern12", "matern32", "gaussian")
+RNG = np.random.default_rng(0)
+
+
+def features(n=25, widths=(3, 2)):
+    return [RNG.normal(size=(n, width)) for width in widths]
+
+
+def held(parts):
+    return Distances.of((X @ X.T for X in parts), len(parts), len(parts[0]))
+
+
+def by_definition(kind, weights, amplitude, parts):
+    """The kernel in plain NumPy."""
+    total = sum(w * ((X[:, None] - X[None]) ** 2).sum(axis=2) for w, X in zip(weights, parts, strict=True))
+    r = np.sqrt(total)
+    return {
+        "linear": sum(w * X @ X.T for w, X in zip(weights, parts, strict=True)),
+        "matern12": amplitude * np.exp(-r),
+        "matern32": amplitude * (1 + np.sqrt(3) * r) * np.exp(-np.sqrt(3) * r),
+        "gaussian": amplitude * np.exp(-total / 2),
+    }[kind]
+
+
+@pytest.mark.parametrize("weighty", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_likelihood_is_that_of_the_definition(kind, weighty):
+    parts, other = features(), features(widths=(4,))
+    y, weights = RNG.normal(size=25), RNG.uniform(0.5, 2, size=25) if weighty else None
+    one, two = held(parts), held(other)
+    process = Covariance((kind, "matern32"), (one, two), y, weights, prior=0.0)
+    log_mu = RNG.normal(size=process.n_blocks)
+    (first, second), constant = process.terms(log_mu)
+    K = by_definition(kind, first.weights / one.units, first.amplitude, parts) + constant
+    K += by_definition("matern32", second.weights / two.units, second.amplitude, other)
+    K += np.exp(-1.0) * np.diag(1 / (np.ones(25) if weights is None else weights))
+    assert process.evaluate(log_mu, -1.0)[0] == pytest.approx(multivariate_normal(cov=K).logpdf(y), rel=1e-5)
+    residuals, variances = process.conditioned(log_mu, -1.0).leave_one_out()
+    rest = np.arange(1, 25)
+    gain = np.linalg.solve(K[np.ix_(rest, rest)], K[rest, 0])
+    assert residuals[0] == pytest.approx(y[0] - gain @ y[rest], rel=1e-4)
+    assert variances[0] == pytest.approx(K[0, 0] - gain @ K[rest, 0], rel=1e-4)
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_are_those_of_the_likelihood(kind, prior):
+    process = Covariance((kind, "linear"), (held(features()), held(features())), RNG.normal(size=25), prior=prior)
+    point = RNG.normal(size=process.n_blocks + 1)
+    _, gradient = process.evaluate(point[:-1], point[-1])
+    for i in range(len(point)):
+        step = np.eye(len(point))[i] * 1e-2
+        above, below = (process.evaluate(p[:-1], p[-1])[0] for p in (point + step, point - step))
+        assert gradient[i] == pytest.approx((above - below) / 2e-2, rel=2e-3, abs=2e-3)
+
+
+def test_equal_graphs_are_at_no_distance():
+    X = np.repeat(RNG.normal(size=(5, 3)), 2, axis=0) * 1e6
+    squares = held([X]).squares[0]
+    assert squares[0] == 0  # of the first two
+    assert (np.delete(squares, [0, 5, 14, 27, 44]) > 0).all()
+
+
+# -- views
+
+
+@pytest.mark.parametrize("layer", ["coarse", "given", "fine"])
+def test_surroundings_are_multisets_of_refined_labels(layer):
+    from gvoys.walks.layers import in_layer
+
+    view = views_of(BATCH, 2, "both", (layer,), **ONES)[1]
+    assert isinstance(view, Surroundings)
+    bags = [Counter() for _ in range(len(BATCH))]
+    for r, graphs in enumerate(refinement_rounds(in_layer(BATCH, layer), 3, True, True)):
+        for graph, label in zip(BATCH.node_graphs(), graphs.node_labels.hashed, strict=True):
+            bags[graph][r, label] += 1
+    found = view.weighed(np.ones(1), view.profile(BATCH[:9]), view.profile(BATCH[9:20]))
+    wanted = [[(a & b).total() / (a | b).total() for b in bags[9:20]] for a in bags[:9]]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_walks_weigh_their_blocks():
+    view = views_of(BATCH, 3, "both", ("given",), refine=1, **ONES)[0]
+    assert isinstance(view, Walks)
+    assert view.names[0] == "both round0 walk0"
+    made = view.profile(BATCH)
+    weights = RNG.uniform(size=8)
+    whole = view.weighed(weights, made, made)
+    np.testing.assert_allclose(whole, np.tensordot(weights, np.array(list(view.grams(made))), axes=1), rtol=1e-10)
+    np.testing.assert_allclose(view.sizes(weights, made), whole.diagonal(), rtol=1e-10)
+    parts = view.weighed(weights, view.profile(BATCH[:9]), view.profile(BATCH[9:]))
+    np.testing.assert_allclose(parts, whole[:9, 9:], rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"), [((), "layers must be"), (("rough",), "layers must be"), ("fine", "layers must be")]
+)
+def test_wrong_layers(layers, message):
+    with pytest.raises(ParameterError, match=message):
+        gv.RandomWalkRegressor(layers=layers).fit(BATCH, BATCH.graph_sizes)
+
+
+def test_graphs_without_labels_have_one_layer():
+    plain = gv.GraphBatch.from_arrays([[0, 1], [1, 2], [3, 4]], [3, 2])
+    assert [view.title for view in views_of(plain, 2, "auto", "auto", **ONES)] == ["plain", "plain"]
+
+
+# -- the regressor
+
+
+def noisy(seed=0, n=60):
+    rng = np.random.default_rng(seed)
+    return np.sqrt(BATCH.graph_sizes[:n]) + 0.2 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("kernel", ["matern12", "matern32", "gaussian", "matern32 + linear", "auto"])
+def test_predictions_are_those_of_the_learned_kernel(kernel):
+    y = noisy()
+    model = gv.RandomWalkRegressor(2, kernel=kernel, max_iterations=5).fit(BATCH[:45], y[:45])
+    if kernel != "auto":
+        assert model.kernel_ == kernel
+    own, fitted = model.posterior_.kernel, model.posterior_.fitted
+    new = own.profile(BATCH[45:])
+    K = own.values(fitted) + own.constant + model.noise_ * np.eye(45)
+    z = (y[:45] - model.mean_) / model.deviation_
+    cross = own.values(new, fitted) + own.constant
+    mean, std = model.predict(BATCH[45:], return_std=True)
+    np.testing.assert_allclose(mean, model.mean_ + model.deviation_ * cross @ np.linalg.solve(K, z), rtol=1e-4)
+    prior = own.values(new) + own.constant
+    np.testing.assert_allclose(prior.diagonal(), own.diagonal(new) + own.constant, rtol=1e-8)
+    variance = (prior - cross @ np.linalg.solve(K, cross.T)).diagonal() + model.noise_
+    np.testing.assert_allclose(std, model.stretch_ * model.deviation_ * np.sqrt(variance), rtol=1e-3)
+    _, covariance = model.predict(BATCH[45:], return_cov=True)
+    np.testing.assert_allclose(np.sqrt(covariance.diagonal()), std, rtol=1e-6)
+    assert model.log_marginal_likelihood_ == pytest.approx(multivariate_normal(cov=K).logpdf(z), rel=1e-4)
+    assert len(model.blocks_) == len(model.mu_)
+    assert model.curve_[-1] > model.curve_[0]
+
+
+def test_a_curved_target_needs_distances():
+    """What a linear kernel cannot say: whether graphs are of middle size."""
+    graphs = gv.datasets.molecules(200, mean_nodes=14, random_state=3)
+    size = graphs.graph_sizes.astype(float)
+    y = np.exp(-(((size - size.mean()) / 2.0) ** 2))
+    models = [gv.RandomWalkRegressor(1, kernel=each).fit(graphs[:150], y[:150]) for each in ("auto", "linear")]
+    curved, linear = (np.abs(model.predict(graphs[150:]) - y[150:]).mean() for model in models)
+    assert curved < 0.6 * linear
+
+
+def test_intervals_cover():
+    inside = []
+    for seed in range(12):
+        order = np.random.default_rng(seed).permutation(60)
+        y = noisy(seed)
+        model = gv.RandomWalkRegressor(2).fit(BATCH[order[:45]], y[order[:45]])
+        mean, std = model.predict(BATCH[order[45:]], return_std=True)
+        inside.append(np.abs(mean - y[order[45:]]) < 1.96 * std)
+    assert 0.9 < np.mean(inside) < 0.995
+
+
+def test_copies_with_other_targets_are_averaged():
+    rows = np.repeat(np.arange(20), 3)
+    y = noisy(1)[rows] + np.tile([-0.3, 0.0, 0.3], 20)
+    model = gv.RandomWalkRegressor(2).fit(BATCH[rows], y)
+    np.testing.assert_allclose(model.predict(BATCH[:20]), noisy(1)[:20], atol=0.25)
+    assert model.noise_ * model.deviation_**2 > 0.02
+
+
+def test_an_outlier_does_not_break_the_others():
+    y = noisy(2)
+    with_one = np.append(y, 40.0)
+    model = gv.RandomWalkRegressor(2).fit(gv.GraphBatch.concatenate([BATCH, BATCH[:1]]), with_one)
+    assert np.sqrt(np.mean((model.predict(BATCH[1:]) - y[1:]) ** 2)) < 0.7 * y.std()
+
+
+@pytest.mark.parametrize("kernel", ["matern32", "matern32 + linear"])
+def test_with_all_graphs_as_landmarks_it_is_exact(kernel):
+    y = noisy(3)
+    how = {"kernel": kernel, "learn": False}
+    exact = gv.RandomWalkRegressor(2, **how).fit(BATCH[:45], y[:45])
+    induced = gv.RandomWalkRegressor(2, max_exact=10, n_components=45, **how).fit(BATCH[:45], y[:45])
+    assert induced.blocks_ == ["kernel", "constant"]
+    phi = induced.walks_.features(BATCH[:45])[:, :-1]
+    K = exact.posterior_.kernel.values(exact.posterior_.fitted)
+    np.testing.assert_allclose(phi @ phi.T, K, atol=1e-6)
+
+
+def test_few_landmarks_come_close():
+    graphs = gv.datasets.molecules(400, mean_nodes=12, random_state=4)
+    y = np.log(graphs.graph_sizes) + 0.05 * np.random.default_rng(0).normal(size=400)
+    exact = gv.RandomWalkRegressor(2, kernel="matern32").fit(graphs[:300], y[:300])
+    induced = gv.RandomWalkRegressor(2, kernel="matern32", max_exact=50, n_components=200).fit(graphs[:300], y[:300])
+    ours, theirs = (np.sqrt(np.mean((m.predict(graphs[300:]) - y[300:]) ** 2)) for m in (induced, exact))
+    assert ours < 1.1 * theirs
+    mean, std = induced.predict(graphs[300:], return_std=True)
+    assert 0.88 < np.mean(np.abs(mean - y[300:]) < 1.96 * std) < 1.0
+    assert induced.predict_table(graphs[:3]).keys() >= {"prediction", "lower", "upper"}
+
+
+def test_weights_are_repeated_measurements():
+    """A graph of weight two is as two copies of it with the same target."""
+    y = noisy(4)[:40]
+    twice = np.append(np.arange(40), np.arange(10))
+    weights = np.where(np.arange(40) < 10, 2.0, 1.0)
+    how = {"kernel": "matern32", "learn": False}
+    ours = gv.RandomWalkRegressor(2, **how).fit(BATCH[:40], y, sample_weight=weights)
+    theirs = gv.RandomWalkRegressor(2, **how).fit(BATCH[twice], y[twice])
+    kernel, fitted = ours.posterior_.kernel, ours.posterior_.fitted
+    K, z = kernel.values(fitted) + kernel.constant, (y - ours.mean_) / ours.deviation_
+    mean = K @ np.linalg.solve(K + ours.noise_ * np.diag(1 / weights), z)
+    np.testing.assert_allclose((ours.predict(BATCH[:40]) - ours.mean_) / ours.deviation_, mean, atol=1e-4)
+    assert ours.mean_ == pytest.approx(theirs.mean_)
+
+
+@pytest.mark.parametrize("how", [{}, {"max_exact": 10, "n_components": 20}])
+def test_files_and_single_graphs_predict_the_same(how, tmp_path):
+    y = noisy(5)
+    model = gv.RandomWalkRegressor(2, max_iterations=3, **how).fit(BATCH[:45], y[:45])
+    model.save(tmp_path / "m.gvoys")
+    loaded = gv.load_model(tmp_path / "m.gvoys")
+    mean, std = model.predict(BATCH[45:], return_std=True)
+    again, width = loaded.predict(BATCH[45:], return_std=True)
+    np.testing.assert_allclose(again, mean, rtol=1e-12)
+    np.testing.assert_allclose(width, std, rtol=1e-12)
+    alone = np.concatenate([model.predict(BATCH[i : i + 1]) for i in range(45, 60)])
+    np.testing.assert_allclose(alone, mean, atol=1e-9 * y.std())
+
+
+@pytest.mark.parametrize("kernel", ["cosine", "matern32 + matern32", "", 3, None])
+def test_wrong_kernels(kernel):
+    with pytest.raises(ParameterError, match="kernel must be"):
+        gv.RandomWalkRegressor(kernel=kernel).fit(BATCH, BATCH.graph_sizes)
+
+
+def test_names_of_sums():
+    assert kinds_of("matern32+linear") == ("matern32", "linear")
+    with pytest.raises(ParameterError, match="cosine=True is for"):
+        gv.RandomWalkRegressor(cosine=True).fit(BATCH, BATCH.graph_sizes)
+
+
+def test_fine_counts_are_those_of_a_profile_of_finer_labels():
+    view = views_of(BATCH, 2, "node", ("coarse",), **ONES)[0]
+    first = [value[0] if isinstance(value, tuple) else value for value in BATCH.node_labels.decode()]
+    from dataclasses import replace
+
+    from gvoys.graphs.labels import Labels
+
+    coarse = replace(BATCH, node_labels=Labels.from_values(first))
+    wanted = Sequences().profile(coarse, view.walk).gram(np.ones(3))
+    np.testing.assert_allclose(view.weighed(np.ones(3), *[view.profile(BATCH)] * 2), wanted)
