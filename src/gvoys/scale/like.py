@@ -22,7 +22,7 @@ from gvoys.io.sources import FileSource
 from gvoys.io.sources.base import digest_file
 from gvoys.scale.fitting import first_graphs, fit_model
 from gvoys.scale.job import VERSION, Parameters, check_rows, describe, new_job, read_job
-from gvoys.walks import Moments
+from gvoys.walks import Moments, Sequences
 
 __all__ = ["Like", "Plan", "check_comparable", "given_parameters", "read_like"]
 
@@ -153,6 +153,8 @@ class _Run:
     def _parameters(self, given: dict[str, Any]) -> Parameters:
         asked, fitted = self.job["parameters"], self.job["fitted"]
         became = asked | {name: fitted[name] for name in ("method", "lengths", "labels")}
+        if fitted["method"] == Sequences.name:
+            became["n_columns"] = fitted["width"]
         for name, value in given.items():
             if name not in _FREE and value not in (asked[name], became[name]):
                 raise ParameterError(
