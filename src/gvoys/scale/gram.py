@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize as normalized
 
 from gvoys.errors import ParameterError
 from gvoys.io.chemistry import Chemistry
@@ -209,7 +209,14 @@ def _open(
 
 def _vectors(part: Path, normalize: bool) -> Any:
     features = part_features(part).astype(np.float64)
-    return normalized(features, copy=False) if normalize else features
+    if normalize:
+        norms = np.sqrt(np.asarray((features * features).sum(axis=1)).ravel())
+        norms[norms == 0] = 1.0
+        if sp.issparse(features):
+            features.data /= np.repeat(norms, np.diff(features.indptr))
+        else:
+            features /= norms[:, None]
+    return features
 
 
 # -- small files with a checksum

@@ -14,7 +14,6 @@ import numpy as np
 
 from gvoys.errors import DatasetError, GvoysError, ParameterError, UnsupportedError
 from gvoys.estimators.learning.inputs import missing_labels
-from gvoys.estimators.saving import load_model
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.io.files import as_path
@@ -81,6 +80,8 @@ def read_like(like: str | PathLike[str] | None) -> Like:
     path = as_path(like)
     if path.is_dir():
         return _Run(path, _read(path))
+    from gvoys.estimators.saving import load_model  # which takes a tenth of a second to import
+
     return _Model(path, load_model(path))
 
 
