@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "CLASSIFIER",
+    "COLUMNS_OF_FILES",
     "DECAY_OF_FILES",
     "FILES",
     "KERNEL",
@@ -48,3 +49,4 @@ FILES = Defaults(6)  # gvoys embed, gvoys kernel
 PAGE = Defaults(6)  # gvoys explore
 
 DECAY_OF_FILES = 1 / 16  # whatever the graphs, so that the features of any two runs compare
+COLUMNS_OF_FILES = 2**20  # of hashed sequences: an error of at most 0.14 % of sqrt(K(G, G) K(H, H)), typically far less

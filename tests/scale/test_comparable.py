@@ -6,6 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
@@ -32,6 +33,8 @@ KINDS = {
     "refined": {"refine": 1},
     "refined, no labels": {"refine": 1, "labels": None},
     "exponential": {"series": "exponential", "decay": 0.3},
+    "sequences": {"method": "sequences"},
+    "few columns": {"method": "sequences", "n_columns": 16, "refine": 1, "backtrack": False},
 }
 
 
@@ -63,8 +66,8 @@ def files(tmp_path_factory):
 def features_of(path, out, **parameters):
     embed_file(path, out, SMALL | parameters, id="name" if path.suffix == ".csv" else None)
     ids, features = gv.read_features(out)
-    found = dict(zip(ids, features, strict=True))
-    return np.array([found[text] for text in SHARED])
+    found = features[[ids.index(text) for text in SHARED]]
+    return found.toarray() if sp.issparse(found) else found
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -429,7 +429,9 @@ def test_a_missing_input_and_parameters_out_of_range(inputs, tmp_path):
         Parameters(rows_per_part=0),
         Parameters(decay=-1.0),
         Parameters(labels="colour"),
-        Parameters(method="sequences"),
+        Parameters(n_columns=64),
+        Parameters(method="sequences", n_columns=0),
+        Parameters(method="sequences", lengths="summed"),
     ):
         with pytest.raises(GvoysError):
             embed_file(inputs / "a.smi", tmp_path / "out", parameters)

@@ -5,6 +5,7 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
@@ -32,7 +33,7 @@ def files(tmp_path):
 
 def found(folder, like=None):
     ids, features = gv.read_features(folder, like=like)
-    return dict(zip(ids, features, strict=True))
+    return dict(zip(ids, features.toarray() if sp.issparse(features) else features, strict=True))
 
 
 # -- a run
@@ -45,6 +46,8 @@ def found(folder, like=None):
         {"labels": None},
         {"labels": "both", "refine": 1, "seed": 7},
         {"method": "moments", "series": "exponential", "decay": 0.2},
+        {"method": "sequences", "refine": 1, "seed": 3},
+        {"method": "sequences", "n_columns": 64},
         {"backtrack": False, "lengths": "stacked", "decay": 0.25},
     ],
     ids=str,
@@ -116,6 +119,21 @@ def test_parameters_that_agree_or_are_free(files):
     embed_file(files / "second.smi", files / "three", Parameters(**SMALL), like=files / "one")
     with pytest.raises(ParameterError, match="there is no parameter 'length'"):
         embed_file(files / "second.smi", files / "four", {"length": 3})
+
+
+def test_columns_that_agree_or_contradict(files):
+    """The number of columns is 2^20 where none was given, and one of the features then."""
+    embed_file(files / "first.smi", files / "one", {"method": "sequences"})
+    for count in (None, 2**20):
+        embed_file(files / "second.smi", files / f"{count}", {"n_columns": count}, like=files / "one")
+        assert found(files / f"{count}", like=files / "one").keys() == {*SECOND} - {"xx"}
+    with pytest.raises(
+        ParameterError, match=r"^n_columns is 64, and 1048576 in .*one, .*leave out n_columns, or like$"
+    ):
+        embed_file(files / "second.smi", files / "two", {"n_columns": 64}, like=files / "one")
+    embed_file(files / "second.smi", files / "few", {"method": "sequences", "n_columns": 64})
+    with pytest.raises(ParameterError, match=r"do not compare: they differ in width \(1048576 and 64\)"):
+        gv.read_features(files / "few", like=files / "one")
 
 
 # -- a model

@@ -23,6 +23,7 @@ from gvoys.scale.job import Parameters
 
 CHANGES = int(os.environ.get("GVOYS_RESUME_MUTATIONS", "60"))
 SMALL = Parameters(max_length=3, n_components=16, rows_per_part=7)
+SPARSE = Parameters(max_length=3, method="sequences", rows_per_part=7)
 
 
 @pytest.fixture(scope="module")
@@ -128,16 +129,17 @@ def count(name, run, prepared, folder, expected, seed):
 # -- folders
 
 
+@pytest.mark.parametrize("parameters", [SMALL, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("calls", [3, 100], ids=["stopped", "finished"])
-def test_embed_goes_on_in_a_damaged_folder(molecules, tmp_path, calls):
-    embed_file(molecules, tmp_path / "whole", SMALL)
+def test_embed_goes_on_in_a_damaged_folder(molecules, tmp_path, calls, parameters):
+    embed_file(molecules, tmp_path / "whole", parameters)
     try:
-        embed_file(molecules, tmp_path / "prepared", SMALL, on_progress=stop_after(calls))
+        embed_file(molecules, tmp_path / "prepared", parameters, on_progress=stop_after(calls))
     except KeyboardInterrupt:
         assert calls == 3
     out = tmp_path / "out"
     name, expected = "stopped" if calls == 3 else "finished", content(tmp_path / "whole")
-    count(f"embed, {name}", lambda: embed_file(molecules, out, SMALL), tmp_path / "prepared", out, expected, calls)
+    count(f"embed, {name}", lambda: embed_file(molecules, out, parameters), tmp_path / "prepared", out, expected, calls)
 
 
 @pytest.mark.parametrize("stage", ["filling", "moving"])

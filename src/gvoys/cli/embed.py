@@ -25,6 +25,8 @@ from gvoys.cli.options import (
 
 __all__ = ["embed"]
 
+_NAMES = {"components": "n_components", "columns": "n_columns"}  # options that Python has by other names
+
 
 def embed(
     context: typer.Context,
@@ -68,15 +70,14 @@ def embed(
 
 def parameters_of(walks: Walks, **more: Any) -> dict[str, Any]:
     """The options as `embed_file` and `write_gram` name them."""
-    options = vars(walks) | more | {"labels": no_labels(walks.labels), "n_components": walks.components}
-    del options["components"]
-    return options
+    options = vars(walks) | more | {"labels": no_labels(walks.labels)}
+    return {_NAMES.get(option, option): value for option, value in options.items()}
 
 
 def _given(context: typer.Context, how: dict[str, Any]) -> dict[str, Any]:
     """What the user asked for; all else is as it was there."""
     given = partial(is_given, context)
-    spelled = {"n_components": "components"}
+    spelled = {name: option for option, name in _NAMES.items()}
     asked = {name: value for name, value in how["parameters"].items() if given(spelled.get(name, name))}
     chemistry = how["chemistry"] if any(map(given, how["chemistry"])) else None
     return {"parameters": asked, "smiles": how["smiles"] if given("smiles") else None, "chemistry": chemistry}

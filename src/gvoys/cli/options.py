@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from gvoys.defaults import DECAY_OF_FILES, FILES
+from gvoys.defaults import COLUMNS_OF_FILES, DECAY_OF_FILES, FILES
 
 __all__ = [
     "Attributes",
@@ -109,12 +109,17 @@ class Walks:
         DECAY_OF_FILES
     )
     max_length: Length = FILES.max_length
-    method: Annotated[str, typer.Option(help="auto, moments, sketch or voyagers.")] = "auto"
+    method: Annotated[
+        str, typer.Option(help="auto, moments, sketch, voyagers, or sequences: counts of label sequences, sparse.")
+    ] = "auto"
     components: Annotated[int, typer.Option(help="Width of the sketch.")] = FILES.n_components
+    columns: Annotated[
+        int | None, typer.Option(help=f"Columns that sequences are hashed to; {COLUMNS_OF_FILES:,} by default.")
+    ] = None
     labels: Labels = "auto"
     refine: Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations.")] = FILES.refine
     backtrack: Annotated[bool, typer.Option(help="Whether walks may backtrack.")] = FILES.backtrack
-    seed: Annotated[int, typer.Option(help="Seed of the sketch.")] = 0
+    seed: Annotated[int, typer.Option(help="Seed of the sketch, or of the columns.")] = 0
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.defaults import KERNEL
-from gvoys.errors import ParameterError
+from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import WalkEstimator
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
 from gvoys.walks.backends import empty_for
-from gvoys.walks.checks import is_auto
+from gvoys.walks.checks import check_count, is_auto
+from gvoys.walks.hashed import MOST_COLUMNS, hash_counts
 from gvoys.walks.method import Choice, WalkMethod, check, check_supports, choose_method
 from gvoys.walks.methods import METHODS, method_named
 from gvoys.walks.profiles import check_finite
 from gvoys.walks.sequences import Sequences
 from gvoys.walks.sketch import Sketch
+from gvoys.walks.walk import Walk
 
 __all__ = ["RandomWalkFeatures"]
+
+_COUNTS = 1 << 16  # bytes that a graph's counts take in the making, roughly
 
 
 class RandomWalkFeatures(TransformerMixin, WalkEstimator):
@@ -36,7 +41,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     max_length : int or None, default=8
         Longest walk; None means the infinite series, truncated with an error of at most 1e-9 of a bound on it.
     method : {"auto", "moments", "sequences", "sketch", "voyagers"}, default="auto"
-        "moments" is exact and ignores labels, "sequences" is exact and sparse, with a column for each label sequence
+        "moments" is exact and ignores labels, "sequences" is sparse, and exact with a column for each label sequence
         of the fitted graphs, "sketch" is unbiased, "voyagers" samples walks and is unbiased off the diagonal only.
         "auto" means "moments" if neither labels nor attributes are used, else "sketch".
     n_components : int, default=512
@@ -44,6 +49,11 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     lengths : {"stacked", "summed"}, default="stacked"
         "stacked" keeps a block of features for each length; "summed" adds them up into `n_components` numbers, still
         unbiased, with more variance.
+    n_columns : int or None, default=None
+        Columns of "sequences". None has one for each label sequence of the fitted graphs, and drops the others. A
+        number hashes every sequence of any graph to one of so many columns, with a random sign, all lengths together:
+        ``X @ X.T`` is unbiased, and exact where no two sequences share a column. Its standard error is at most
+        ``sqrt(2 / n_columns)`` of ``sqrt(K(G, G) K(H, H))``.
     start : {"uniform", "ones"} or array-like, default="uniform"
         Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
     stop : {"uniform", "ones"} or array-like, default="uniform"
@@ -99,6 +109,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         method: str = "auto",
         n_components: int = KERNEL.n_components,
         lengths: str = "stacked",
+        n_columns: int | None = None,
         start: Any = KERNEL.ends,
         stop: Any = KERNEL.ends,
         labels: str | None = "auto",
@@ -115,6 +126,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         self.method = method
         self.n_components = n_components
         self.lengths = lengths
+        self.n_columns = n_columns
         self.start = start
         self.stop = stop
         self.labels = labels
@@ -144,16 +156,27 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         batch = self._fit_walk(X)
         if not isinstance(self.lengths, str) or self.lengths not in ("stacked", "summed"):
             raise ParameterError(f'lengths must be "stacked" or "summed", not {self.lengths!r}')
+        self.n_columns_ = self._check_columns()
         method, reason = self._choose_method(batch)
         check_supports(method, self.walk_, batch)
         if self.lengths == "summed":
             check(method.adds_up(self.walk_))
         self.known_ = None
-        if isinstance(method, Sequences):
+        if isinstance(method, Sequences) and self.n_columns_ is None:
             with threads(self.n_jobs):
                 self.known_ = method.profile(batch, self.walk_).take(slice(0, 0))  # no graphs, their columns
         self.walk_method_, self.method_, self.lengths_ = method, Choice(method.name, reason), self.lengths
         return self
+
+    def _check_columns(self) -> int | None:
+        if self.n_columns is None:
+            return None
+        if not isinstance(self.method, str) or self.method != Sequences.name:
+            raise ParameterError(f"n_columns is for method='sequences' alone, not {self.method!r}; leave it out")
+        count = check_count(self.n_columns, "n_columns")
+        if count > MOST_COLUMNS:
+            raise ParameterError(f"n_columns must be at most {MOST_COLUMNS}, not {count}")
+        return count
 
     def _choose_method(self, batch: GraphBatch) -> tuple[WalkMethod, str]:
         if is_auto(self.method):
@@ -173,6 +196,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     @property
     def n_features_out_(self) -> int:
         """Number of features of a graph."""
+        if self.n_columns_ is not None:
+            return self.n_columns_
         if self.known_ is not None:
             return sum(len(counts.keys) for blocks in self.known_.blocks for counts in blocks)
         return self._width * (1 if self.lengths_ == "summed" else self.walk_.n_lengths)
@@ -193,14 +218,13 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         Returns
         -------
         ndarray of shape (n_graphs, n_features)
-            The features: float64 for "moments", float32 for "sketch" and "voyagers"; a csr_array for "sequences", with
-            a column for each sequence of the fitted graphs.
+            The features: float64 for "moments", float32 for "sketch" and "voyagers"; a csr_array for "sequences".
         """
         batch = self._read(X)
         with threads(self.n_jobs):
             if self.known_ is not None:
                 return self.walk_method_.profile(batch, self.walk_).features_like(self.series_, self.known_)
-            return self._dense(batch)
+            return self._dense(batch) if self.n_columns_ is None else self._hashed(batch)
 
     def _dense(self, batch: GraphBatch) -> NDArray[Any]:
         """Block by block, so that no more than the features and one block of profiles is in memory."""
@@ -216,6 +240,27 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
                 out[rows] = stacked.sum(axis=1)
         return out
 
+    def _hashed(self, batch: GraphBatch) -> sp.csr_array:
+        """Block by block too; what a block has too many of, its halves may not."""
+        blocks = self._blocks(batch, _COUNTS)
+        parts = [part for rows, some, walk in blocks for part in self._hashed_parts(some, walk, rows.start)]
+        empty = sp.csr_array((0, self.n_features_out_))
+        return sp.csr_array(sp.vstack([empty, *parts], format="csr"))
+
+    def _hashed_parts(self, batch: GraphBatch, walk: Walk, first: int) -> list[sp.csr_array]:
+        try:
+            profiles = self.walk_method_.profile(batch, walk)
+        except UnsupportedError:
+            if len(batch) == 1:
+                raise UnsupportedError(
+                    f"graph {first}: it has too many label sequences to count; use method='sketch', or shorter walks"
+                ) from None
+            half = len(batch) // 2
+            halves = (slice(0, half), slice(half, len(batch)))
+            parts = [self._hashed_parts(batch[rows], walk.within(batch, rows), first + rows.start) for rows in halves]
+            return parts[0] + parts[1]
+        return [hash_counts(profiles, self.series_, self.n_features_out_, self.seed_)]
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Name the features by walk length, Weisfeiler–Lehman iteration and component.
 
@@ -230,6 +275,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
             One name per feature.
         """
         check_is_fitted(self, "walk_method_")
+        if self.n_columns_ is not None:  # of all lengths and iterations
+            return np.array([f"walks_{j}" for j in range(self.n_columns_)], dtype=object)
         lengths = ["walks"] if self.lengths_ == "summed" else [f"walk{i}" for i in range(self.walk_.n_lengths)]
         several = self.walk_.n_iterations > 1
         iterations = [f"_round{r}" if several else "" for r in range(self.walk_.n_iterations)]

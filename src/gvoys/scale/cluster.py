@@ -32,7 +32,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
 from gvoys.io.files import appearing, lock_beside, locked, remove_left_over
 from gvoys.io.sources import Chunk
-from gvoys.scale.matrix import create_matrix
+from gvoys.scale.matrix import create_matrix, products
 from gvoys.scale.run import Done, Task
 from gvoys.threads import threads
 
@@ -310,7 +310,7 @@ class _Block:
     def __call__(self, pair: tuple[Partition, Partition]) -> NDArray[np.float64]:
         left = self.model.transform(pair[0]()).astype(np.float64)
         right = left if pair[0] is pair[1] else self.model.transform(pair[1]()).astype(np.float64)
-        return left @ right.T
+        return products(left, right)
 
 
 def write_gram_of_partitions(

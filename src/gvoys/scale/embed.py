@@ -7,6 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
 from gvoys.io.chemistry import Chemistry
@@ -15,6 +18,7 @@ from gvoys.scale.job import Parameters
 from gvoys.scale.like import given_parameters, read_like
 from gvoys.scale.reading import open_file
 from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
+from gvoys.walks.profiles import check_finite
 
 __all__ = ["embed_file"]
 
@@ -23,10 +27,19 @@ class _Embedding(Task):
     """Makes parts of features."""
 
     def compute(self, batch: GraphBatch) -> Columns:
-        return {"features": self.model.transform(batch)}
+        features = self.model.transform(batch)
+        return {"features": _single(features) if sp.issparse(features) else features}
 
     def empty(self) -> Columns:
         return self.compute(GraphBatch.from_arrays([], []))
+
+
+def _single(features: Any) -> Any:
+    """Sparse features in single precision, as those of sketches are."""
+    with np.errstate(over="ignore"):
+        features = features.astype(np.float32)
+    check_finite(features.data)
+    return features
 
 
 def embed_file(

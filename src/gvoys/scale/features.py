@@ -7,11 +7,11 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError
 from gvoys.io.arrow import ARROW_ERRORS
 from gvoys.io.files import as_path
+from gvoys.scale.columns import stack_rows
 from gvoys.scale.like import check_comparable
 from gvoys.scale.parts import part_features, part_ids, part_path
 from gvoys.scale.run import SUMMARY
@@ -21,9 +21,7 @@ __all__ = ["read_features"]
 _SUMMARIES = (SUMMARY, "summary.json")  # the latter of earlier versions
 
 
-def read_features(
-    folder: str | PathLike[str], like: str | PathLike[str] | None = None
-) -> tuple[list[str], NDArray[Any]]:
+def read_features(folder: str | PathLike[str], like: str | PathLike[str] | None = None) -> tuple[list[str], Any]:
     """Read a folder that `gvoys embed` wrote.
 
     Parameters
@@ -38,8 +36,8 @@ def read_features(
     -------
     ids : list of str
         Id of each graph.
-    features : array of shape (n_graphs, n_features)
-        Features of each graph, whose dot products are the kernel.
+    features : ndarray or csr_array of shape (n_graphs, n_features)
+        Features of each graph, whose dot products are the kernel; sparse where label sequences were counted.
 
     Raises
     ------
@@ -59,6 +57,6 @@ def read_features(
     parts = [part_path(folder, index) for index in range(n_parts)]
     try:
         ids = [name for part in parts for name in part_ids(part)]
-        return ids, np.concatenate([part_features(part) for part in parts]) if parts else np.empty((0, 0))
+        return ids, stack_rows([part_features(part) for part in parts]) if parts else np.empty((0, 0))
     except ARROW_ERRORS:
         raise DatasetError(f"a part of {folder} is damaged or missing; give the command that made it again") from None

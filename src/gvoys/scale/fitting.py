@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gvoys.errors import ParameterError
+from gvoys.defaults import COLUMNS_OF_FILES
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.sources import FileSource, Skipped
@@ -66,23 +66,23 @@ def fit_model(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
     Raises
     ------
     ParameterError
-        If a parameter is out of its range, or the features would depend on the graphs.
+        If a parameter is out of its range.
     """
     parameters.check()
+    counts = parameters.method == Sequences.name  # in columns that do not depend on the graphs
     model = RandomWalkFeatures(
         parameters.series_of_walks(),
         max_length=parameters.max_length,
         method=parameters.method,
         n_components=parameters.n_components,
         lengths="stacked" if parameters.lengths == "auto" else parameters.lengths,
+        n_columns=COLUMNS_OF_FILES if counts and parameters.n_columns is None else parameters.n_columns,
         labels=parameters.labels,
         refine=parameters.refine,
         backtrack=parameters.backtrack,
         random_state=parameters.seed,
         device=parameters.device,
     ).fit(graphs)
-    if model.method_ == Sequences.name:
-        raise ParameterError("the columns of method 'sequences' depend on the graphs of a run; use 'sketch' for files")
     if parameters.lengths == "auto" and model.method_ == Sketch.name:
         model.set_params(lengths="summed").fit(graphs)
     return model

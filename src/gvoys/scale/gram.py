@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
@@ -27,7 +28,7 @@ from gvoys.io.files import appearing, check_new, lock_beside, locked, remove_par
 from gvoys.io.sources import FileSource
 from gvoys.scale.embed import embed_file
 from gvoys.scale.job import Parameters, read_job
-from gvoys.scale.matrix import create_matrix, open_matrix
+from gvoys.scale.matrix import create_matrix, open_matrix, products
 from gvoys.scale.parts import part_features, part_ids, part_path, read_summary, skipped_beside
 from gvoys.scale.reading import open_file
 from gvoys.scale.run import Progress, Summary, Worker
@@ -171,7 +172,7 @@ def _fill(work: Path, summary: Summary, normalize: bool, report: Callable[[int, 
 def _fill_rows(K: NDArray[np.float64], blocks: list[slice], parts: list[Path], i: int, normalize: bool) -> None:
     ours = _vectors(parts[i], normalize)
     for j in range(i + 1):
-        block = ours @ (ours if i == j else _vectors(parts[j], normalize)).T
+        block = products(ours, ours if i == j else _vectors(parts[j], normalize))
         K[blocks[i], blocks[j]] = block
         K[blocks[j], blocks[i]] = block.T
     if isinstance(K, np.memmap):
@@ -206,11 +207,15 @@ def _open(
     return create_matrix(work / _MATRIX, n), {}, note
 
 
-def _vectors(part: Path, normalize: bool) -> NDArray[np.float64]:
+def _vectors(part: Path, normalize: bool) -> Any:
     features = part_features(part).astype(np.float64)
     if normalize:
-        norms = np.linalg.norm(features, axis=1, keepdims=True)
-        features /= np.where(norms > 0, norms, 1.0)
+        norms = np.sqrt(np.asarray((features * features).sum(axis=1)).ravel())
+        norms[norms == 0] = 1.0
+        if sp.issparse(features):
+            features.data /= np.repeat(norms, np.diff(features.indptr))
+        else:
+            features /= norms[:, None]
     return features
 
 

@@ -22,7 +22,7 @@ __all__ = ["JOB", "VERSION", "Parameters", "check_rows", "claim_folder", "descri
 
 JOB = "_job.json"
 _NAMES = (JOB, "job.json")  # the latter before version 5
-VERSION = 5  # of the folder and of the features: a run goes on, and compares, only with its own version
+VERSION = 6  # of the folder and of the features: a run goes on, and compares, only with its own version
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Parameters:
         Number of components of sampled or sketched features.
     lengths : {"auto", "stacked", "summed"}, default="auto"
         "auto" sums sketches over walk lengths and keeps the moments of each length apart.
+    n_columns : int or None, default=None
+        Columns that label sequences are hashed to by method "sequences"; None means 2^20 there.
     labels : {"auto", "node", "edge", "both"} or None, default="auto"
         Labels that are used.
     refine : int, default=0
@@ -63,6 +65,7 @@ class Parameters:
     method: str = "auto"
     n_components: int = FILES.n_components
     lengths: str = "auto"
+    n_columns: int | None = None
     labels: str | None = "auto"
     refine: int = FILES.refine
     backtrack: bool = FILES.backtrack

@@ -14,7 +14,6 @@ import numpy as np
 
 from gvoys.errors import DatasetError, GvoysError, ParameterError, UnsupportedError
 from gvoys.estimators.learning.inputs import missing_labels
-from gvoys.estimators.saving import load_model
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.io.files import as_path
@@ -22,7 +21,7 @@ from gvoys.io.sources import FileSource
 from gvoys.io.sources.base import digest_file
 from gvoys.scale.fitting import first_graphs, fit_model
 from gvoys.scale.job import VERSION, Parameters, check_rows, describe, new_job, read_job
-from gvoys.walks import Moments
+from gvoys.walks import Moments, Sequences
 
 __all__ = ["Like", "Plan", "check_comparable", "given_parameters", "read_like"]
 
@@ -81,6 +80,8 @@ def read_like(like: str | PathLike[str] | None) -> Like:
     path = as_path(like)
     if path.is_dir():
         return _Run(path, _read(path))
+    from gvoys.estimators.saving import load_model  # which takes a tenth of a second to import
+
     return _Model(path, load_model(path))
 
 
@@ -153,6 +154,8 @@ class _Run:
     def _parameters(self, given: dict[str, Any]) -> Parameters:
         asked, fitted = self.job["parameters"], self.job["fitted"]
         became = asked | {name: fitted[name] for name in ("method", "lengths", "labels")}
+        if fitted["method"] == Sequences.name:
+            became["n_columns"] = fitted["width"]
         for name, value in given.items():
             if name not in _FREE and value not in (asked[name], became[name]):
                 raise ParameterError(

@@ -7,12 +7,15 @@ import io
 import os
 import shutil
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["create_matrix", "open_matrix"]
+from gvoys.walks.sparse import summed_gram
+
+__all__ = ["create_matrix", "open_matrix", "products"]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_RESERVING = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
@@ -73,6 +76,24 @@ def open_matrix(path: Path, n: int) -> NDArray[np.float64] | None:
         if file.read(len(header)) != header:
             return None
     return _mapped(path, n)
+
+
+def products(left: Any, right: Any) -> NDArray[np.float64]:
+    """The dot products of features, dense or sparse, in double precision.
+
+    Parameters
+    ----------
+    left, right : ndarray or csr_array of shape (n_graphs, n_features)
+        Features; the same ones for products with themselves.
+
+    Returns
+    -------
+    ndarray of shape (n_left, n_right)
+        The products.
+    """
+    if sp.issparse(left):
+        return summed_gram([left], None if right is left else [right])
+    return np.asarray(left @ right.T)
 
 
 def _header(n: int) -> bytes:

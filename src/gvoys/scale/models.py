@@ -11,7 +11,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gvoys.errors import ModelError
-from gvoys.estimators.saving import load_model
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import as_path
 from gvoys.io.sources.base import digest_file
@@ -92,6 +91,8 @@ def load_models(path: str | PathLike[str]) -> Models:
     ModelError
         If a file is no model, a folder holds none, or its models were trained on graphs that were read otherwise.
     """
+    from gvoys.estimators.saving import load_model  # all of the learners, which gvoys embed does without
+
     path = as_path(path)
     if not path.is_dir():
         return Models({"": load_model(path)}, digest_file(path))

@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 
 from gvoys.errors import DatasetError
 from gvoys.io.arrow import ARROW_ERRORS, pyarrow
 from gvoys.io.files import appearing
 from gvoys.io.sources import Skipped
 from gvoys.io.store.manifest import checksum_file
+from gvoys.scale.columns import SPARSE_ENCODING, as_arrow, dense_features, sparse_features
 
 __all__ = [
     "CHECKSUMS",
@@ -39,7 +39,7 @@ __all__ = [
 
 CHECKSUMS = "_checksums.txt"  # readers of Parquet ignore names that begin with an underscore
 _ENTRY = re.compile(r"part-(\d{7,12})\.parquet ([0-9a-f]{8})")
-_SKIPPED = b"gvoys.skipped"
+_SKIPPED, _N_COLUMNS = b"gvoys.skipped", b"gvoys.n_columns"  # the latter of sparse features
 
 
 def part_path(folder: Path, index: int) -> Path:
@@ -77,7 +77,7 @@ def skipped_beside(folder: Path) -> Path:
     return named.parent / f"{named.name}.skipped.csv"
 
 
-def write_part(path: Path, ids: list[str], columns: Mapping[str, NDArray[Any]], skipped: list[Skipped]) -> int:
+def write_part(path: Path, ids: list[str], columns: Mapping[str, Any], skipped: list[Skipped]) -> int:
     """Write a part: the same bytes for the same content; the file appears when it is complete.
 
     Parameters
@@ -87,7 +87,8 @@ def write_part(path: Path, ids: list[str], columns: Mapping[str, NDArray[Any]], 
     ids : list of str
         Id of each graph.
     columns : mapping of str to array
-        What was computed of each graph, by name: (n_graphs,) or (n_graphs, width).
+        What was computed of each graph, by name: (n_graphs,) or (n_graphs, width), or one csr_array, whose names are
+        `columns` and `values`.
     skipped : list of Skipped
         Rows that were skipped.
 
@@ -97,26 +98,19 @@ def write_part(path: Path, ids: list[str], columns: Mapping[str, NDArray[Any]], 
         CRC-32 of the file.
     """
     arrow, parquet = pyarrow(), pyarrow("parquet")
-    made = {"id": arrow.array(ids, arrow.string())} | {name: _as_arrow(array) for name, array in columns.items()}
-    schema = arrow.schema(
-        [arrow.field(name, array.type, nullable=False) for name, array in made.items()],
-        metadata={_SKIPPED: json.dumps(skipped).encode()},
-    )
-    table = arrow.Table.from_arrays(list(made.values()), schema=schema)
+    made, metadata = {"id": arrow.array(ids, arrow.string())}, {_SKIPPED: json.dumps(skipped).encode()}
+    # random numbers do not shrink, and looking for repeats would take longer than writing
+    how: dict[str, Any] = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    for name, array in columns.items():
+        made |= as_arrow(name, array)
+        if sp.issparse(array):
+            metadata[_N_COLUMNS] = b"%d" % array.shape[1]
+            how |= SPARSE_ENCODING
+    fields = [arrow.field(name, array.type, nullable=False) for name, array in made.items()]
+    table = arrow.Table.from_arrays(list(made.values()), schema=arrow.schema(fields, metadata=metadata))
     with appearing(path) as partial, _Summed(io.FileIO(partial, "w")) as file:
-        # random numbers do not shrink, and looking for repeats would take longer than writing
-        parquet.write_table(table, file, compression="none", use_dictionary=False, write_statistics=False)
+        parquet.write_table(table, file, **how)
     return file.checksum
-
-
-def _as_arrow(array: NDArray[Any]) -> Any:
-    """A column, of lists of one size where the array has two dimensions."""
-    arrow = pyarrow()
-    if array.ndim == 1:
-        return arrow.array([*map(str, array)], arrow.string()) if array.dtype.kind in "OU" else arrow.array(array)
-    flat = arrow.array(np.ascontiguousarray(array).ravel())
-    kind = arrow.list_(arrow.field("item", flat.type, nullable=False), array.shape[1])
-    return arrow.FixedSizeListArray.from_arrays(flat, type=kind)
 
 
 class _Summed(io.BufferedWriter):
@@ -226,7 +220,7 @@ def read_summary(path: Path) -> tuple[int, list[Skipped]]:
         raise DatasetError(f"{path} is damaged or no part of a run; remove it and give the command again") from None
 
 
-def part_features(path: Path) -> NDArray[Any]:
+def part_features(path: Path) -> Any:
     """The features of a part.
 
     Parameters
@@ -236,12 +230,14 @@ def part_features(path: Path) -> NDArray[Any]:
 
     Returns
     -------
-    array of shape (n_graphs, width)
+    ndarray or csr_array of shape (n_graphs, width)
         The features.
     """
-    column = pyarrow("parquet").read_table(path, columns=["features"]).column("features").combine_chunks()
-    flat = column.flatten().to_numpy(zero_copy_only=False)
-    return flat.reshape(len(column), -1) if len(column) else flat.reshape(0, column.type.list_size)
+    with pyarrow("parquet").ParquetFile(path) as file:
+        n_columns = (file.schema_arrow.metadata or {}).get(_N_COLUMNS)
+        if n_columns is None:
+            return dense_features(file.read(columns=["features"]))
+        return sparse_features(file.read(columns=["columns", "values"]), int(n_columns))
 
 
 def part_ids(path: Path) -> list[str]:

@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gvoys.errors import DatasetError, GvoysError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import appearing, locked, remove_left_over, remove_partial
 from gvoys.io.sources import Chunk, FileSource, Records, Skipped
+from gvoys.scale.columns import stack_rows
 from gvoys.scale.job import JOB, claim_folder, read_job
 from gvoys.scale.parts import (
     CHECKSUMS,
@@ -88,7 +86,7 @@ class Done:
     checksum: int
 
 
-Columns = dict[str, NDArray[Any]]  # by name, (n_graphs,) or (n_graphs, width)
+Columns = dict[str, Any]  # by name, arrays of shape (n_graphs,) or (n_graphs, width), or sparse features
 
 
 @dataclass(frozen=True)
@@ -222,7 +220,7 @@ class Task(ABC):
                 kept.append(place)
             except GvoysError as error:
                 skipped.append(records.skip(place, str(error).removeprefix("graph 0: ")))
-        return kept, {name: np.concatenate([each[name] for each in rows]) for name in rows[0]}, skipped
+        return kept, {name: stack_rows([each[name] for each in rows]) for name in rows[0]}, skipped
 
 
 Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]

@@ -16,7 +16,7 @@ from gvoys._kernels.cpu.sparse import add_products, mirror, renumbered
 from gvoys.threads import n_threads
 from gvoys.walks.profiles import Profiles
 
-__all__ = ["Counts", "SparseProfiles"]
+__all__ = ["Counts", "SparseProfiles", "summed_gram"]
 
 _DENSE = 200_000  # numbers in two dense matrices, which BLAS multiplies before a kernel has started
 _HEAVY = 0.1  # share of the graphs that have a column from which BLAS is faster
@@ -76,6 +76,13 @@ class Counts:
     def matrix(self) -> sp.csr_array:
         """Weight of each graph's walks, (n_graphs, n_columns)."""
         return self._numbered[1]
+
+    @property
+    def listing(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]:
+        """Where each graph's counts begin, the hash of the sequence of each, and the counts."""
+        if hasattr(self, "_listed"):
+            return self._listed
+        return self.matrix.indptr, self.keys[self.matrix.indices], self.matrix.data
 
     @property
     def size(self) -> int:
@@ -214,7 +221,7 @@ class SparseProfiles(Profiles):
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
         self._number(right)
         roots, theirs = self.roots(mu), right.roots(mu)
-        K = _summed_gram(
+        K = summed_gram(
             [self._block_like(r, i, roots[:, i, r], right) for r, i in self._places],
             None if right is self else [right._block_like(r, i, theirs[:, i, r], right) for r, i in self._places],
         )
@@ -227,7 +234,7 @@ class SparseProfiles(Profiles):
     def _block_gram(self, place: tuple[int, int], other: SparseProfiles) -> NDArray[np.float64]:
         theirs = other.block(*place)
         ours = theirs if other is self else self._block_like(*place, self._powers(place[1]), other)
-        return _summed_gram([ours], None if other is self else [theirs])
+        return summed_gram([ours], None if other is self else [theirs])
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.zeros(len(self))
@@ -254,10 +261,22 @@ def _squares(matrix: sp.csr_array) -> NDArray[np.float64]:
     return np.asarray(np.bincount(rows, matrix.data**2, minlength=matrix.shape[0]), np.float64)
 
 
-def _summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = None) -> NDArray[np.float64]:
+def summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = None) -> NDArray[np.float64]:
     """The sum of left @ right.T over blocks; without `right`, of left @ left.T.
 
     Columns that many graphs have are multiplied by BLAS, the others entry by entry, block by block in the cache.
+
+    Parameters
+    ----------
+    left : list of csr_array
+        Blocks of features of some graphs.
+    right : list of csr_array or None, default=None
+        The same of others; None means `left`.
+
+    Returns
+    -------
+    ndarray of shape (n_left, n_right)
+        The sum.
     """
     n_left, n_right = left[0].shape[0], (right or left)[0].shape[0]
     if (n_left + n_right) * sum(block.shape[1] for block in left) <= _DENSE:

@@ -1,12 +1,8 @@
-"""Exact counts of label sequences as vectors of fixed width: a count sketch.
+"""Exact counts of label sequences as vectors of fixed width: a count sketch, see `gvoys.walks.hashed`.
 
-Every sequence of every block is added, with a random sign, to one column of each of four tables, W columns in all, that
-its hash names. Products of two such vectors have the kernel as their mean, over seeds, and a variance of at most
-
-    (K(G, G) K(H, H) + K(G, H)^2) / W
-
-(Charikar, Chen and Farach-Colton 2002). One table has that variance too, but most of it by rare collisions of frequent
-sequences, which a seed has or has not. Normalised blocks are divided by the norms of the counts, and so are unbiased.
+Every sequence of every block is added to one column of each of four tables, W columns in all. One table would have the
+same bound on the variance, but most of it by rare collisions of frequent sequences, which a seed has or has not.
+Normalised blocks are divided by the norms of the counts, and so are unbiased.
 """
 
 from __future__ import annotations
@@ -18,8 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gvoys.estimators.learning.blocks import WalkBlocks
-from gvoys.graphs.labels import combine_hashes, hash_integers
 from gvoys.walks import SparseProfiles
+from gvoys.walks.hashed import signed_columns
 
 __all__ = ["hash_blocks"]
 
@@ -71,14 +67,10 @@ def _squares(counts: sp.csr_array) -> Array:
 def _hashed(
     counts: sp.csr_array, factors: Array, keys: NDArray[np.uint64], stream: tuple[int, int], width: int
 ) -> Array:
-    """Counts times the factor of their graph, in columns and with signs that hashes of the keys name."""
+    """Counts times the factor of their graph, in the columns and with the signs of their sequences."""
     n_tables = min(_TABLES, width)
-    seed, block = (hash_integers(np.array([part], np.uint64)) for part in stream)
-    streams = combine_hashes(combine_hashes(seed, block), np.arange(n_tables, dtype=np.uint64))
-    bits = combine_hashes(np.broadcast_to(streams, (len(keys), n_tables)), keys[:, None])
-    signs = (1.0 - 2.0 * (bits & np.uint64(1))) / np.sqrt(n_tables)
-    size = width // n_tables
-    columns = ((bits >> np.uint64(1)) % np.uint64(size)).astype(np.int64) + size * np.arange(n_tables)
+    columns, signs = signed_columns(keys, stream, width, n_tables)
     pointers = n_tables * np.arange(len(keys) + 1)
-    table = sp.csr_array((signs.ravel(), columns.ravel(), pointers), shape=(len(keys), width))
+    entries = ((signs / np.sqrt(n_tables)).ravel(), columns.ravel(), pointers)
+    table = sp.csr_array(entries, shape=(len(keys), width))
     return np.asarray((counts @ table).toarray()) * factors[:, None]

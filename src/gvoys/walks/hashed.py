@@ -1,0 +1,93 @@
+"""Counts of label sequences in columns of a fixed number: a count sketch.
+
+Every sequence is added, with a random sign, to the column that its hash names. Products of two such rows have the
+kernel as their mean, over seeds, and with W columns a variance of at most
+
+    (K(G, G) K(H, H) + K(G, H)^2) / W
+
+(Charikar, Chen and Farach-Colton 2002). They are the kernel where no two sequences share a column.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gvoys.graphs.labels import combine_hashes, hash_integers
+from gvoys.walks.profiles import check_finite
+from gvoys.walks.sparse import SparseProfiles
+
+__all__ = ["MOST_COLUMNS", "hash_counts", "signed_columns"]
+
+MOST_COLUMNS = 2**31 - 1  # their numbers are int32
+
+
+def signed_columns(
+    keys: NDArray[np.uint64], stream: tuple[int, ...], width: int, n_tables: int = 1
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The column and the sign of each label sequence in each of some tables, one beside the other.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_keys,)
+        Hashes of the sequences.
+    stream : tuple of int
+        What else columns and signs depend on: a seed, and what the sequences are of.
+    width : int
+        Number of columns of all tables.
+    n_tables : int, default=1
+        Number of tables.
+
+    Returns
+    -------
+    columns : ndarray of shape (n_keys, n_tables)
+        The columns.
+    signs : ndarray of shape (n_keys, n_tables)
+        1 or -1.
+    """
+    start = reduce(combine_hashes, (hash_integers(np.array([part], np.uint64)) for part in stream))
+    streams = combine_hashes(start, np.arange(n_tables, dtype=np.uint64))
+    bits = combine_hashes(np.broadcast_to(streams, (len(keys), n_tables)), keys[:, None])
+    size = width // n_tables
+    columns = ((bits >> np.uint64(1)) % np.uint64(size)).astype(np.int64) + size * np.arange(n_tables)
+    return columns, 1.0 - 2.0 * (bits & np.uint64(1))
+
+
+def hash_counts(profiles: SparseProfiles, mu: Any, n_columns: int, seed: int) -> sp.csr_array:
+    """Features whose products are the kernel in expectation, in columns that do not depend on any graph.
+
+    Parameters
+    ----------
+    profiles : SparseProfiles
+        Counts of label sequences.
+    mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
+        Weights of the walk lengths.
+    n_columns : int
+        Number of columns, which all iterations and lengths share.
+    seed : int
+        Seed of columns and signs.
+
+    Returns
+    -------
+    csr_array of shape (n_graphs, n_columns)
+        The features, each row a function of its graph alone, with sorted columns.
+    """
+    roots = profiles.roots(mu)
+    rows, columns, values = [], [], []
+    for iteration, lengths in enumerate(profiles.blocks):
+        for length, counts in enumerate(lengths):
+            pointers, keys, plain = counts.listing
+            graphs = np.repeat(np.arange(len(profiles), dtype=np.int32), np.diff(pointers))
+            column, sign = signed_columns(keys, (seed, iteration, length), n_columns)
+            rows.append(graphs)
+            columns.append(column.ravel().astype(np.int32))
+            with np.errstate(over="ignore"):  # which raises an error below
+                values.append(plain * sign.ravel() * roots[graphs, length, iteration])
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    features = sp.csr_array(sp.coo_array(entries, shape=(len(profiles), n_columns)))
+    check_finite(features.data)
+    return features

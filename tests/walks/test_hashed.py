@@ -1,0 +1,162 @@
+"""Hashed columns of label sequences: the kernel in expectation, exactly where columns are many, whatever was fitted."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import gvoys as gv
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.threads import threads
+from gvoys.walks import Sequences, SparseProfiles
+from gvoys.walks.hashed import hash_counts, signed_columns
+from gvoys.walks.sparse import Counts
+
+BATCH = gv.datasets.molecules(24, mean_nodes=9, random_state=3)
+HOW = {"series": gv.Geometric(0.1), "max_length": 3, "method": "sequences", "refine": 1}
+WIDE = 2**24
+
+
+def hashed(n_columns, **how):
+    return gv.RandomWalkFeatures(**HOW | {"n_columns": n_columns} | how)
+
+
+def products(X, Y=None):
+    return (X @ (X if Y is None else Y).T).toarray()
+
+
+@pytest.mark.parametrize("backtrack", [True, False])
+@pytest.mark.parametrize("ends", ["ones", "uniform"])
+def test_without_collisions_products_are_the_kernel(ends, backtrack):
+    how = {"start": ends, "stop": ends, "backtrack": backtrack}
+    features, fitted = hashed(WIDE, **how), gv.RandomWalkFeatures(**HOW | how)
+    X, exact = features.fit_transform(BATCH), fitted.fit_transform(BATCH)
+    assert X.nnz == exact.nnz  # or two sequences share a column, which chance could have it
+    assert X.has_canonical_format
+    assert X.shape == (len(BATCH), WIDE) == (len(BATCH), features.n_features_out_)
+    np.testing.assert_allclose(products(X), products(exact), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("n_columns", [1, 7, 64])
+def test_products_are_unbiased_and_as_accurate_as_they_say(n_columns):
+    """Over hash seeds, pair by pair, the diagonal included."""
+    some = BATCH[:6]
+    K = gv.RandomWalkKernel(**HOW).fit_transform(some)
+    found = np.array([products(hashed(n_columns, random_state=seed).fit_transform(some)) for seed in range(400)])
+    error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
+    assert (np.abs(found.mean(axis=0) - K) < 5 * error).all()
+    bound = (np.outer(np.diag(K), np.diag(K)) + K**2) / n_columns
+    assert (found.var(axis=0) < 1.5 * bound).all()
+    assert found.var(axis=0).mean() > 0.1 * bound.mean()
+
+
+def test_columns_differ_by_seed_iteration_and_length():
+    keys = np.random.default_rng(0).integers(0, 2**64, 5000, dtype=np.uint64)
+    streams = [(0, 0, 1), (1, 0, 1), (0, 1, 1), (0, 0, 2), (0, 1, 0), (1, 0, 0), (0, 0)]
+    found = np.array([np.hstack(signed_columns(keys, stream, 2**16)).T for stream in streams])
+    columns, signs = found[:, 0], found[:, 1]
+    same = (columns[:, None] == columns[None]).mean(axis=2)
+    agree = (signs[:, None] == signs[None]).mean(axis=2)
+    pairs = np.triu_indices(len(streams), 1)
+    assert same[pairs].max() < 0.002
+    assert np.abs(agree[pairs] - 0.5).max() < 0.05
+    assert set(signs.ravel()) == {-1.0, 1.0}
+    assert np.bincount((columns // 2**12).astype(int).ravel(), minlength=16).min() > 5000 * len(streams) / 16 * 0.9
+
+
+def test_a_hash_of_two_lengths_or_iterations_has_a_column_in_each():
+    once = Counts(np.array([7], np.uint64), sp.csr_array([[1.0]]))
+    profiles = SparseProfiles([[once, once], [once, once]], np.zeros(1, np.int64))
+    mu = np.array([[1.0, 2.0], [4.0, 8.0]])
+    assert products(hash_counts(profiles, mu, WIDE, 0)) == pytest.approx(15.0)
+
+
+def test_any_two_runs_compare():
+    """Whatever was fitted, whatever else is transformed, by any number of threads and in any pieces: the same bits."""
+    X = hashed(500).fit_transform(BATCH)
+    other = hashed(500).fit(gv.datasets.molecules(3, random_state=9))
+    np.testing.assert_array_equal(other.transform(BATCH).toarray(), X.toarray())
+    np.testing.assert_array_equal(other.transform(BATCH[::-1]).toarray(), X.toarray()[::-1])
+    alone = [other.transform(BATCH[[i]]).toarray() for i in range(len(BATCH))]
+    np.testing.assert_array_equal(np.concatenate(alone), X.toarray())
+    with threads(1):
+        np.testing.assert_array_equal(other.transform(BATCH).toarray(), X.toarray())
+    assert other.transform(BATCH[:0]).shape == (0, 500)
+    assert hashed(2**31 - 1).fit_transform(BATCH).shape == (len(BATCH), 2**31 - 1)
+
+
+def test_sequences_that_were_not_fitted_have_columns_too():
+    features, kernel = hashed(WIDE).fit(BATCH[:2]), gv.RandomWalkKernel(**HOW).fit(BATCH)
+    new, known = features.transform(BATCH[12:]), features.transform(BATCH)
+    np.testing.assert_allclose(products(new, known), kernel.transform(BATCH[12:]), rtol=1e-12, atol=1e-15)
+
+
+def test_counts_that_were_taken_apart_are_hashed_alike():
+    features = hashed(300).fit(BATCH)
+    profiles = features.walk_method_.profile(BATCH, features.walk_)
+    again = profiles.take(slice(0, 10)).joined([profiles.take(slice(10, None))])
+    found = hash_counts(again, features.series_, 300, 0)
+    np.testing.assert_allclose(found.toarray(), features.transform(BATCH).toarray(), rtol=1e-14, atol=1e-18)
+
+
+def test_graphs_that_are_too_many_at_once_are_counted_in_pieces(monkeypatch):
+    """A budget is one of each graph: whether a graph has features does not depend on its company."""
+    expected = hashed(300).fit_transform(BATCH).toarray()
+    weights = np.random.default_rng(0).uniform(size=BATCH.n_nodes)
+    weighted = hashed(300, start=weights, stop="ones").fit_transform(BATCH).toarray()
+    states = [most_states(BATCH[i]) for i in range(len(BATCH))]
+    monkeypatch.setattr("gvoys.walks.methods.Sequences", lambda device: Sequences(device, budget=max(states)))
+    np.testing.assert_array_equal(hashed(300).fit_transform(BATCH).toarray(), expected)
+    np.testing.assert_array_equal(hashed(300, start=weights, stop="ones").fit_transform(BATCH).toarray(), weighted)
+    monkeypatch.setattr("gvoys.walks.methods.Sequences", lambda device: Sequences(device, budget=max(states) - 1))
+    for batch, graph in ((BATCH, np.argmax(states)), (BATCH[::-1], len(BATCH) - 1 - np.argmax(states))):
+        with pytest.raises(UnsupportedError, match=f"^graph {graph}: it has too many label sequences"):
+            hashed(300).fit_transform(batch)
+
+
+def most_states(graph):
+    """The smallest budget that a graph alone has enough of."""
+    walk = hashed(1).fit(graph).walk_
+    low, high = 0, 100_000
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            Sequences(budget=middle).profile(graph, walk)
+            high = middle
+        except UnsupportedError:
+            low = middle + 1
+    return low
+
+
+def test_estimators_with_hashed_columns_are_estimators():
+    features = hashed(40).fit(BATCH)
+    names = features.get_feature_names_out()
+    assert len(set(names)) == features.n_features_out_ == 40
+    assert clone(features).get_params()["n_columns"] == 40
+    again = pickle.loads(pickle.dumps(features))
+    np.testing.assert_array_equal(again.transform(BATCH).toarray(), features.transform(BATCH).toarray())
+    features.set_params(n_columns=None)
+    assert features.transform(BATCH).shape[1] == 40  # as fitted
+    assert features.fit_transform(BATCH).shape[1] == gv.RandomWalkFeatures(**HOW).fit(BATCH).n_features_out_
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, True, "many", 2**31])
+def test_numbers_of_columns_that_are_none(value):
+    with pytest.raises(ParameterError, match=r"^n_columns must be "):
+        hashed(value).fit(BATCH)
+
+
+@pytest.mark.parametrize("method", ["auto", "moments", "sketch", "voyagers"])
+def test_other_methods_have_no_columns(method):
+    with pytest.raises(
+        ParameterError, match=f"^n_columns is for method='sequences' alone, not '{method}'; leave it out$"
+    ):
+        gv.RandomWalkFeatures(method=method, n_columns=64).fit(BATCH)
+
+
+def test_numbers_past_the_range_raise():
+    huge = {"series": gv.Coefficients([1e290] * 4), "start": "ones", "stop": np.full(BATCH.n_nodes, 1e200)}
+    with pytest.raises(ParameterError, match="range of floating point"):
+        hashed(64, **huge).fit_transform(BATCH)
