@@ -173,7 +173,7 @@ def test_fitted_constants_do_not_know_the_test_graphs():
         node_labels=Labels.from_values(np.zeros(wild.n_nodes, int)),
         node_attributes=100 * rng.normal(size=(wild.n_nodes, 2)),
     )
-    model = quick(attribute_bandwidth="auto", n_components=64).fit(batch[:60], Y[:60])
+    model = quick(attribute_bandwidth=0.7, n_components=64).fit(batch[:60], Y[:60])
     before = [model.profiler_.centre.copy(), model.balance_.lengths.copy(), np.array(model.kernel_.unit)]
     alone = model.decision_function(batch[60:])
     with pytest.warns(InputWarning, match="too many to count: such walks and longer ones are skipped"):
@@ -225,14 +225,34 @@ def test_graphs_without_labels_are_told_apart_by_degrees():
     assert model.score(graphs[1::2], y[1::2]) == 1.0
 
 
-def test_attributes_are_seen_where_they_are_asked_for():
+def test_attributes_are_used_where_they_help():
     rng = np.random.default_rng(3)
     batch = gv.datasets.erdos_renyi(80, 10, 0.3, random_state=1)
     y = np.arange(80) % 2
     attributes = rng.normal(size=(batch.n_nodes, 3)) + 1.5 * y[batch.node_graphs()][:, None]
     batch = replace(batch, node_attributes=attributes)
-    with_them = cross_val_score(quick(attribute_bandwidth="auto"), batch, y, cv=4).mean()
-    assert with_them > 0.95 > cross_val_score(quick(), batch, y, cv=4).mean()
+    with_them = cross_val_score(quick(), batch, y, cv=4).mean()
+    assert with_them > 0.95 > cross_val_score(quick(attribute_bandwidth=None), batch, y, cv=4).mean()
+    assert quick().fit(batch, y).profiler_.centre is not None
+    idle = replace(batch, node_attributes=rng.normal(size=attributes.shape))
+    model = quick().fit(idle, y)
+    assert model.profiler_.centre is None
+    bare = replace(batch, node_attributes=None)
+    np.testing.assert_array_equal(model.predict(bare), model.predict(idle))
+    assert quick(attribute_bandwidth=0.5).fit(idle, y).profiler_.centre is not None
+
+
+def test_attributes_are_tried_past_a_gram_matrix_too():
+    rng = np.random.default_rng(3)
+    batch = gv.datasets.erdos_renyi(120, 10, 0.3, random_state=1)
+    y = np.arange(120) % 2
+    attributes = rng.normal(size=(batch.n_nodes, 3)) + 1.5 * y[batch.node_graphs()][:, None]
+    batch = replace(batch, node_attributes=attributes)
+    model = quick(max_exact=50, n_landmarks=60).fit(batch[:90], y[:90])
+    assert model.profiler_.centre is not None
+    assert model.score(batch[90:], y[90:]) > 0.9
+    streamed = quick().partial_fit(batch[:90], y[:90], classes=[0, 1])
+    assert streamed.profiler_.centre is None
 
 
 @pytest.mark.parametrize("labels", ["edge", "both", "node", "degree"])
@@ -374,7 +394,7 @@ def test_class_weights_go_by_the_names_of_classes(engine):
         ({"n_components": 0}, Y, "n_components must be"),
         ({"max_length": -1}, Y, "max_length must be"),
         ({"cv": 0}, Y, "cv must be"),
-        ({"attribute_bandwidth": "auto"}, Y, "no node attributes"),
+        ({"attribute_bandwidth": 0.5}, Y, "no node attributes"),
     ],
 )
 def test_refusals(how, y, message):

@@ -45,7 +45,7 @@ MODELS = {
     "a random state": lambda: classifier(random_state=np.random.RandomState(3)).fit(BATCH, TWO),
     "landmarks": lambda: classifier(max_exact=10, n_landmarks=30).fit(BATCH, THREE),
     "in pieces": streamed,
-    "attributes": lambda: classifier(attribute_bandwidth="auto").fit(with_attributes(BATCH), TWO),
+    "attributes": lambda: classifier(attribute_bandwidth=0.7).fit(with_attributes(BATCH), TWO),
     "numbers": lambda: gv.RandomWalkRegressor(3).fit(BATCH, SIZES),
     "numbers by several labels": lambda: gv.RandomWalkRegressor(2, labels=("node", "both", None), refine=1).fit(
         BATCH, SIZES

@@ -47,7 +47,7 @@ def evaluate(
         typer.Option(help="Seed of the split; give it again for more. Default: 0, and 0 1 2 for under 1000 graphs."),
     ] = None,
     baselines: Annotated[bool, typer.Option(help="Evaluate WL and fingerprints on the same folds.")] = True,
-    attributes: Attributes = False,
+    attributes: Attributes = None,
     out: OutFolder = None,
     n_jobs: Jobs = None,
     json: Json = False,

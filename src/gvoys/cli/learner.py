@@ -14,6 +14,7 @@ from gvoys.cli.options import Splitting
 from gvoys.cli.read import is_real, read_with_target, say
 from gvoys.errors import ParameterError
 from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor
+from gvoys.estimators.learning.profiler import usual_bandwidth
 from gvoys.evaluation import Evaluation, LearnerMethod, baselines_for, evaluate, make_folds
 from gvoys.evaluation.groups import groups_for, merge_duplicates, same_molecules
 from gvoys.io import Graphs
@@ -74,13 +75,17 @@ def _rare(classes: NDArray[Any] | None, counts: NDArray[Any] | None) -> list[str
     return [f"Classes with a single graph, which no fold can learn and test: {', '.join(rare[:5])}."] if rare else []
 
 
-def learner_for(job: Job, attributes: bool, n_jobs: int | None) -> Any:
-    """A regressor for real targets, a classifier for classes."""
-    if attributes and job.graphs.batch.node_attributes is None:
+def learner_for(job: Job, attributes: bool | None, n_jobs: int | None) -> Any:
+    """A regressor for real targets, a classifier for classes; attributes are used, ignored or, by default, tried."""
+    batch = job.graphs.batch
+    if attributes and batch.node_attributes is None:
         raise ParameterError(f"{job.name} has no node attributes; leave out --attributes")
+    if attributes and job.classes is None:
+        raise ParameterError("node attributes are used to classify, not yet for numbers; leave out --attributes")
     if job.classes is None:
         return RandomWalkRegressor(n_jobs=n_jobs)
-    return RandomWalkClassifier(attribute_bandwidth="auto" if attributes else None, n_jobs=n_jobs)
+    bandwidth = "auto" if attributes is None else usual_bandwidth(batch) if attributes else None
+    return RandomWalkClassifier(attribute_bandwidth=bandwidth, n_jobs=n_jobs)
 
 
 def cross_validate(

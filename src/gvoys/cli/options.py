@@ -56,7 +56,12 @@ Jobs = Annotated[int | None, typer.Option(help="Threads; all by default.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 Length = Annotated[int, typer.Option(help="The longest walk.")]
 Labels = Annotated[str, typer.Option(help="auto (of nodes, where there are any), node, edge, both or none.")]
-Attributes = Annotated[bool, typer.Option("--attributes", help="Use node attributes too.")]
+Attributes = Annotated[
+    bool | None,
+    typer.Option(
+        "--attributes/--no-attributes", help="Use node attributes, or ignore them; by default, where they help."
+    ),
+]
 Id = Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")]
 Root = Annotated[Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")]
 

@@ -40,7 +40,7 @@ def train(
     cv: Annotated[bool, typer.Option(help="Cross-validate first, for a figure of what new graphs would get.")] = True,
     folds: Folds = 5,
     seed: Annotated[int, typer.Option(help="Seed of its split.")] = 0,
-    attributes: Attributes = False,
+    attributes: Attributes = None,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:

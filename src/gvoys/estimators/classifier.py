@@ -21,7 +21,7 @@ from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
 from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
-from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, subsample
+from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, is_better, subsample
 from gvoys.estimators.learning.targets import Targets, check_weights, read_classes, warn_of_single_graphs
 from gvoys.estimators.progress import Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
@@ -75,9 +75,10 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         Labels that are used; "auto" means node labels where there are any, else degrees.
     backtrack : bool or "auto", default="auto"
         Whether walks may backtrack; "auto" excludes such walks where the mean degree is at most 3, as in molecules.
-    attribute_bandwidth : float, "auto" or None, default=None
-        None ignores node attributes. A number (in standard deviations) or "auto" lets nodes match by them as well, in
-        walks of length 0 and 1 that weigh as much as the labels.
+    attribute_bandwidth : float, "auto" or None, default="auto"
+        None ignores node attributes. A number (in standard deviations) lets nodes match by them as well, in walks of
+        length 0 and 1 that weigh as much as the labels. "auto" does so where inner cross-validation says that it helps;
+        `partial_fit`, which has none, ignores them then.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class by its name, one where it is not named; "balanced" weighs classes by the inverse of their
         numbers of graphs.
@@ -132,7 +133,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         method: str = "auto",
         labels: str = "auto",
         backtrack: bool | str = CLASSIFIER.backtrack,
-        attribute_bandwidth: float | str | None = None,
+        attribute_bandwidth: float | str | None = "auto",
         class_weight: Any = None,
         cv: int = 5,
         max_exact: int = 20_000,
@@ -249,12 +250,37 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """On the Gram matrix of all graphs."""
         with progress.running("profiles"):
             profiles = self.profiler_.profile(batch, self.n_jobs, self.device)
+        profiles = self._without_idle_attributes(profiles, targets, progress)
         pairs, left_out = self._choose(profiles, targets, progress)
         fitted, pairs = self._fit_kernel(profiles, pairs)
         self.contributions_ = block_alignments(profiles.labels, targets.codes)
         self.similarity_floor_ = similarity_floor(pairs.inner)
         how = self._training(self.chosen_.C, progress)
         return KernelMachine.trained(self.kernel_, fitted, pairs, targets, how, left_out)
+
+    def _without_idle_attributes(
+        self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress
+    ) -> LabelsAndAttributes:
+        """Leave attributes out unless they help, where that is "auto": by machines with the default kernel."""
+        if profiles.attributes is None or not is_auto(self.attribute_bandwidth):
+            return profiles
+        some, alone = subsample(targets.codes, self.seed_), profiles.without_attributes()
+        refine, name, C = max(self._grid("refine")), self._default_kernel(), _nearest_ten(self._grid("C"))
+
+        def compare(each: LabelsAndAttributes) -> NDArray[np.float64]:
+            pairs = Balance.fitted(each, refine + 1).of(each.take(some)).pairs()
+            return BaseKernel.fitted(name, pairs).gram(pairs)
+
+        with threads(self.n_jobs):
+            old, new = compare(alone), compare(profiles)
+        if is_better(old, new, targets.take(some), C, self._training(C, progress), self.n_jobs):
+            return profiles
+        self.profiler_ = self.profiler_.without_attributes()
+        return alone
+
+    def _default_kernel(self) -> str:
+        kernels = self._grid("kernel")
+        return DEFAULT if DEFAULT in kernels else kernels[0]
 
     def _choose(
         self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress
@@ -340,9 +366,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         if weights == "balanced":
             raise ParameterError("partial_fit cannot balance classes that it has not seen; give class_weight={…}")
         self._fit_profiler(batch)
-        kernels = self._grid("kernel")
-        kernel = DEFAULT if DEFAULT in kernels else kernels[0]
-        self.chosen_ = Choice(max(self._grid("refine")), kernel, float("nan"), float("nan"), {})
+        if is_auto(self.attribute_bandwidth):
+            self.profiler_ = self.profiler_.without_attributes()
+        self.chosen_ = Choice(max(self._grid("refine")), self._default_kernel(), float("nan"), float("nan"), {})
         profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs, self.device)
         return LinearMachine.streaming(self._fit_landmarks(profiles), weights)
 
@@ -350,6 +376,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
         some = self._some(batch, _SAMPLE)
         profiles = self.profiler_.profile(batch[some], self.n_jobs, self.device)
+        profiles = self._without_idle_attributes(profiles, targets.take(some), progress)
         pairs, _ = self._choose(profiles, targets.take(some), progress)
         nystroem = self._fit_landmarks(profiles, pairs)
         blocks = _blocks(len(batch))
@@ -510,6 +537,10 @@ def _check_refine(value: Any) -> None:
 def _check_kernel(value: Any) -> None:
     if not isinstance(value, str) or value not in KERNELS:
         raise ParameterError(f'kernel must be "auto" or one of {", ".join(map(repr, KERNELS))}, not {value!r}')
+
+
+def _nearest_ten(values: tuple[float, ...]) -> float:
+    return min(values, key=lambda C: abs(np.log10(C) - 1))
 
 
 def _is_positive(value: Any) -> bool:

@@ -18,7 +18,7 @@ from gvoys.walks.checks import check_count, is_auto
 from gvoys.walks.combined import exact_lengths
 from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH
 
-__all__ = ["LabelsAndAttributes", "Profiler"]
+__all__ = ["LabelsAndAttributes", "Profiler", "usual_bandwidth"]
 
 _LARGE = 100  # mean nodes from which graphs have too many walks for a narrow sketch
 _WIDTHS = (256, 512)
@@ -43,6 +43,10 @@ class LabelsAndAttributes:
         """Those of some of the graphs."""
         attributes = None if self.attributes is None else self.attributes.take(graphs)
         return LabelsAndAttributes(self.labels.take(graphs), attributes)
+
+    def without_attributes(self) -> LabelsAndAttributes:
+        """Those by labels alone."""
+        return LabelsAndAttributes(self.labels)
 
     def iterations(self, count: int) -> LabelsAndAttributes:
         """Labels after the first Weisfeiler–Lehman iterations alone."""
@@ -85,6 +89,10 @@ class Profiler:
         method = replace(self.method, device=device) if isinstance(self.method, Sketch) else self.method
         with threads(n_jobs):
             return LabelsAndAttributes(method.profile(batch, self._by_labels), self._attributes(batch, device))
+
+    def without_attributes(self) -> Profiler:
+        """The same by labels alone."""
+        return replace(self, walk=self._by_labels, centre=None, deviation=None)
 
     def in_sketches(self) -> Profiler:
         """The same with profiles of fixed width."""
@@ -153,14 +161,20 @@ def _choose_width(batch: GraphBatch, n_components: Any) -> int:
     return check_count(n_components, "n_components")
 
 
+def usual_bandwidth(batch: GraphBatch) -> float:
+    """The bandwidth of "auto", in standard deviations: half of their root mean square distance from the mean."""
+    assert batch.node_attributes is not None
+    return _BANDWIDTH * float(np.sqrt(batch.node_attributes.shape[1]))
+
+
 def _scales(batch: GraphBatch, bandwidth: Any) -> tuple[Any, Any, float | None]:
     """Mean and deviation of the attributes over all nodes, and the bandwidth in deviations."""
-    if bandwidth is None:
+    if bandwidth is None or (is_auto(bandwidth) and batch.node_attributes is None):
         return None, None, None
     if batch.node_attributes is None:
         raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes")
     held = batch.node_attributes
     deviation = held.std(axis=0)
     if is_auto(bandwidth):
-        bandwidth = _BANDWIDTH * float(np.sqrt(held.shape[1]))
+        bandwidth = usual_bandwidth(batch)
     return held.mean(axis=0), np.where(deviation > 0, deviation, 1.0), bandwidth

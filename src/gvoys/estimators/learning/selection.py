@@ -17,7 +17,7 @@ from gvoys.estimators.learning.machines import ROUGH, train
 from gvoys.estimators.learning.targets import Targets
 from gvoys.threads import n_threads, threads
 
-__all__ = ["DEFAULT", "Candidate", "Choice", "choose", "corrected_error", "subsample"]
+__all__ = ["DEFAULT", "Candidate", "Choice", "choose", "corrected_error", "is_better", "subsample"]
 
 DEFAULT = "matern12"  # the base kernel that is taken unless another is better
 _FEW = 500  # graphs below which folds are repeated, since one split says little
@@ -82,12 +82,28 @@ def choose(
         decisions |= {c: decisions[c] + more[c] for c in kept}
         scores |= judge.score({c: decisions[c] for c in kept}, splits)
     best = max(kept, key=lambda c: scores[c].mean())
-    better = scores[best] - scores[default]
-    if better.mean() <= corrected_error(better, len(splits[0][1]) / len(splits[0][0])):
+    if not _gains(scores[best] - scores[default], splits[0]):
         best = default
     means = {c: float(scores[c].mean()) for c in candidates}
     choice = Choice(**vars(best), score=means[best], scores=means)
     return choice, _by_graph(decisions[best][:n_folds], splits[:n_folds], len(targets.codes))
+
+
+def is_better(old: Array, new: Array, targets: Targets, C: float, how: Training, n_jobs: int | None) -> bool:
+    """Whether machines on one Gram matrix are better than those on another, by over one standard error."""
+    sizes = np.unique(targets.codes, return_counts=True)[1]
+    if np.sort(sizes)[-2] < 2:
+        return False
+    _, splits = _splits(targets.codes, int(sizes.min()), how)
+    candidates = [Candidate(place, DEFAULT, C) for place in range(2)]
+    judge = _Judge({(0, DEFAULT): old, (1, DEFAULT): new}, targets, how, n_jobs)
+    scores = judge.score(judge.decide(candidates, splits, "trying attributes"), splits)
+    return _gains(scores[candidates[1]] - scores[candidates[0]], splits[0])
+
+
+def _gains(differences: Array, split: Split) -> bool:
+    """Whether a mean difference is above zero by over one standard error."""
+    return bool(differences.mean() > corrected_error(differences, len(split[1]) / len(split[0])))
 
 
 @dataclass(frozen=True)
