@@ -72,7 +72,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         counts each iteration up to the length by which a sample of the graphs has few sequences, which in molecules is
         the longest, and sketches the rest.
     labels : {"auto", "node", "edge", "both", "degree"}, default="auto"
-        Labels that are used; "auto" means node labels where there are any, else degrees.
+        Labels that are used; "auto" means node labels where there are any, with edge labels in molecules (where node
+        labels are tuples), else degrees.
     backtrack : bool or "auto", default="auto"
         Whether walks may backtrack; "auto" excludes such walks where the mean degree is at most 3, as in molecules.
     attribute_bandwidth : float, "auto" or None, default="auto"

@@ -55,8 +55,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
     max_length : int, default=5
         Longest walk that is counted.
     kernel : str, default="auto"
-        "linear", "matern12", "matern32", "gaussian" or a sum as in "matern32 + linear"; "auto" is the one of the
-        Matérn and Gaussian kernels that predicts some graphs best from the others. "linear" alone is another model:
+        "linear", "matern12", "matern32", "gaussian" or a sum as in "matern32 + linear"; "auto" is "matern32",
+        unless another predicts some graphs clearly better from the others. "linear" alone is another model:
         K = sum_b mu_b K_b over the blocks, without layers and surroundings.
     labels : {"auto", "node", "edge", "both"}, None or tuple of them, default="auto"
         Labels that are used; "auto" means all that there are. Each of several has blocks of its own.

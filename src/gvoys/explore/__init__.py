@@ -46,7 +46,7 @@ def explore(
     max_length : int, default=6
         Longest walk that is counted.
     labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them.
+        Labels that two walks must share; "auto" uses node labels if the graphs have them, and bonds of molecules too.
     n_graphs : int, default=5000
         Largest number of graphs on the page; of more, a random sample is shown, and the page says so.
     random_state : int, default=0

@@ -25,6 +25,8 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Series
 from gvoys.walks import Moments, Sequences, Sketch, Walk
+from gvoys.walks.checks import is_auto
+from gvoys.walks.layers import usual_labels
 from gvoys.walks.sequences import STATE_BUDGET
 from gvoys.walks.sketch import WIDTH
 from gvoys.walks.spread import widened
@@ -122,7 +124,7 @@ def compute_blocks(batch: GraphBatch, series: Series | None, max_length: int, la
     Blocks
         The profiles.
     """
-    walk = Walk.on(batch, max_length, labels)
+    walk = Walk.on(batch, max_length, usual_labels(batch) if is_auto(labels) else labels)
     last = _last_exact(batch, walk)
     profiles: list[Any] = []
     if last >= 0:

@@ -11,7 +11,7 @@ from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers
 
-__all__ = ["LAYERS", "in_layer", "layers_of"]
+__all__ = ["LAYERS", "in_layer", "layers_of", "usual_labels"]
 
 LAYERS = ("coarse", "given", "fine")
 
@@ -31,9 +31,33 @@ def layers_of(batch: GraphBatch) -> tuple[str, ...]:
     tuple of str
         Names from `LAYERS`.
     """
+    return LAYERS if _of_molecules(batch) and not batch.directed else ("given",)
+
+
+def usual_labels(batch: GraphBatch) -> str | None:
+    """The labels by which graphs are told apart best: of nodes, and in molecules of bonds too.
+
+    Labels of edges in other collections are as often noise.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    {"node", "both"} or None
+        The choice; None for graphs without node labels.
+    """
+    if batch.node_labels is None:
+        return None
+    return "both" if _of_molecules(batch) and batch.edge_labels is not None else "node"
+
+
+def _of_molecules(batch: GraphBatch) -> bool:
+    """Whether labels are made of several parts, as those of atoms are."""
     labels = batch.node_labels
-    tuples = labels is not None and len(labels.values) > 0 and all(isinstance(each, tuple) for each in labels.values)
-    return LAYERS if tuples and not batch.directed else ("given",)
+    return labels is not None and len(labels.values) > 0 and all(isinstance(each, tuple) for each in labels.values)
 
 
 def in_layer(batch: GraphBatch, layer: str) -> GraphBatch:

@@ -16,6 +16,7 @@ from gvoys.threads import threads
 from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.checks import check_count, is_auto
 from gvoys.walks.combined import exact_lengths
+from gvoys.walks.layers import usual_labels
 from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH
 
 __all__ = ["LabelsAndAttributes", "Profiler", "usual_bandwidth"]
@@ -138,7 +139,7 @@ class Profiler:
 
 def _choose_labels(batch: GraphBatch, labels: Any) -> str:
     if is_auto(labels):
-        return "degree" if batch.node_labels is None else "node"
+        return usual_labels(batch) or "degree"
     if not isinstance(labels, str) or labels not in _CHOICES:
         raise ParameterError(f'labels must be "auto" or one of {", ".join(map(repr, _CHOICES))}, not {labels!r}')
     return labels
