@@ -10,6 +10,7 @@ import gvoys as gv
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.covariance import Covariance, Distances
 from gvoys.estimators.learning.kernel_sum import kinds_of
+from gvoys.estimators.learning.on_device import ArrayCovariance
 from gvoys.estimators.learning.views import Surroundings, Walks, views_of
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks import Sequences
@@ -70,6 +71,20 @@ def test_gradients_are_those_of_the_likelihood(kind, prior):
         step = np.eye(len(point))[i] * 1e-2
         above, below = (process.evaluate(p[:-1], p[-1])[0] for p in (point + step, point - step))
         assert gradient[i] == pytest.approx((above - below) / 2e-2, rel=2e-3, abs=2e-3)
+
+
+@pytest.mark.parametrize("weighty", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_any_device_give_the_same_numbers(kind, weighty):
+    """What a GPU computes with CuPy, here with NumPy."""
+    parts, y = (held(features()), held(features(widths=(4, 1)))), RNG.normal(size=25)
+    weights = RNG.uniform(0.5, 2, size=25) if weighty else None
+    given = (kind, "linear"), parts, y, weights
+    point = RNG.normal(size=Covariance(*given).n_blocks)
+    value, gradient = Covariance(*given).evaluate(point, -1.0)
+    other, slope = ArrayCovariance(*given).evaluate(point, -1.0)
+    assert other == pytest.approx(value, rel=1e-6)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-4, atol=1e-4 * np.abs(gradient).max())
 
 
 def test_equal_graphs_are_at_no_distance():

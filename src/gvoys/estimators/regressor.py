@@ -27,6 +27,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
 from gvoys.threads import threads
 from gvoys.walks import Walk
+from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, check_flag, is_auto
 
 __all__ = ["SAMPLE", "RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
@@ -87,6 +88,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         Seed of the sketch.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the kernel is learned; kernel="linear" is learned on the CPU.
     verbose : bool, default=False
         Whether `fit` shows progress bars, on stderr.
 
@@ -139,6 +142,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         backtrack: bool = REGRESSOR.backtrack,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: bool = False,
     ) -> None:
         self.max_length = max_length
@@ -156,6 +160,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         self.backtrack = backtrack
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RandomWalkRegressor:
@@ -189,6 +194,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         self.similarity_floor_: float | None = None
         self.stretch_, self.kernel_ = 1.0, "linear"
         exact = len(batch) <= check_count(self.max_exact, "max_exact")
+        check_device(self.device)
         linear = self._kinds() == ("linear",)
         with progress_bars(self.verbose) as progress:
             if linear:
@@ -260,7 +266,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         with progress.running("profiles"), threads(self.n_jobs):
             fitted = [view.profile(batch) for view in views]
         steps = check_count(self.max_iterations, "max_iterations") if check_flag(self.learn, "learn") else 0
-        how = Learning(self._kinds(), steps, as_seed(self.random_state), progress)
+        how = Learning(self._kinds(), steps, as_seed(self.random_state), progress, self.device)
         with threads(self.n_jobs):
             process = learn_process(views, fitted, targets, weights, how)
         self.kernel_ = " + ".join(process.kinds)

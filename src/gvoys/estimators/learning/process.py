@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from gvoys.estimators.learning.covariance import Conditioned, Covariance, Distances
 from gvoys.estimators.learning.gaussian import maximise_likelihood
 from gvoys.estimators.learning.kernel_sum import KernelSum
+from gvoys.estimators.learning.on_device import ArrayCovariance
 from gvoys.estimators.learning.views import Surroundings, View
 from gvoys.estimators.progress import SILENT, Progress
 from gvoys.walks import SparseProfiles
@@ -42,6 +43,7 @@ class Learning:
     max_iterations: int  # 0 keeps equal weights
     seed: int
     progress: Progress = SILENT
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,15 @@ class _Problem:
     held: list[Distances]
     targets: Array
     weights: Array  # (n,), of the targets
+    device: str
 
     @classmethod
-    def of(cls, views: tuple[View, ...], fitted: list[SparseProfiles], targets: Array, weights: Any) -> _Problem:
+    def of(
+        cls, views: tuple[View, ...], fitted: list[SparseProfiles], targets: Array, weights: Array, device: str
+    ) -> _Problem:
         n = len(targets)
         held = [Distances.of(view.grams(some), len(view.names), n) for view, some in zip(views, fitted, strict=True)]
-        return cls(views, held, targets, weights)
+        return cls(views, held, targets, weights, device)
 
     def places(self, kinds: tuple[str, ...]) -> list[tuple[str, int]]:
         """Terms: each kernel on all walks, and the multisets of surroundings, which are kernels of their own."""
@@ -82,8 +87,12 @@ class _Problem:
 
     def likelihood(self, kinds: tuple[str, ...]) -> Covariance:
         terms = self.places(kinds)
-        held = tuple(self.held[i] for _, i in terms)
-        return Covariance(tuple(kind for kind, _ in terms), held, self.targets, self.weights)
+        given = tuple(kind for kind, _ in terms), tuple(self.held[i] for _, i in terms), self.targets, self.weights
+        if self.device == "cpu":
+            return Covariance(*given)
+        import cupy
+
+        return ArrayCovariance(*given, xp=cupy)
 
     def kernel(self, kinds: tuple[str, ...], log_mu: Array) -> KernelSum:
         places = tuple(i for _, i in self.places(kinds))
@@ -108,7 +117,7 @@ def learn_process(
     def problem(count: int) -> tuple[NDArray[np.int64], _Problem]:
         rows = np.sort(order[:count])
         some = fitted if len(rows) == len(targets) else [each.take(rows) for each in fitted]
-        return rows, _Problem.of(views, some, targets[rows], weights[rows])
+        return rows, _Problem.of(views, some, targets[rows], weights[rows], how.device)
 
     kinds = how.kinds
     if kinds is None:
