@@ -104,7 +104,7 @@ def test_surroundings_are_multisets_of_refined_labels(layer):
     view = views_of(BATCH, 2, "both", (layer,), **ONES)[1]
     assert isinstance(view, Surroundings)
     bags = [Counter() for _ in range(len(BATCH))]
-    for r, graphs in enumerate(refinement_rounds(in_layer(BATCH, layer), 3, True, True)):
+    for r, graphs in enumerate(refinement_rounds(in_layer(BATCH, layer), 4, True, True)):
         for graph, label in zip(BATCH.node_graphs(), graphs.node_labels.hashed, strict=True):
             bags[graph][r, label] += 1
     found = view.weighed(np.ones(1), view.profile(BATCH[:9]), view.profile(BATCH[9:20]))

@@ -5,7 +5,7 @@ Pairs (i, j), j < i, go row by row. Rows are cut into chunks that do not depend 
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = ["KINDS", "add_terms", "n_pairs_of", "pack_squares", "slopes_by_weight"]
+__all__ = ["KINDS", "add_terms", "add_values", "n_pairs_of", "pack_squares", "slopes_by_weight"]
 
 KINDS = {"linear": 0, "matern12": 1, "matern32": 2, "gaussian": 3}
 
@@ -150,6 +150,39 @@ def _exp_of_minus(values: Any, out: Any) -> None:  # pragma: no cover
         result = result * rest + np.float32(0.5)
         result = result * rest + np.float32(1.0)
         out[t] *= result * rest + np.float32(1.0)
+
+
+def add_values(
+    kind: str,
+    amplitude: float,
+    inner: NDArray[np.float64],
+    sizes: tuple[NDArray[np.float64], NDArray[np.float64]],
+    same: float,
+    out: NDArray[np.float64],
+) -> None:
+    """Add a kernel of the distances of any graphs, from their inner products and squared lengths.
+
+    Below `same` of |x|^2 + |y|^2 a squared distance is rounding, and 0.
+    """
+    _add_values(KINDS[kind], amplitude, inner, *sizes, same, out)
+
+
+@kernel(parallel=True)
+def _add_values(
+    kind: Any, amplitude: Any, inner: Any, left: Any, right: Any, same: Any, out: Any
+) -> None:  # pragma: no cover
+    for i in prange(len(left)):
+        for j in range(len(right)):
+            sizes = left[i] + right[j]
+            square = sizes - 2.0 * inner[i, j]
+            square = square if square > same * sizes else 0.0
+            if kind == 3:
+                out[i, j] += amplitude * exp(-0.5 * square)
+            elif kind == 1:
+                out[i, j] += amplitude * exp(-sqrt(square))
+            else:
+                root = _ROOT3 * sqrt(square)
+                out[i, j] += amplitude * (1.0 + root) * exp(-root)
 
 
 def slopes_by_weight(

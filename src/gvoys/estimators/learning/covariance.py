@@ -17,11 +17,11 @@ from scipy.linalg import lapack
 from gvoys._kernels.cpu.distances import add_terms, n_pairs_of, pack_squares, slopes_by_weight
 from gvoys.errors import ConvergenceError
 
-__all__ = ["Conditioned", "Covariance", "Distances", "Term", "of_squares"]
+__all__ = ["SAME", "Conditioned", "Covariance", "Distances", "Term"]
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-12  # of their squared lengths: what rounding leaves of the squared distance of equal graphs
+SAME = 1e-12  # of their squared lengths: what rounding leaves of the squared distance of equal graphs
 _JITTERS = (0.0, 1e-10, 1e-8, 1e-6)  # of the mean diagonal
 
 
@@ -37,7 +37,7 @@ class Distances(NamedTuple):
         """From inner products, block by block."""
         squares, sizes, units = np.empty((n_blocks, n_pairs_of(n)), np.float32), np.empty((n_blocks, n)), []
         for block, gram in enumerate(grams):
-            units.append(pack_squares(gram, _SAME, squares[block]) or float(gram.diagonal().mean()) or 1.0)
+            units.append(pack_squares(gram, SAME, squares[block]) or float(gram.diagonal().mean()) or 1.0)
             sizes[block] = gram.diagonal() / units[-1]
         return cls(squares, sizes, np.array(units))
 
@@ -49,14 +49,6 @@ class Term:
     kind: str
     weights: Array  # (n_blocks,), of blocks in the units of `Distances`
     amplitude: float  # 1 for "linear", whose weights are amplitudes
-
-
-def of_squares(kind: str, squares: Array) -> Array:
-    """A kernel of squared distances."""
-    if kind == "gaussian":
-        return np.exp(-0.5 * squares)
-    roots = np.sqrt(squares)
-    return np.exp(-roots) if kind == "matern12" else (1.0 + np.sqrt(3.0) * roots) * np.exp(-np.sqrt(3.0) * roots)
 
 
 class Conditioned(NamedTuple):

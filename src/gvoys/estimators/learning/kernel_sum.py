@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from gvoys._kernels.cpu.distances import add_values
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.covariance import Distances, Term, of_squares
+from gvoys.estimators.learning.covariance import SAME, Distances, Term
 from gvoys.estimators.learning.views import Surroundings, View
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import threads
@@ -22,7 +23,6 @@ Array = NDArray[np.float64]
 
 KINDS = ("linear", "matern12", "matern32", "gaussian")
 
-_SAME = 1e-12  # of their squared lengths: what rounding leaves of the squared distance of equal graphs
 _JITTER = 1e-8  # of the largest prior variance, for landmarks that are copies of others
 
 
@@ -92,10 +92,8 @@ class KernelSum:
                 if term.kind == "linear":
                     total += inner
                     continue
-                sizes = view.sizes(term.weights, ours)[:, None] + view.sizes(term.weights, theirs)[None, :]
-                squares = sizes - 2.0 * inner
-                squares[squares <= _SAME * sizes] = 0.0
-                total += term.amplitude * of_squares(term.kind, squares)
+                sizes = view.sizes(term.weights, ours), view.sizes(term.weights, theirs)
+                add_values(term.kind, term.amplitude, inner, sizes, SAME, total)
         return total
 
     def diagonal(self, some: list[SparseProfiles]) -> Array:

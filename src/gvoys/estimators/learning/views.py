@@ -27,7 +27,7 @@ __all__ = ["Surroundings", "View", "Walks", "views_of"]
 
 Array = NDArray[np.float64]
 
-_AROUND = 3  # Weisfeiler–Lehman iterations of surroundings, the reach of ECFP6
+_AROUND = 4  # Weisfeiler–Lehman iterations of surroundings
 _COUNTING = Sequences(budget=LARGE_BUDGET, per_graph=PER_GRAPH)
 
 
