@@ -46,7 +46,7 @@ def _by(rows: list[Row], *names: str) -> dict[Any, list[Row]]:
 
 
 def _spread(values: Any) -> str:
-    return f"{np.mean(values):.3f} ± {np.std(values):.3f}"
+    return f"{np.mean(values):.3f}" + (f" ± {np.std(values):.3f}" if len(values) > 1 else "")
 
 
 def moleculeace(rows: list[Row]) -> Sheet:
@@ -141,12 +141,12 @@ def parts(rows: list[Row]) -> Sheet:
 
 def speed(rows: list[Row]) -> Sheet:
     """Seconds and memory of one fit."""
-    sheet = Sheet("Fit with two threads", ["set", "molecules", "fit, compiled", "at most", "first fit", "memory"])
+    sheet = Sheet("Fit with two threads, kernels compiled", ["set", "molecules", "fit", "at most", "memory"])
     bars = {(name, f"first {count}"): bar for (name, count), bar in SPEED.items()}
     for row in rows:
         bar = bars[row["set"], row["split"]]
         memory = f"{row['memory'] / 2**30:.2f} GiB beyond the graphs"
-        cells = [show(row["seconds"]), "" if bar is None else show(bar), show(row["first"]), memory]
+        cells = [show(row["seconds"]), "" if bar is None else show(bar), memory]
         sheet.rows.append([row["set"], f"{row['n_train']:,}", *cells])
     return sheet
 
