@@ -1,8 +1,9 @@
 """Run every section, or those named: python -m benchmarks [SECTION …], of those in SECTIONS and LARGE below.
 
 Comparisons have options, which --help lists: `python -m benchmarks against` of times with those of an older revision,
-`golden` of results with it, `accuracy` of the classifier's, `peers` with other packages, `options` of sketches with and
-without each option; `structure` measures the code itself; `soak` runs for minutes and tells whether anything grows.
+`golden` of results with it, `accuracy` of the classifier's, `learning` of predictions with those by fingerprints,
+`peers` with other packages, `options` of sketches with and without each option; `structure` measures the code itself;
+`soak` runs for minutes and tells whether anything grows.
 """
 
 import signal
@@ -43,7 +44,6 @@ SECTIONS = {
     "coverage": coverage.run,
     "scaling": scaling.run,
     "voyagers": voyagers.run,
-    "learning": learning.run,
     "classifier": classifier.run,
     "scale": scale.run,
 }
@@ -54,6 +54,7 @@ COMPARISONS = {
     "accuracy": accuracy.main,
     "against": against.main,
     "golden": golden.main,
+    "learning": learning.main,
     "options": options.main,
     "peers": peers.main,
     "soak": soak.main,
