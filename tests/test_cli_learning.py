@@ -177,9 +177,14 @@ def test_learn_shows_mu_and_what_it_is_worth(mutag, tmp_path):
 
 
 def test_learn_for_real_targets(table):
-    result = run("learn", table, "--target", "size", "--max-length", 2)
+    result = run("learn", table, "--target", "size", "--max-length", 2, "--folds", 3)
     assert result.exit_code == 0, result.output
     assert "likelihood" in result.output
+    assert "RMSE" in result.output
+    found = run("learn", table, "--target", "size", "--max-length", 1, "--folds", 3, "--json")
+    errors = json.loads(found.stdout)["rmse"]
+    assert [len(errors[name]) for name in ("geometric", "learned")] == [3, 3]
+    assert np.mean(errors["learned"]) < 1.0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,10 +64,11 @@ def learn(
         _show(console, name, series, time.perf_counter() - start)
         if out is not None:
             _write(out, name, series)
-        found = {} if real else _compare(console, name, graphs, objective, folds, tuple(seed or [0]), walks)
+        compare = _compare_errors if real else partial(_compare, objective=objective)
+        found = compare(console, name, graphs, folds=folds, seeds=tuple(seed or [0]), walks=walks)
     if json:
         mu = [{"walks": walk, "mu": value, "share": share} for walk, value, share in _rows(series)]
-        answer({"data": name, "objective": objective, "mu": mu, "accuracy": found})
+        answer({"data": name, "objective": objective, "mu": mu, "rmse" if real else "accuracy": found})
 
 
 def _rows(series: LearnedSeries) -> list[tuple[str, float, float]]:
@@ -88,6 +90,32 @@ def _show(console: Console, name: str, series: LearnedSeries, seconds: float) ->
         table.add_row(walks, f"{mu:.3g}", f"{share:6.1%} " + "█" * round(40 * share))
     console.print(table)
     console.print(f"{series.objective}: {series.curve[0]:.4g} at first, {series.curve[-1]:.4g} at the end\n")
+
+
+def _compare_errors(
+    console: Console, name: str, graphs: Any, folds: int, seeds: tuple[int, ...], walks: dict[str, Any]
+) -> dict[str, Any]:
+    """Gaussian processes on both kernels, learned anew inside every training fold."""
+    import numpy as np
+    from rich.markup import escape
+    from rich.progress import track
+    from rich.table import Table
+
+    from gvoys.evaluation.series import compare_processes
+
+    def bar(splits: list[Any]) -> Any:
+        return track(splits, name, console=console, transient=True)
+
+    found = compare_processes(graphs.batch, graphs.y, folds, seeds, bar, **walks)
+    title = f"{escape(name)}: {folds} folds, Gaussian processes"
+    table = Table("series", "RMSE", "± over folds", title=title)
+    for row, errors in (
+        ("geometric, decay 1/d_max²", found.geometric),
+        ("learned in the training folds", found.learned),
+    ):
+        table.add_row(row, f"{np.mean(errors):.3g}", f"{np.std(errors):.2g}")
+    console.print(table)
+    return {"geometric": found.geometric, "learned": found.learned}
 
 
 def _compare(

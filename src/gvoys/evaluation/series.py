@@ -13,21 +13,23 @@ from sklearn.svm import SVC
 
 from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel
 from gvoys.estimators.learned_series import learn_series
+from gvoys.estimators.learning.gaussian import BlockGrams, maximise_likelihood
 from gvoys.evaluation.folds import fold_splits
 from gvoys.evaluation.machine import EFFORT, GRID, search_machine
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 
-__all__ = ["Comparison", "compare_layers", "compare_machines", "nested_score"]
+__all__ = ["Comparison", "compare_layers", "compare_machines", "compare_processes", "nested_score"]
 
 _MANY = 1000  # graphs
+_STEPS = 100  # of an optimiser with three parameters
 
 Progress = Callable[[list[Any]], Iterable[Any]]
 
 
 @dataclass
 class Comparison:
-    """Accuracies fold by fold."""
+    """Accuracies fold by fold, or errors where targets are numbers."""
 
     geometric: list[float] = field(default_factory=list)
     learned: list[float] = field(default_factory=list)
@@ -55,6 +57,24 @@ def compare_machines(
     return found
 
 
+def compare_processes(
+    batch: GraphBatch,
+    y: NDArray[np.float64],
+    n_folds: int = 10,
+    seeds: tuple[int, ...] = (0,),
+    progress: Progress = iter,
+    **walks: Any,
+) -> Comparison:
+    """Errors (RMSE) of Gaussian processes on both kernels; mu, amplitudes and noise from the training folds."""
+    found = Comparison()
+    for train, test in progress(_splits(y, n_folds, seeds, classify=False)):
+        learned = learn_series(batch[train], y[train], "likelihood", **walks)
+        for series, errors in ((Geometric("auto"), found.geometric), (learned, found.learned)):
+            K, new = _kernels(series, batch, train, test, walks)
+            errors.append(_process_error(K, new, y[train], y[test]))
+    return found
+
+
 def compare_layers(
     batch: GraphBatch, y: NDArray[Any], n_folds: int = 10, seeds: tuple[int, ...] = (0,), progress: Progress = iter
 ) -> Comparison:
@@ -75,8 +95,8 @@ def nested_score(
     return float(search_machine(K, y, 5, n_jobs, effort).score(new, truth))
 
 
-def _splits(y: NDArray[Any], n_folds: int, seeds: tuple[int, ...]) -> list[Any]:
-    return [split for seed in seeds for split in fold_splits(True, y, n_folds, seed)]
+def _splits(y: NDArray[Any], n_folds: int, seeds: tuple[int, ...], classify: bool = True) -> list[Any]:
+    return [split for seed in seeds for split in fold_splits(classify, y, n_folds, seed)]
 
 
 def _kernels(series: Series, batch: GraphBatch, train: Any, test: Any, walks: dict[str, Any]) -> tuple[Any, Any]:
@@ -89,6 +109,16 @@ def _kernels(series: Series, batch: GraphBatch, train: Any, test: Any, walks: di
 
 def _score(C: float, K: Any, new: Any, y: NDArray[Any], truth: NDArray[Any]) -> float:
     return float(SVC(kernel="precomputed", C=C, max_iter=EFFORT).fit(K, y).score(new, truth))
+
+
+def _process_error(K: NDArray[np.float64], new: NDArray[np.float64], y: Any, truth: Any) -> float:
+    """With an amplitude, a constant and noise by marginal likelihood."""
+    centre, size = float(np.mean(y)), float(np.std(y)) or 1.0
+    process = BlockGrams(np.array([K, np.ones(K.shape)]), (y - centre) / size)
+    log_mu, log_noise, _ = maximise_likelihood(process, np.zeros(2), float(np.log(0.1)), _STEPS)
+    weights = process.posterior(log_mu, log_noise)[1]
+    mean = centre + size * ((np.exp(log_mu[0]) * new + np.exp(log_mu[1])) @ weights)
+    return float(np.sqrt(np.mean((mean - truth) ** 2)))
 
 
 def _score_layer(series: Series, batch: GraphBatch, y: NDArray[Any], train: Any, test: Any) -> float:
