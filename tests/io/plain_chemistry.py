@@ -63,13 +63,18 @@ def plain_graph(text, **options):
         molecule = Chem.AddHs(molecule)
     labels = []
     for atom in molecule.GetAtoms():
-        label = [atom.GetSymbol(), atom.GetIsAromatic()]
-        if hydrogens == "count":
+        atoms = options.get("atoms", "usual")
+        label = [atom.GetSymbol()] if atoms == "element" else [atom.GetSymbol(), atom.GetIsAromatic()]
+        if hydrogens == "count" and atoms != "element":
             label.append(atom.GetTotalNumHs())
-        if options.get("charges") and atom.GetFormalCharge() != 0:
+        if (options.get("charges") or atoms == "fine") and atom.GetFormalCharge() != 0:
             label.append(("+" if atom.GetFormalCharge() > 0 else "-") + str(abs(atom.GetFormalCharge())))
         if options.get("isotopes") and atom.GetIsotope() != 0:
             label.append(str(atom.GetIsotope()))
+        if atoms == "fine":
+            label.append("D" + str(atom.GetDegree()))
+            sizes = [str(k) for k in range(3, 9) if atom.IsInRingSize(k)]
+            label += ["R" + ",".join(sizes)] if sizes else []
         if ("Atom", atom.GetIdx()) in codes:
             label.append(codes["Atom", atom.GetIdx()])
         labels.append(tuple(label))

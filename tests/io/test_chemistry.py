@@ -18,8 +18,15 @@ from gvoys.errors import DatasetError, GraphError, ParameterError
 from gvoys.io import Chemistry, canonical_smiles, open_graphs
 from gvoys.io.chemistry import as_chemistry, parse
 
-FIELDS = ("fragments", "charges", "isotopes", "stereo", "hydrogens")
-VALUES = (("keep", "largest"), (False, True), (False, True), (False, True), ("count", "ignore", "atoms"))
+FIELDS = ("fragments", "charges", "isotopes", "stereo", "hydrogens", "atoms")
+VALUES = (
+    ("keep", "largest"),
+    (False, True),
+    (False, True),
+    (False, True),
+    ("count", "ignore", "atoms"),
+    ("usual", "element", "fine"),
+)
 ALL = [dict(zip(FIELDS, values, strict=True)) for values in product(*VALUES)]
 ONE_EACH = [{}, *({name: value} for name, values in zip(FIELDS, VALUES, strict=True) for value in values[1:])]
 
@@ -56,6 +63,10 @@ def same_bits(left, right):
             [("F", False, 0), ("C", False, 1, "S"), ("Cl", False, 0), ("Br", False, 0)],
         ),
         ("CO", {"hydrogens": "ignore"}, [("C", False), ("O", False)]),
+        ("CO", {"atoms": "element"}, [("C",), ("O",)]),
+        ("C[O-]", {"atoms": "element", "charges": True}, [("C",), ("O", "-1")]),
+        ("C[O-]", {"atoms": "fine"}, [("C", False, 3, "D1"), ("O", False, 0, "-1", "D1")]),
+        ("C1CC1", {"atoms": "fine", "hydrogens": "ignore"}, [("C", False, "D2", "R3")] * 3),
         ("O", {"hydrogens": "atoms"}, [("O", False), ("H", False), ("H", False)]),
         ("[2H]O", {"hydrogens": "atoms", "isotopes": True}, [("H", False, "2"), ("O", False), ("H", False)]),
         ("[Na+].OC", {"fragments": "largest"}, [("O", False, 1), ("C", False, 3)]),
@@ -265,7 +276,7 @@ def test_graphs_that_are_no_smiles_have_no_options(tmp_path):
         ({"stereo": "R"}, "stereo must be True or False, not 'R'"),
         (
             {"isotope": True},
-            "chemistry has no option 'isotope'; it has fragments, charges, isotopes, stereo, hydrogens",
+            "chemistry has no option 'isotope'; it has fragments, charges, isotopes, stereo, hydrogens, atoms",
         ),
         ("charges", "chemistry must be a Chemistry or a dictionary of its options, not 'charges'"),
     ],

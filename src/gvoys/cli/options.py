@@ -86,6 +86,9 @@ class Molecules:
     isotopes: Annotated[bool, typer.Option("--isotopes", help="So have isotopes.")] = False
     stereo: Annotated[bool, typer.Option("--stereo", help="So have R and S, and bonds that are E and Z.")] = False
     hydrogens: Annotated[str, typer.Option(help="count them in the label of their atom, ignore, or atoms.")] = "count"
+    atoms: Annotated[str, typer.Option(help="usual labels; element alone; or fine, with charge, degree and rings.")] = (
+        "usual"
+    )
 
 
 @dataclass(frozen=True)

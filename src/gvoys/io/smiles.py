@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ __all__ = ["check_rdkit", "from_smiles", "read_smiles"]
 _AROMATIC = 1.5  # the order of an aromatic bond
 
 
-def from_smiles(smiles: Iterable[str], chemistry: Chemistry | dict[str, Any] | None = None) -> GraphBatch:
+def from_smiles(
+    smiles: Iterable[str], chemistry: Chemistry | dict[str, Any] | None = None, *, atoms: str | None = None
+) -> GraphBatch:
     """Read molecules from SMILES strings, one graph each, without hydrogens.
 
     An atom's label is (symbol, aromatic, number of hydrogens), a bond's its order: 1.0, 2.0, 3.0 or 1.5 for aromatic.
@@ -34,6 +37,8 @@ def from_smiles(smiles: Iterable[str], chemistry: Chemistry | dict[str, Any] | N
         SMILES strings.
     chemistry : Chemistry, dict or None, default=None
         What becomes part of the graphs: `gvoys.io.Chemistry`, or a dictionary of its options; None means the defaults.
+    atoms : {"usual", "element", "fine"} or None, default=None
+        What an atom's label says, in place of that option of `chemistry`; None leaves it as it is there.
 
     Returns
     -------
@@ -53,8 +58,12 @@ def from_smiles(smiles: Iterable[str], chemistry: Chemistry | dict[str, Any] | N
     GraphBatch(2 graphs, 9 nodes, 8 edges, 4 node labels, 2 edge labels)
     >>> from_smiles(["CCO", "c1ccccc1"], {"hydrogens": "atoms"})
     GraphBatch(2 graphs, 21 nodes, 20 edges, 4 node labels, 2 edge labels)
+    >>> from_smiles(["C1CC1O"], atoms="fine").node_labels.decode()[2:]
+    [('C', False, 1, 'D3', 'R3'), ('O', False, 1, 'D1')]
     """
-    batch, skipped = read_smiles(as_smiles_list(smiles, "from_smiles"), chemistry)
+    options = as_chemistry(chemistry)
+    options = options if atoms is None else replace(options, atoms=atoms)
+    batch, skipped = read_smiles(as_smiles_list(smiles, "from_smiles"), options)
     for index, reason in skipped:
         raise GraphError(f"molecule {index}: {reason}; correct it or remove it")
     return batch

@@ -15,6 +15,7 @@ from gvoys.io.chemistry.options import Chemistry
 
 __all__ = ["AtomFacts", "Configurations", "Fact", "bond_labels"]
 
+_RINGS = range(3, 9)
 _COUNTED = 1 << 20  # values up to which integers are told apart by counting instead of sorting
 
 Integers = NDArray[np.int64]
@@ -61,12 +62,16 @@ class AtomFacts:
         self.elements: list[int] = []
         self.columns = [Fact(atom.GetAtomicNum, self.elements, lambda element: (self._symbol(element),))]
         self._usual = chemistry == replace(Chemistry(), fragments=chemistry.fragments)
-        if chemistry.hydrogens == "count":
+        self._element_alone = chemistry.atoms == "element"
+        if chemistry.hydrogens == "count" and not self._element_alone:
             self.columns.append(Fact(atom.GetTotalNumHs, [], lambda number: (number,)))
-        if chemistry.charges:
+        if chemistry.charges or chemistry.atoms == "fine":
             self.columns.append(Fact(atom.GetFormalCharge, [], lambda charge: (f"{charge:+d}",) if charge else ()))
         if chemistry.isotopes:
             self.columns.append(Fact(atom.GetIsotope, [], lambda mass: (str(mass),) if mass else ()))
+        if chemistry.atoms == "fine":
+            self.columns.append(Fact(atom.GetDegree, [], lambda degree: (f"D{degree}",)))
+            self.columns.append(Fact(_ring_sizes, [], lambda sizes: (f"R{_listed(sizes)}",) if sizes else ()))
 
     def labels(self, aromatic: Integers, configurations: Configurations | None) -> Labels:
         """Labels of all atoms.
@@ -86,8 +91,10 @@ class AtomFacts:
         elements, *others = (np.array(fact.values, np.int64) for fact in self.columns)
         if self._usual:
             return self._usual_labels(elements, others[0], aromatic)
-        columns = [elements, aromatic, *others]
-        say = [self.columns[0].say, lambda flag: (bool(flag),), *(fact.say for fact in self.columns[1:])]
+        columns = [elements, *([] if self._element_alone else [aromatic]), *others]
+        say = [fact.say for fact in self.columns]
+        if not self._element_alone:
+            say.insert(1, lambda flag: (bool(flag),))
         if configurations is not None:
             columns.append(configurations.of_atoms(len(aromatic)))
             say.append(lambda code: (configurations.letters[code],) if code else ())
@@ -99,6 +106,15 @@ class AtomFacts:
         kinds, codes = _distinct(elements << 9 | hydrogens << 1 | aromatic)
         values = [(self._symbol(k >> 9), bool(k & 1), (k >> 1) & 255) for k in kinds.tolist()]
         return Labels.from_table(codes, values)
+
+
+def _ring_sizes(atom: Any) -> int:
+    """Bit k: the atom is in a ring of k atoms, up to eight."""
+    return sum(1 << size for size in _RINGS if atom.IsInRingSize(size)) if atom.IsInRing() else 0
+
+
+def _listed(sizes: int) -> str:
+    return ",".join(str(size) for size in _RINGS if sizes >> size & 1)
 
 
 def _joined(say: list[Callable[[int], tuple[Any, ...]]], row: tuple[int, ...]) -> tuple[Any, ...]:

@@ -10,7 +10,11 @@ from gvoys.errors import ParameterError
 
 __all__ = ["Chemistry", "as_chemistry"]
 
-_CHOICES = {"fragments": ("keep", "largest"), "hydrogens": ("count", "ignore", "atoms")}
+_CHOICES = {
+    "fragments": ("keep", "largest"),
+    "hydrogens": ("count", "ignore", "atoms"),
+    "atoms": ("usual", "element", "fine"),
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,10 @@ class Chemistry:
         Whether the CIP labels R, S (or r, s) are part of the labels of atoms, and E, Z of the labels of bonds.
     hydrogens : {"count", "ignore", "atoms"}, default="count"
         Whether an atom's label holds the number of its hydrogens, does not, or every hydrogen is a node.
+    atoms : {"usual", "element", "fine"}, default="usual"
+        Whether an atom's label is as above, its symbol alone in place of the three, or the three with its charge, its
+        degree as in "D3" and the sizes of its rings as in "R5,6". `RandomWalkRegressor` has layers like these of its
+        own, whatever the labels.
 
     Raises
     ------
@@ -54,6 +62,7 @@ class Chemistry:
     isotopes: bool = False
     stereo: bool = False
     hydrogens: str = "count"
+    atoms: str = "usual"
 
     def __post_init__(self) -> None:
         for field in fields(self):
