@@ -281,3 +281,39 @@ def test_fine_counts_are_those_of_a_profile_of_finer_labels():
     coarse = replace(BATCH, node_labels=Labels.from_values(first))
     wanted = Sequences().profile(coarse, view.walk).gram(np.ones(3))
     np.testing.assert_allclose(view.weighed(np.ones(3), *[view.profile(BATCH)] * 2), wanted)
+
+
+# -- several targets
+
+
+def test_several_targets_share_a_kernel():
+    y = np.stack([noisy(0), 100 + 10 * noisy(1) ** 2], axis=1)
+    model = gv.RandomWalkRegressor(2, kernel="matern32").fit(BATCH[:45], y[:45])
+    mean, std = model.predict(BATCH[45:], return_std=True)
+    assert mean.shape == std.shape == (15, 2)
+    own, fitted = model.posterior_.kernel, model.posterior_.fitted
+    K = own.values(fitted) + own.constant + model.noise_ * np.eye(45)
+    z = (y[:45] - model.mean_) / model.deviation_
+    cross = own.values(own.profile(BATCH[45:]), fitted) + own.constant
+    np.testing.assert_allclose(mean, model.mean_ + model.deviation_ * (cross @ np.linalg.solve(K, z)), rtol=1e-4)
+    both = sum(multivariate_normal(cov=K).logpdf(each) for each in z.T)
+    assert model.log_marginal_likelihood_ == pytest.approx(both, rel=1e-4)
+    _, covariance = model.predict(BATCH[45:], return_cov=True)
+    np.testing.assert_allclose(np.sqrt(np.einsum("iit->it", covariance)), std, rtol=1e-6)
+    assert {"prediction 0", "upper 1", "nearest"} <= set(model.predict_table(BATCH[:2]))
+    assert model.score(BATCH[:45], y[:45]) > 0.5
+
+
+def test_a_column_is_one_target_and_equal_columns_are_one():
+    y = noisy(2)
+    one = gv.RandomWalkRegressor(2, kernel="matern32", max_iterations=4).fit(BATCH, y)
+    column = gv.RandomWalkRegressor(2, kernel="matern32", max_iterations=4).fit(BATCH, y[:, None])
+    np.testing.assert_array_equal(column.predict(BATCH), one.predict(BATCH))
+
+
+@pytest.mark.parametrize("how", [{"kernel": "linear"}, {"max_exact": 10}])
+def test_several_targets_are_not_for_all(how):
+    with pytest.raises(ParameterError, match="fit one model for each column"):
+        gv.RandomWalkRegressor(**how).fit(BATCH, np.ones((60, 2)))
+    with pytest.raises(ParameterError, match="one finite number"):
+        gv.RandomWalkRegressor().fit(BATCH, np.full((60, 2), np.nan))

@@ -170,8 +170,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         ----------
         X : list of graphs or GraphBatch
             Anything that `as_batch` takes.
-        y : array-like of shape (n_graphs,)
-            A finite number for each graph.
+        y : array-like of shape (n_graphs,) or (n_graphs, n_targets)
+            A finite number for each graph, or several, which share the kernel and the noise.
         sample_weight : array-like of shape (n_graphs,) or None, default=None
             Weight of each graph: the variance of its noise is noise / weight, as of the mean of so many measurements.
             0 leaves it out; None means that all are 1.
@@ -188,7 +188,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         """
         batch = as_batch(X)
         weights = check_weights(sample_weight, len(batch))
-        batch, targets, weights = self._keep_weighty(batch, check_targets(y, len(batch)), weights)
+        batch, targets, weights = self._keep_weighty(batch, check_targets(y, len(batch), several=True), weights)
         targets = self._standardise(targets, weights)
         self._remember(batch)
         self.similarity_floor_: float | None = None
@@ -196,6 +196,11 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         exact = len(batch) <= check_count(self.max_exact, "max_exact")
         check_device(self.device)
         linear = self._kinds() == ("linear",)
+        if targets.ndim == 2 and (linear or not exact):
+            raise ParameterError(
+                f'several targets need another kernel than "linear" and at most max_exact={self.max_exact} graphs; '
+                "fit one model for each column"
+            )
         with progress_bars(self.verbose) as progress:
             if linear:
                 (self._fit_grams if exact else self._fit_features)(batch, targets, weights, progress)
@@ -231,13 +236,13 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         if len(targets) < 2:
             raise ParameterError("two graphs or more are needed to fit a Gaussian process")
         if (targets == targets[0]).all():
-            warn_of_constant(len(targets), float(targets[0]))
-        if weights is None:
-            self.mean_, self.deviation_ = float(targets.mean()), float(targets.std()) or 1.0
-        else:
-            self.mean_ = float(np.average(targets, weights=weights))
-            self.deviation_ = float(np.sqrt(np.average((targets - self.mean_) ** 2, weights=weights))) or 1.0
-        return (targets - self.mean_) / self.deviation_
+            warn_of_constant(len(targets), float(targets.flat[0]))
+        mean = np.average(targets, axis=0, weights=weights)
+        deviation = np.sqrt(np.average((targets - mean) ** 2, axis=0, weights=weights))
+        several = targets.ndim == 2
+        self.mean_: Any = mean if several else float(mean)
+        self.deviation_: Any = np.where(deviation > 0, deviation, 1.0) if several else float(deviation) or 1.0
+        return np.asarray((targets - self.mean_) / self.deviation_)
 
     def _fit_grams(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
         with progress.running("profiles"):
@@ -325,15 +330,18 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         Returns
         -------
         ndarray of shape (n_graphs,), or a tuple of it and what was asked for
-            The means, in the units of the targets.
+            The means, in the units of the targets; (n_graphs, n_targets) where there are several, and covariances
+            (n_graphs, n_graphs, n_targets).
         """
         check_is_fitted(self, "posterior_")
         batch = self._read(X)
         if return_cov:
             mean, covariance = self.posterior_.mean_and_covariance(batch)
             covariance = covariance + self.noise_ * np.eye(len(batch))
+            if np.ndim(self.mean_):
+                covariance = covariance[:, :, None]
             return self.mean_ + self.deviation_ * mean, (self._unit() * self.deviation_) ** 2 * covariance
-        mean, variance = np.empty(len(batch)), np.empty(len(batch))
+        mean, variance = np.empty((len(batch), *np.shape(self.mean_))), np.empty(len(batch))
         for first in range(0, len(batch), _AT_ONCE):
             rows = slice(first, min(first + _AT_ONCE, len(batch)))
             if return_std:
@@ -343,7 +351,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         mean = self.mean_ + self.deviation_ * mean
         if not return_std:
             return mean
-        return mean, self._unit() * self.deviation_ * np.sqrt(np.maximum(variance + self.noise_, 0.0))
+        own = np.sqrt(np.maximum(variance + self.noise_, 0.0))
+        return mean, self._unit() * self.deviation_ * (own[:, None] if mean.ndim == 2 else own)
 
     def _unit(self) -> float:
         """By how much deviations are wider than the process says; files of earlier versions do not say it."""
@@ -360,17 +369,18 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         Returns
         -------
         dict of str to ndarray of shape (n_graphs,)
-            "prediction"; "deviation", its standard deviation; "lower" and "upper", the ends of its 95 % interval;
-            "nearest", the number of the fitted graph that is most like it, and "similarity", the share of surroundings
-            that they have in common (their cosine with kernel="linear"), where fitted graphs are kept; "unseen", the
-            share of nodes whose label no fitted graph has; "unlike", whether some label is unseen or the similarity is
-            below `similarity_floor_`: predictions for such graphs are extrapolations, and at most about 1 % of graphs
-            like the fitted ones are among them.
+            "prediction"; "deviation", its standard deviation; "lower" and "upper", the ends of its 95 % interval; of
+            several targets "prediction 0" and so on; "nearest", the number of the fitted graph that is most like it,
+            and "similarity", the share of surroundings that they have in common (their cosine with kernel="linear"),
+            where fitted graphs are kept; "unseen", the share of nodes whose label no fitted graph has; "unlike",
+            whether some label is unseen or the similarity is below `similarity_floor_`: predictions for such graphs are
+            extrapolations, and at most about 1 % of graphs like the fitted ones are among them.
         """
         batch = as_batch(X)
         mean, deviation = self.predict(batch, return_std=True)
         half = TWO_SIDED * deviation
-        table = {"prediction": mean, "deviation": deviation, "lower": mean - half, "upper": mean + half}
+        columns = {"prediction": mean, "deviation": deviation, "lower": mean - half, "upper": mean + half}
+        table = columns if mean.ndim == 1 else _by_target(columns)
         starts = range(0, max(len(batch), 1), _AT_ONCE)
         found = [self.posterior_.nearest(batch[first : first + _AT_ONCE]) for first in starts]
         known = [each for each in found if each is not None]
@@ -424,6 +434,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
             The draws.
         """
         mean, covariance = self.predict(X, return_cov=True)
+        if mean.ndim == 2:
+            raise ParameterError("draws are of one target; fit one model for each column")
         rng = check_random_state(random_state)
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -440,6 +452,11 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         """
         check_is_fitted(self, "posterior_")
         return self.log_marginal_likelihood_
+
+
+def _by_target(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """One column for each of several targets."""
+    return {f"{name} {place}": each for name, values in columns.items() for place, each in enumerate(values.T)}
 
 
 # -- a fit in pieces, as a cluster does it: begin with some graphs, add up the moments of all, finish

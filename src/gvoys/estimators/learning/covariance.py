@@ -55,7 +55,7 @@ class Conditioned(NamedTuple):
     """What conditioning on the fitted graphs leaves."""
 
     factor: Array  # Cholesky factor of K + noise, lower
-    weights: Array  # (K + noise)^-1 y
+    weights: Array  # (K + noise)^-1 y, (n,), or (n, n_targets) for several targets
 
     @classmethod
     def on(cls, K: Array, y: Array) -> Conditioned:
@@ -75,13 +75,14 @@ class Conditioned(NamedTuple):
 
     def log_likelihood(self, y: Array) -> float:
         """Of the targets."""
-        half = float(np.log(self.factor.diagonal()).sum())
-        return -0.5 * float(y @ self.weights) - half - 0.5 * len(y) * float(np.log(2.0 * np.pi))
+        half = float(np.log(self.factor.diagonal()).sum()) + 0.5 * len(y) * float(np.log(2.0 * np.pi))
+        return -0.5 * float(np.vdot(y, self.weights)) - _n_targets(y) * half
 
     def leave_one_out(self) -> tuple[Array, Array]:
         """Residual of every graph beside a process that has not seen it, and the variance it should have."""
         inverse = self.inverse().diagonal()
-        return self.weights / inverse, 1.0 / inverse
+        own = inverse if self.weights.ndim == 1 else inverse[:, None]
+        return self.weights / own, np.broadcast_to(1.0 / own, self.weights.shape)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Covariance:
 
     kinds: tuple[str, ...]
     distances: tuple[Distances, ...]  # one for each kind
-    y: Array
+    y: Array  # (n,), or (n, n_targets), whose likelihoods are added up
     weights: Array | None = None  # (n,); None: all ones
     prior: float = 1.0
 
@@ -176,7 +177,8 @@ class Covariance:
     def _likelihood(self, log_mu: Array, log_noise: float) -> tuple[float, Array]:
         K, kept = self._matrix(log_mu, log_noise)
         found = Conditioned.on(K, self.y)
-        by_pair = np.outer(found.weights, found.weights) - found.inverse()  # below the diagonal
+        weights = found.weights.reshape(len(self.y), -1)
+        by_pair = weights @ weights.T - _n_targets(self.y) * found.inverse()  # below the diagonal
         by_own = by_pair.diagonal()
         terms, constant = self.terms(log_mu)
         below = np.tril(by_pair, -1)
@@ -191,3 +193,7 @@ class Covariance:
                 gradient.append(np.array([term.amplitude * (by_amplitude + by_own.sum())]))
         noise = np.exp(log_noise) * (by_own / (1.0 if self.weights is None else self.weights)).sum()
         return found.log_likelihood(self.y), 0.5 * np.concatenate([*gradient, [constant * sums.sum(), noise]])
+
+
+def _n_targets(y: Array) -> int:
+    return 1 if y.ndim == 1 else y.shape[1]

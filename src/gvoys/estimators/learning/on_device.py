@@ -53,11 +53,12 @@ class ArrayCovariance(Covariance):
         factor = xp.linalg.cholesky(K)
         if not bool(xp.isfinite(factor).all()):
             raise ConvergenceError("the kernel matrix is not positive definite; more noise would help")
-        y = xp.asarray(self.y)
+        y = xp.asarray(self.y.reshape(n, -1))
         inverse = self._inverse(factor)
-        weights = inverse @ y
-        value = -0.5 * float(y @ weights) - float(xp.log(xp.diagonal(factor)).sum()) - 0.5 * n * np.log(2.0 * np.pi)
-        by_pair = weights[:, None] * weights[None, :] - inverse
+        weights, n_targets = inverse @ y, y.shape[1]
+        half = float(xp.log(xp.diagonal(factor)).sum()) + 0.5 * n * np.log(2.0 * np.pi)
+        value = -0.5 * float((y * weights).sum()) - n_targets * half
+        by_pair = weights @ weights.T - n_targets * inverse
         own, sums = xp.diagonal(by_pair), by_pair.sum(axis=1)
         below = 2.0 * by_pair.ravel()[self._lower]
         parts = []

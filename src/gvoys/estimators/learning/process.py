@@ -162,8 +162,10 @@ def _doubted(found: Conditioned, noise: float, weights: Array) -> Array | None:
     A normal distribution has no place for a wrong measurement, which would pull at all predictions around it.
     """
     residuals, variances = found.leave_one_out()
-    far = np.abs(residuals) > _FAR * np.sqrt(variances)
-    return np.where(far, np.minimum(weights, noise / residuals**2), weights) if far.any() else None
+    scores = (np.abs(residuals) / np.sqrt(variances)).reshape(len(weights), -1).max(axis=1)  # of several targets
+    sizes = (residuals**2).reshape(len(weights), -1).max(axis=1)
+    far = scores > _FAR
+    return np.where(far, np.minimum(weights, noise / np.maximum(sizes, noise)), weights) if far.any() else None
 
 
 def _quick_blas(n: int) -> Any:
@@ -198,6 +200,6 @@ def _optimised(
 
 def _stretch(residuals: Array, variances: Array) -> float:
     """By how much to widen deviations so that 95 % of leave-one-out residuals are inside (split conformal)."""
-    scores = np.sort(np.abs(residuals) / np.sqrt(variances))
+    scores = np.sort((np.abs(residuals) / np.sqrt(variances)).ravel())
     place = int(np.ceil(_INSIDE * (len(scores) + 1))) - 1
     return float(np.clip(scores[min(place, len(scores) - 1)] / _TWO_SIDED, *_STRETCH))

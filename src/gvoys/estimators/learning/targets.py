@@ -83,15 +83,16 @@ def _is_missing(name: Any) -> bool:
     return name is None or type(name).__name__ == "NAType" or (isinstance(name, float) and name != name)
 
 
-def check_targets(y: Any, count: int) -> NDArray[np.float64]:
-    """One finite number for each graph."""
+def check_targets(y: Any, count: int, several: bool = False) -> NDArray[np.float64]:
+    """One finite number for each graph, or, where that is possible, several."""
     try:
         targets = np.asarray(y, np.float64)
     except (TypeError, ValueError):
         targets = np.empty(0)
-    if targets.shape != (count,) or not np.isfinite(targets).all():
+    columns = several and targets.ndim == 2 and targets.shape[1] > 0 and len(targets) == count
+    if (targets.shape != (count,) and not columns) or not np.isfinite(targets).all():
         raise ParameterError(f"y must hold one finite number for each of the {count} graphs")
-    return targets
+    return targets[:, 0] if columns and targets.shape[1] == 1 else targets
 
 
 def check_weights(sample_weight: Any, count: int) -> NDArray[np.float64] | None:
