@@ -206,6 +206,14 @@ def test_an_outlier_does_not_break_the_others():
     assert np.sqrt(np.mean((model.predict(BATCH[1:]) - y[1:]) ** 2)) < 0.7 * y.std()
 
 
+def test_an_absurd_target_is_named_and_hardly_counts():
+    y = noisy(2)
+    y[7] = 1e6
+    with pytest.warns(gv.errors.InputWarning, match=r"1 of 60 targets are over 100 deviations away .* graph 7; they"):
+        model = gv.RandomWalkRegressor(2).fit(BATCH, y)
+    assert np.sqrt(np.mean((np.delete(model.predict(BATCH) - y, 7)) ** 2)) < 0.7 * noisy(2).std()
+
+
 @pytest.mark.parametrize("kernel", ["matern32", "matern32 + linear"])
 def test_with_all_graphs_as_landmarks_it_is_exact(kernel):
     y = noisy(3)

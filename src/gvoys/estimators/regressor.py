@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from gvoys.estimators.learning.kernel_sum import Induced, kinds_of
 from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior, Posterior
 from gvoys.estimators.learning.process import Learning, Process, learn_process
-from gvoys.estimators.learning.targets import check_targets, check_weights, warn_of_constant
+from gvoys.estimators.learning.targets import check_targets, check_weights, warn_of_constant, weigh_extremes
 from gvoys.estimators.learning.views import View, views_of
 from gvoys.estimators.progress import SILENT, Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
@@ -184,11 +185,13 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         Warns
         -----
         InputWarning
-            If all targets are the same number.
+            If all targets are the same number, or some are absurdly far from all others.
         """
         batch = as_batch(X)
         weights = check_weights(sample_weight, len(batch))
         batch, targets, weights = self._keep_weighty(batch, check_targets(y, len(batch), several=True), weights)
+        if self._kinds() != ("linear",):
+            weights = weigh_extremes(targets, weights)
         targets = self._standardise(targets, weights)
         self._remember(batch)
         self.similarity_floor_: float | None = None
@@ -274,6 +277,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         how = Learning(self._kinds(), steps, as_seed(self.random_state), progress, self.device)
         with threads(self.n_jobs):
             process = learn_process(views, fitted, targets, weights, how)
+        process = replace(process, kernel=replace(process.kernel, n_jobs=self.n_jobs))
         self.kernel_ = " + ".join(process.kinds)
         self.mu_, self.noise_, self.stretch_ = process.amplitudes, process.noise, process.stretch
         self.blocks_ = process.names

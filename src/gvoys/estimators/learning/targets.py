@@ -13,8 +13,17 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.learning.inputs import warn_user
 from gvoys.graphs.numbers import as_array
 
-__all__ = ["Targets", "check_targets", "check_weights", "read_classes", "warn_of_constant", "warn_of_single_graphs"]
+__all__ = [
+    "Targets",
+    "check_targets",
+    "check_weights",
+    "read_classes",
+    "warn_of_constant",
+    "warn_of_single_graphs",
+    "weigh_extremes",
+]
 
+_ABSURD = 100.0  # deviations from the median
 _SHOWN = 5  # classes that a message names
 
 
@@ -93,6 +102,27 @@ def check_targets(y: Any, count: int, several: bool = False) -> NDArray[np.float
     if (targets.shape != (count,) and not columns) or not np.isfinite(targets).all():
         raise ParameterError(f"y must hold one finite number for each of the {count} graphs")
     return targets[:, 0] if columns and targets.shape[1] == 1 else targets
+
+
+def weigh_extremes(targets: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Less weight for numbers that are absurdly far from all others, with a warning that names the first.
+
+    One such number would be all that mean and deviation, and with them a model, know.
+    """
+    columns = targets.reshape(len(targets), -1)
+    away = np.abs(columns - np.median(columns, axis=0))
+    usual = 1.4826 * np.median(away, axis=0)  # the deviation of normal numbers
+    far = (away / np.where(usual > 0, usual, np.inf)).max(axis=1)
+    if (far <= _ABSURD).all():
+        return weights
+    first = int(far.argmax())
+    n_far = np.count_nonzero(far > _ABSURD)
+    warn_user(
+        f"{n_far} of {len(targets)} targets are over {_ABSURD:g} deviations away from the others, such as "
+        f"{targets[first]} of graph {first}; they count less: correct them, or learn their logarithm"
+    )
+    own = np.ones(len(targets)) if weights is None else weights
+    return np.where(far > _ABSURD, own * (_ABSURD / np.maximum(far, _ABSURD)) ** 2 / len(targets), own)
 
 
 def check_weights(sample_weight: Any, count: int) -> NDArray[np.float64] | None:
