@@ -13,7 +13,7 @@ from benchmarks.learning_methods import CLASSIFIER, FOREST, PARTS, REGRESSOR, TA
 from benchmarks.memory import peak_memory
 from gvoys.evaluation.measures import measure
 
-GAUCHE = {"ESOL": 10, "FreeSolv": 10, "Photoswitch": 10, "Lipophilicity": 5}  # number of splits
+GAUCHE = {"ESOL": 10, "FreeSolv": 10, "Photoswitch": 10, "Lipophilicity": 10}  # number of splits
 N_SEEDS = 3  # of the sets with classes
 SMALL = ("CHEMBL4616_EC50", "CHEMBL2034_Ki", "CHEMBL1862_Ki", "CHEMBL262_Ki", "ESOL", "FreeSolv")
 SPEED = {("Lipophilicity", 1000): 10.0, ("Lipophilicity", 3400): 120.0, (GENERATED, 100_000): None}  # most seconds
