@@ -16,7 +16,7 @@ from rich.table import Table
 
 from benchmarks.against import HERE, CannotRun, environment_of, worktree
 
-DATASETS = ("MUTAG", "ENZYMES", "PROTEINS", "NCI1", "DD")
+DATASETS = ("MUTAG", "PTC_MR", "ENZYMES", "PROTEINS", "NCI1", "DD", "AIDS")
 
 
 def main(arguments: list[str], console: Console) -> int:

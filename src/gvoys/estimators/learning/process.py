@@ -128,16 +128,16 @@ def learn_process(
         log_mu, log_noise, curve, weights[rows] = _learned(sample, kinds, how)
     kernel, noise = sample.kernel(kinds, log_mu), float(np.exp(log_noise))
     K = kernel.values(fitted) + kernel.constant
-    found = Conditioned.on(K + np.diag(noise / weights), targets)
-    doubted = _doubted(found, noise, weights)
+    found, left_out = _conditioned(K, noise / weights, targets)
+    doubted = _doubted(left_out, noise, weights)
     if doubted is not None:
-        found = Conditioned.on(K + np.diag(noise / doubted), targets)
+        found, left_out = _conditioned(K, noise / doubted, targets)
     return Process(
         kernel,
         kinds,
         noise,
         found,
-        _stretch(*found.leave_one_out()),
+        _stretch(*left_out),
         found.log_likelihood(targets),
         curve,
         sample.names(kinds),
@@ -148,20 +148,28 @@ def learn_process(
 def _learned(problem: _Problem, kinds: tuple[str, ...], how: Learning) -> tuple[Array, float, list[float], Array]:
     """log mu, log noise and the likelihood after every step, and weights of the targets as far as they are believed."""
     log_mu, log_noise, curve = _optimised(problem, kinds, how.max_iterations, how.progress)
-    found = problem.likelihood(kinds).conditioned(log_mu, log_noise)
-    doubted = _doubted(found, float(np.exp(log_noise)), problem.weights) if how.max_iterations else None
+    if not how.max_iterations:
+        return log_mu, log_noise, curve, problem.weights
+    left_out = problem.likelihood(kinds).conditioned(log_mu, log_noise).leave_one_out()
+    doubted = _doubted(left_out, float(np.exp(log_noise)), problem.weights)
     if doubted is None:
         return log_mu, log_noise, curve, problem.weights
     problem = replace(problem, weights=doubted)
     return *_optimised(problem, kinds, how.max_iterations, how.progress), doubted
 
 
-def _doubted(found: Conditioned, noise: float, weights: Array) -> Array | None:
+def _conditioned(K: Array, noise: Array, targets: Array) -> tuple[Conditioned, tuple[Array, Array]]:
+    """The process given the targets, and each residual beside the others, with its variance."""
+    found = Conditioned.on(K + np.diag(noise), targets)
+    return found, found.leave_one_out()
+
+
+def _doubted(left_out: tuple[Array, Array], noise: float, weights: Array) -> Array | None:
     """Weights that are less for targets far from all that the others tell; None where there is none.
 
     A normal distribution has no place for a wrong measurement, which would pull at all predictions around it.
     """
-    residuals, variances = found.leave_one_out()
+    residuals, variances = left_out
     scores = (np.abs(residuals) / np.sqrt(variances)).reshape(len(weights), -1).max(axis=1)  # of several targets
     sizes = (residuals**2).reshape(len(weights), -1).max(axis=1)
     far = scores > _FAR
