@@ -22,7 +22,7 @@ __all__ = ["Learning", "Process", "learn_process"]
 
 Array = NDArray[np.float64]
 
-_TRIED = (("matern32",), ("matern12",), ("gaussian",))  # by "auto"
+_TRIED = (("matern32",), ("matern12",), ("gaussian",), ("matern32", "linear"))  # by "auto"
 _TRIED_ON = 400  # graphs
 _TRYING_STEPS = 20
 _CLEARLY = 1.03  # times the error of the first one: what another must stay below

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.learning.inputs import check_has_labels
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.labels import LABEL_CHOICES, Labels
+from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.threads import threads
 from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.checks import check_count, is_auto
 from gvoys.walks.combined import exact_lengths
 from gvoys.walks.layers import usual_labels
 from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH
+from gvoys.walks.structure import STRUCTURES, structural_labels, usual_structure
 
 __all__ = ["LabelsAndAttributes", "Profiler", "usual_bandwidth"]
 
@@ -27,7 +28,7 @@ _DENSE = 3.0  # mean degree from which backtracking walks are counted
 _ATTRIBUTE_LENGTH = 1  # longer walks add nothing where attributes tell nodes apart
 _BANDWIDTH = 0.5  # of the root of the number of attributes, all of variance one
 _FEW = 2  # times the components of a sketch: label sequences of one length that are counted rather than sketched
-_CHOICES = (*(name for name in LABEL_CHOICES if name), "degree")
+_CHOICES = (*(name for name in LABEL_CHOICES if name), *STRUCTURES)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Profiler:
     ) -> Profiler:
         """Choose what "auto" leaves open in `walk`, and keep the scales of the attributes."""
         labels = _choose_labels(batch, labels)
-        node, edge = (True, False) if labels == "degree" else LABEL_CHOICES[labels]
+        node, edge = LABEL_CHOICES["node" if labels in STRUCTURES else labels]
         centre, deviation, bandwidth = _scales(batch, walk.attribute_bandwidth)
         chosen = replace(
             walk,
@@ -118,8 +119,8 @@ class Profiler:
         return self.sketch if max(lengths) < 0 else Combined(self.sketch.n_components, self.sketch.seed, exact=lengths)
 
     def _labelled(self, batch: GraphBatch) -> GraphBatch:
-        if self.labels == "degree":
-            return replace(batch, node_labels=Labels.from_values(np.diff(batch.indptr)))
+        if self.labels in STRUCTURES:
+            return replace(batch, node_labels=structural_labels(batch, self.labels))
         check_has_labels(batch, *LABEL_CHOICES[self.labels])
         return batch
 
@@ -139,7 +140,7 @@ class Profiler:
 
 def _choose_labels(batch: GraphBatch, labels: Any) -> str:
     if is_auto(labels):
-        return usual_labels(batch) or "degree"
+        return usual_labels(batch) or usual_structure(batch)
     if not isinstance(labels, str) or labels not in _CHOICES:
         raise ParameterError(f'labels must be "auto" or one of {", ".join(map(repr, _CHOICES))}, not {labels!r}')
     return labels
