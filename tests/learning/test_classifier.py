@@ -118,7 +118,7 @@ def test_the_default_is_left_only_for_something_better():
     perfect = np.outer(2 * y - 1, 2 * y - 1) + 0.1 * noise()
 
     def chosen(kernels, seed):
-        return choose(grams_of(kernels), Targets(y), (1.0, 10.0), Training(1.0, None, 5, seed), 1)[0]
+        return choose(grams_of(kernels), [Targets(y)], (1.0, 10.0), Training(1.0, None, 5, seed), 1)[0]
 
     kept = [chosen([noise(), noise(), noise()], seed) for seed in range(20)]
     # kernels of pure noise, the hardest case: the best of three would be the default one time in three
@@ -142,10 +142,10 @@ def test_one_graph_of_a_class_is_enough_to_fit(y):
 
 def test_many_graphs_are_chosen_by_a_sample():
     y = np.arange(10_000) % 3
-    some = subsample(y, 0)
+    some = subsample([Targets(y)], 0)
     assert len(some) == 1500
     assert np.bincount(y[some]).tolist() == [500] * 3
-    assert len(subsample(y[:2000], 0)) == 2000
+    assert len(subsample([Targets(y[:2000])], 0)) == 2000
 
 
 # -- no leaks
@@ -221,7 +221,7 @@ def test_graphs_without_labels_are_told_apart_by_degrees():
     graphs = [nx.star_graph(n) for n in range(4, 24)] + [nx.cycle_graph(n) for n in range(5, 25)]
     y = np.repeat([0, 1], 20)
     model = quick().fit(graphs[::2], y[::2])
-    assert model.profiler_.labels == "degree"
+    assert model.profiler_.labels == "core"
     assert model.score(graphs[1::2], y[1::2]) == 1.0
 
 
@@ -255,7 +255,7 @@ def test_attributes_are_tried_past_a_gram_matrix_too():
     assert streamed.profiler_.centre is None
 
 
-@pytest.mark.parametrize("labels", ["edge", "both", "node", "degree"])
+@pytest.mark.parametrize("labels", ["edge", "both", "node", "degree", "core"])
 def test_labels_as_asked_for(labels):
     model = quick(labels=labels).fit(BATCH, Y)
     assert model.profiler_.labels == labels

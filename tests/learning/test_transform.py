@@ -72,7 +72,7 @@ def test_the_kernel_of_a_linear_classifier():
         K,
         rtol=1e-6,
     )
-    np.testing.assert_allclose(model.engine_.vectors.decide(K), model.decision_function(NEW), rtol=1e-9)
+    np.testing.assert_allclose(model.engine_.machines[0].vectors.decide(K), model.decision_function(NEW), rtol=1e-9)
 
 
 def test_features_are_sketches_of_what_a_classifier_counts():

@@ -155,9 +155,9 @@ def test_machines_with_weights_are_those_of_repeated_graphs(class_weight):
     def decisions(rows, weights):
         some = Points(F[rows])
         targets = Targets(codes[rows], weights)
-        machine = KernelMachine.trained(kernel, some, some.pairs(), targets, how)
-        linear = LinearMachine.trained(nystroem, nystroem.embed(some), targets, how)
-        return np.array([machine.decide(new), linear.decide(new)])
+        machine = KernelMachine.trained(kernel, some, some.pairs(), [targets], how)
+        linear = LinearMachine.trained(nystroem, nystroem.embed(some), [targets], how)
+        return np.array([machine.decide(new)[0], linear.decide(new)[0]])
 
     found = decisions(np.arange(60), TIMES.astype(float))
     np.testing.assert_allclose(found, decisions(REPEATED, None), atol=5e-3)
@@ -170,8 +170,8 @@ def test_calibration_goes_by_weights():
     codes = np.arange(40) % 2
     kernel = BaseKernel("linear", 1.0)
     targets = Targets(codes, np.where(codes == 1, 3.0, 1.0))
-    machine = KernelMachine.trained(kernel, points, points.pairs(), targets, Training(1.0, None, 4, 0))
-    np.testing.assert_allclose(machine.probabilities(points)[:, 1], 0.75, atol=0.03)
+    machine = KernelMachine.trained(kernel, points, points.pairs(), [targets], Training(1.0, None, 4, 0))
+    np.testing.assert_allclose(machine.probabilities(points)[0][:, 1], 0.75, atol=0.03)
 
 
 def test_the_choice_goes_by_weights():
@@ -186,7 +186,7 @@ def test_the_choice_goes_by_weights():
     grams = {(0, "linear"): of(half), (0, "gaussian"): of(~half)}
     for kernel, heavy in (("linear", half), ("gaussian", ~half)):
         targets = Targets(y, np.where(heavy, 10.0, 0.1))
-        assert choose(grams, targets, (1.0,), Training(1.0, None, 5, 0), 1)[0].kernel == kernel
+        assert choose(grams, [targets], (1.0,), Training(1.0, None, 5, 0), 1)[0].kernel == kernel
 
 
 def test_pieces_have_weights():

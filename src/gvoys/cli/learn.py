@@ -49,6 +49,7 @@ def learn(
     from gvoys.cli.read import is_real, read_with_target
     from gvoys.errors import ParameterError
     from gvoys.estimators.learners import learn_series
+    from gvoys.evaluation.folds import check_folds
     from gvoys.threads import threads
 
     name, graphs = read_with_target(console, data, read_options(reading, molecules), target)
@@ -57,6 +58,7 @@ def learn(
     objective = objective or ("likelihood" if real else "svm")
     if real and objective != "likelihood":
         raise ParameterError(f"{name} has real targets, which only the objective 'likelihood' takes")
+    check_folds(graphs.y, not real, folds)
     walks: dict[str, Any] = {"max_length": max_length, "labels": no_labels(labels), "refine": refine}
     with threads(n_jobs):
         start = time.perf_counter()

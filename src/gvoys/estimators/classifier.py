@@ -22,7 +22,7 @@ from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachi
 from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, is_better, subsample
-from gvoys.estimators.learning.targets import Targets, check_weights, read_classes, warn_of_single_graphs
+from gvoys.estimators.learning.targets import Targets, check_weights, read_columns, warn_of_single_graphs
 from gvoys.estimators.progress import Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_array
@@ -71,9 +71,10 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         How walks are counted: exactly, label sequence by label sequence, or in a sketch of `n_components`. "auto"
         counts each iteration up to the length by which a sample of the graphs has few sequences, which in molecules is
         the longest, and sketches the rest.
-    labels : {"auto", "node", "edge", "both", "degree"}, default="auto"
+    labels : {"auto", "node", "edge", "both", "degree", "core"}, default="auto"
         Labels that are used; "auto" means node labels where there are any, with edge labels in molecules (where node
-        labels are tuples), else degrees.
+        labels are tuples). Nodes without labels are told apart by their degree and core number ("core"), in directed
+        graphs by their degree.
     backtrack : bool or "auto", default="auto"
         Whether walks may backtrack; "auto" excludes such walks where the mean degree is at most 3, as in molecules.
     attribute_bandwidth : float, "auto" or None, default="auto"
@@ -101,8 +102,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    classes_ : ndarray of shape (n_classes,), or list of them
+        The classes, or those of each column where y has several.
     chosen_ : Choice
         The `refine`, `kernel` and `C` that were used, with the scores of all that were tried.
     series_ : Coefficients
@@ -171,8 +172,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         ----------
         X : list of graphs or GraphBatch
             Anything that `as_batch` takes.
-        y : array-like of shape (n_graphs,)
-            The class of each graph.
+        y : array-like of shape (n_graphs,) or (n_graphs, n_outputs)
+            The class of each graph; or several columns of classes, such as labels that may go together, which share
+            the kernel that is chosen and its Gram matrix.
         sample_weight : array-like of shape (n_graphs,) or None, default=None
             Weight of each graph in training, choice and calibration: 2 multiplies its C by 2, as if it were there
             twice, and 0 leaves it out. The constants of the kernel count every graph once. None means that all are 1.
@@ -187,27 +189,36 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         InputWarning
             If a class has a single graph.
         """
-        batch, targets = self._read_training(X, y, sample_weight)
+        batch, columns = self._read_training(X, y, sample_weight)
         exact = len(batch) <= check_count(self.max_exact, "max_exact")
         self.__dict__.pop("contributions_", None)  # of an earlier fit
         self.similarity_floor_: float | None = None
         self._fit_profiler(batch)
         self._remember(batch)
-        warn_of_single_graphs(self.classes_, targets.codes, calibrated=exact)
+        for classes, targets in zip(self._classes(), columns, strict=True):
+            warn_of_single_graphs(classes, targets.codes, calibrated=exact)
         with progress_bars(self.verbose) as progress:
             train = self._train_kernel if exact else self._train_linear
-            self.engine_: Engine = train(batch, targets, progress)
+            self.engine_: Engine = train(batch, columns, progress)
         return self
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[GraphBatch, Targets]:
-        """Graphs that weigh something, and their classes."""
+    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[GraphBatch, list[Targets]]:
+        """Graphs that weigh something, and their classes, column by column."""
         batch = as_batch(X)
-        self.classes_, codes = read_classes(y, len(batch))
+        found, several = read_columns(y, len(batch))
+        classes = [each for each, _ in found]
+        self.classes_: Any = classes if several else classes[0]
+        codes = np.column_stack([each for _, each in found])
         batch, codes, weights = self._keep_weighty(batch, codes, check_weights(sample_weight, len(batch)))
-        lost = self.classes_[np.bincount(codes, minlength=len(self.classes_)) == 0].tolist()
-        if lost:
-            raise ParameterError(f"all graphs of class {lost[0]!r} have weight 0; leave them out, or let one count")
-        return batch, Targets(codes, weights)
+        for names, own in zip(classes, codes.T, strict=True):
+            lost = names[np.bincount(own, minlength=len(names)) == 0].tolist()
+            if lost:
+                raise ParameterError(f"all graphs of class {lost[0]!r} have weight 0; leave them out, or let one count")
+        return batch, [Targets(own.copy(), weights) for own in codes.T]
+
+    def _classes(self) -> list[NDArray[Any]]:
+        """The classes of each column."""
+        return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
 
     def _fit_profiler(self, batch: GraphBatch) -> None:
         grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
@@ -231,6 +242,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             return given
         if not isinstance(given, dict):
             raise ParameterError(f'class_weight must be a dictionary, "balanced" or None, not {given!r}')
+        if isinstance(self.classes_, list):
+            raise ParameterError('class_weight must be "balanced" or None where y has several columns of classes')
         names = self.classes_.tolist()
         for name, weight in given.items():
             if name not in names:
@@ -247,25 +260,25 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         _CHECKS[name](value)
         return (value,)
 
-    def _train_kernel(self, batch: GraphBatch, targets: Targets, progress: Progress) -> KernelMachine:
+    def _train_kernel(self, batch: GraphBatch, columns: list[Targets], progress: Progress) -> KernelMachine:
         """On the Gram matrix of all graphs."""
         with progress.running("profiles"):
             profiles = self.profiler_.profile(batch, self.n_jobs, self.device)
-        profiles = self._without_idle_attributes(profiles, targets, progress)
-        pairs, left_out = self._choose(profiles, targets, progress)
+        profiles = self._without_idle_attributes(profiles, columns, progress)
+        pairs, left_out = self._choose(profiles, columns, progress)
         fitted, pairs = self._fit_kernel(profiles, pairs)
-        self.contributions_ = block_alignments(profiles.labels, targets.codes)
+        self.contributions_ = np.mean([block_alignments(profiles.labels, each.codes) for each in columns], axis=0)
         self.similarity_floor_ = similarity_floor(pairs.inner)
         how = self._training(self.chosen_.C, progress)
-        return KernelMachine.trained(self.kernel_, fitted, pairs, targets, how, left_out)
+        return KernelMachine.trained(self.kernel_, fitted, pairs, columns, how, left_out)
 
     def _without_idle_attributes(
-        self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress
+        self, profiles: LabelsAndAttributes, columns: list[Targets], progress: Progress
     ) -> LabelsAndAttributes:
         """Leave attributes out unless they help, where that is "auto": by machines with the default kernel."""
         if profiles.attributes is None or not is_auto(self.attribute_bandwidth):
             return profiles
-        some, alone = subsample(targets.codes, self.seed_), profiles.without_attributes()
+        some, alone = subsample(columns, self.seed_), profiles.without_attributes()
         refine, name, C = max(self._grid("refine")), self._default_kernel(), _nearest_ten(self._grid("C"))
 
         def compare(each: LabelsAndAttributes) -> NDArray[np.float64]:
@@ -274,7 +287,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
         with threads(self.n_jobs):
             old, new = compare(alone), compare(profiles)
-        if is_better(old, new, targets.take(some), C, self._training(C, progress), self.n_jobs):
+        known = [targets.take(some) for targets in columns]
+        if is_better(old, new, known, C, self._training(C, progress), self.n_jobs):
             return profiles
         self.profiler_ = self.profiler_.without_attributes()
         return alone
@@ -284,10 +298,10 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         return DEFAULT if DEFAULT in kernels else kernels[0]
 
     def _choose(
-        self, profiles: LabelsAndAttributes, targets: Targets, progress: Progress
-    ) -> tuple[Pairs | None, NDArray[np.float64] | None]:
+        self, profiles: LabelsAndAttributes, columns: list[Targets], progress: Progress
+    ) -> tuple[Pairs | None, list[NDArray[np.float64] | None] | None]:
         """Choose by some of the graphs; if by all, keep their pairs, and decisions on each by machines without it."""
-        some = subsample(targets.codes, self.seed_)
+        some = subsample(columns, self.seed_)
         chosen_by = profiles if len(some) == len(profiles) else profiles.take(some)
         balances = {refine: Balance.fitted(profiles, refine + 1) for refine in self._grid("refine")}
         Cs, names = self._grid("C"), self._grid("kernel")
@@ -301,7 +315,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             made = dict(zip(order, pool.map(compare, order), strict=True))
         pairs = {refine: found for refine, (found, _) in made.items()}
         grams = {key: K for refine in balances for key, K in made[refine][1].items()}
-        self.chosen_, left_out = choose(grams, targets.take(some), Cs, self._training(Cs[0], progress), self.n_jobs)
+        known = [targets.take(some) for targets in columns]
+        self.chosen_, left_out = choose(grams, known, Cs, self._training(Cs[0], progress), self.n_jobs)
         return (pairs[self.chosen_.refine], left_out) if chosen_by is profiles else (None, None)
 
     def _fit_kernel(self, profiles: LabelsAndAttributes, pairs: Pairs | None) -> tuple[BalancedProfiles, Pairs]:
@@ -373,12 +388,13 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs, self.device)
         return LinearMachine.streaming(self._fit_landmarks(profiles), weights)
 
-    def _train_linear(self, batch: GraphBatch, targets: Targets, progress: Progress) -> LinearMachine:
+    def _train_linear(self, batch: GraphBatch, columns: list[Targets], progress: Progress) -> LinearMachine:
         """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
         some = self._some(batch, _SAMPLE)
         profiles = self.profiler_.profile(batch[some], self.n_jobs, self.device)
-        profiles = self._without_idle_attributes(profiles, targets.take(some), progress)
-        pairs, _ = self._choose(profiles, targets.take(some), progress)
+        known = [targets.take(some) for targets in columns]
+        profiles = self._without_idle_attributes(profiles, known, progress)
+        pairs, _ = self._choose(profiles, known, progress)
         nystroem = self._fit_landmarks(profiles, pairs)
         blocks = _blocks(len(batch))
         # all graphs at once: in single precision, which halves the memory
@@ -386,7 +402,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             nystroem.embed(self._balanced(batch[block])).astype(np.float32)
             for block in progress.track(blocks, "profiles", len(blocks))
         ]
-        return LinearMachine.trained(nystroem, np.concatenate(parts), targets, self._training(self.chosen_.C, progress))
+        return LinearMachine.trained(nystroem, np.concatenate(parts), columns, self._training(self.chosen_.C, progress))
 
     def _some(self, batch: GraphBatch, at_least: int) -> NDArray[np.int64]:
         order = np.random.default_rng(self.seed_).permutation(len(batch))
@@ -414,7 +430,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         check_is_fitted(self, "contributions_")
         plots.save_contributions(Path(path), self.contributions_)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Any:
         """Confidence in the classes.
 
         Parameters
@@ -425,11 +441,14 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         Returns
         -------
         ndarray of shape (n_graphs,) or (n_graphs, n_classes)
-            For the second of two classes, or for each of several.
+            For the second of two classes, or for each of several; a list of them where y had several columns.
         """
         check_is_fitted(self, "engine_")
-        shape = (0,) if len(self.classes_) == 2 else (0, len(self.classes_))
-        return self._by_blocks(X, self.engine_.decide, shape)
+        return self._one(self._decisions(X))
+
+    def _decisions(self, X: Any) -> list[NDArray[np.float64]]:
+        shapes = [(0,) if len(classes) == 2 else (0, len(classes)) for classes in self._classes()]
+        return self._by_blocks(X, self.engine_.decide, shapes)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each graph.
@@ -441,12 +460,34 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
         Returns
         -------
-        ndarray of shape (n_graphs,)
+        ndarray of shape (n_graphs,) or (n_graphs, n_outputs)
             The classes.
         """
-        return self._named(self.decision_function(X))
+        check_is_fitted(self, "engine_")
+        found = self._named(self._decisions(X))
+        return np.column_stack(found) if isinstance(self.classes_, list) else found[0]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the graphs whose class is predicted; of several columns, all of them.
+
+        Parameters
+        ----------
+        X : list of graphs or GraphBatch
+            Anything that `as_batch` takes.
+        y : array-like of shape (n_graphs,) or (n_graphs, n_outputs)
+            The classes.
+        sample_weight : array-like of shape (n_graphs,) or None, default=None
+            Weight of each graph.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
+        right = self.predict(X) == as_array(y)
+        return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=sample_weight))
+
+    def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes, calibrated by cross-validation inside `fit`.
 
         Parameters
@@ -457,10 +498,11 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         Returns
         -------
         ndarray of shape (n_graphs, n_classes)
-            One row per graph, which sums to one.
+            One row per graph, which sums to one; a list of them where y had several columns.
         """
         check_is_fitted(self, "engine_")
-        return self._by_blocks(X, self.engine_.probabilities, (0, len(self.classes_)))
+        shapes = [(0, len(classes)) for classes in self._classes()]
+        return self._one(self._by_blocks(X, self.engine_.probabilities, shapes))
 
     def predict_table(self, X: Any) -> dict[str, NDArray[Any]]:
         """All that is known of each graph, as columns of a table.
@@ -473,7 +515,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         Returns
         -------
         dict of str to ndarray of shape (n_graphs,)
-            "prediction"; "probability CLASS" of each class, where there are probabilities; "nearest", the number of the
+            "prediction"; "probability CLASS" of each class, where there are probabilities; of several columns
+            "prediction 0", "probability 0 CLASS" and so on; "nearest", the number of the
             fitted graph that is most like it, and "similarity", the cosine with it, where fitted graphs are kept;
             "unseen", the share of nodes whose label no fitted graph has; "unlike", whether some label is unseen or the
             similarity is below `similarity_floor_`: predictions for such graphs are extrapolations, and at most about
@@ -482,11 +525,15 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         check_is_fitted(self, "engine_")
         batch = self._read(X)
         found = [self.engine_.judge(self._balanced(batch[block])) for block in _blocks(max(len(batch), 1))]
-        decisions = np.concatenate([each.decisions for each in found])
-        table = {"prediction": self._named(decisions)}
-        if found[0].probabilities is not None:
-            known = np.concatenate([each.probabilities for each in found])
-            table |= {f"probability {name}": known[:, code] for code, name in enumerate(self.classes_.tolist())}
+        decisions = _joined([each.decisions for each in found])
+        table: dict[str, NDArray[Any]] = {}
+        for place, (classes, named) in enumerate(zip(self._classes(), self._named(decisions), strict=True)):
+            number = f" {place}" if isinstance(self.classes_, list) else ""
+            table[f"prediction{number}"] = named
+            if found[0].probabilities[place] is not None:
+                known = np.concatenate([each.probabilities[place] for each in found])
+                names = (f"probability{number} {name}" for name in classes.tolist())
+                table |= dict(zip(names, known.T, strict=True))
         if found[0].nearest is not None:
             table["nearest"] = self._numbered(np.concatenate([each.nearest for each in found]))
             table["similarity"] = np.concatenate([each.similarity for each in found])
@@ -520,14 +567,18 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     def _uses_node_labels(self) -> bool:
         return self.profiler_.labels in ("node", "both")
 
-    def _named(self, decisions: NDArray[np.float64]) -> NDArray[Any]:
-        codes = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(int)
-        return np.asarray(self.classes_[codes])
+    def _named(self, decisions: list[NDArray[np.float64]]) -> list[NDArray[Any]]:
+        """The class that each decision is for, column by column."""
+        codes = [each.argmax(axis=1) if each.ndim == 2 else (each > 0).astype(int) for each in decisions]
+        return [classes[own] for classes, own in zip(self._classes(), codes, strict=True)]
 
-    def _by_blocks(self, X: Any, decide: Any, empty: tuple[int, ...]) -> NDArray[np.float64]:
+    def _one(self, columns: list[NDArray[np.float64]]) -> Any:
+        return columns if isinstance(self.classes_, list) else columns[0]
+
+    def _by_blocks(self, X: Any, decide: Any, empty: list[Any]) -> list[NDArray[np.float64]]:
         batch = self._read(X)
         parts = [decide(self._balanced(batch[block])) for block in _blocks(len(batch))]
-        return np.concatenate(parts) if parts else np.empty(empty)
+        return _joined(parts) if parts else [np.empty(shape) for shape in empty]
 
 
 def _check_refine(value: Any) -> None:
@@ -554,6 +605,11 @@ def _check_C(value: Any) -> None:
 
 
 _CHECKS = {"refine": _check_refine, "kernel": _check_kernel, "C": _check_C}
+
+
+def _joined(parts: list[list[NDArray[np.float64]]]) -> list[NDArray[np.float64]]:
+    """Columns of several groups of graphs, one group after the other."""
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
 def _blocks(n: int) -> list[slice]:

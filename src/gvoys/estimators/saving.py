@@ -24,7 +24,7 @@ from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem
 from gvoys.estimators.learning.blocks import WalkBlocks
 from gvoys.estimators.learning.covariance import Term
 from gvoys.estimators.learning.decisions import Logistic, SupportVectors
-from gvoys.estimators.learning.engines import KernelMachine, LinearMachine
+from gvoys.estimators.learning.engines import Calibrated, KernelMachine, LinearMachine
 from gvoys.estimators.learning.kernel_sum import Induced, KernelSum
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
@@ -43,6 +43,7 @@ _PLAIN = (
     Balance,
     BalancedProfiles,
     BaseKernel,
+    Calibrated,
     Candidate,
     Choice,
     Combined,

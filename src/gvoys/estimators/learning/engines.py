@@ -1,7 +1,11 @@
-"""What decides on graphs: a support vector machine on the Gram matrix, or a linear model on Nyström features."""
+"""What decides on graphs: support vector machines on the Gram matrix, or linear models on Nyström features.
+
+An engine has one machine for each column of the targets; all of them look at a graph once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -17,26 +21,28 @@ from gvoys.estimators.learning.machines import train
 from gvoys.estimators.learning.targets import Targets
 from gvoys.estimators.progress import SILENT, Progress
 
-__all__ = ["Engine", "Judgement", "KernelMachine", "LinearMachine", "Training"]
+__all__ = ["Calibrated", "Engine", "Judgement", "KernelMachine", "LinearMachine", "Training"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Judgement:
     """All that an engine says of some graphs."""
 
-    decisions: NDArray[np.float64]  # as of `decide`
-    probabilities: NDArray[np.float64] | None  # (n_graphs, n_classes)
+    decisions: list[Array]  # as of `decide`
+    probabilities: list[Array | None]  # (n_graphs, n_classes)
     nearest: NDArray[np.int64] | None = None  # (n_graphs,), the fitted graph that each is most like
-    similarity: NDArray[np.float64] | None = None  # (n_graphs,), the cosine with it
+    similarity: Array | None = None  # (n_graphs,), the cosine with it
 
 
 class Engine(Protocol):
-    """Decisions on graphs."""
+    """Decisions on graphs, column by column of the targets."""
 
-    def decide(self, graphs: HasPairs) -> NDArray[np.float64]:
+    def decide(self, graphs: HasPairs) -> list[Array]:
         """Confidence for the second class, (n_graphs,), or for each of several, (n_graphs, n_classes)."""
 
-    def probabilities(self, graphs: HasPairs) -> NDArray[np.float64]:
+    def probabilities(self, graphs: HasPairs) -> list[Array]:
         """(n_graphs, n_classes)."""
 
     def judge(self, graphs: HasPairs) -> Judgement:
@@ -53,19 +59,37 @@ class Training:
     seed: int
     progress: Progress = SILENT
 
-    def machine(self, K: NDArray[np.float64], rows: NDArray[np.int64], targets: Targets) -> SupportVectors:
+    def machine(self, K: Array, rows: NDArray[np.int64], targets: Targets) -> SupportVectors:
         """A support vector machine on some graphs of a Gram matrix."""
         return train(K, rows, targets, (self.C,), self.class_weight)[0]
 
 
 @dataclass(frozen=True)
+class Calibrated:
+    """A support vector machine, and the probabilities that its decisions stand for."""
+
+    vectors: SupportVectors
+    calibration: Logistic | None  # None: a class has a single graph
+
+    @classmethod
+    def trained(cls, K: Array, targets: Targets, how: Training, left_out: Array | None = None) -> Calibrated:
+        """On a Gram matrix; `left_out` are decisions on each graph by a machine that had not seen it, where known."""
+        with how.progress.running("training"):
+            vectors = how.machine(K, np.arange(len(K)), targets)
+        return cls(vectors, _calibrated(K, targets, how, left_out))
+
+    def probabilities(self, decisions: Array) -> Array | None:
+        """(n_graphs, n_classes), calibrated on graphs that a machine had not seen."""
+        return None if self.calibration is None else self.calibration.probabilities(_as_rows(decisions))
+
+
+@dataclass(frozen=True)
 class KernelMachine:
-    """A support vector machine on kernel values between new and fitted graphs."""
+    """Support vector machines on kernel values between new and fitted graphs."""
 
     kernel: BaseKernel
     fitted: HasPairs
-    vectors: SupportVectors
-    calibration: Logistic | None  # None: a class has a single graph
+    machines: tuple[Calibrated, ...]
 
     @classmethod
     def trained(
@@ -73,46 +97,45 @@ class KernelMachine:
         kernel: BaseKernel,
         fitted: HasPairs,
         pairs: Pairs,
-        targets: Targets,
+        columns: Sequence[Targets],
         how: Training,
-        left_out: NDArray[np.float64] | None = None,
+        left_out: Sequence[Array | None] | None = None,
     ) -> KernelMachine:
         """On the Gram matrix of the fitted graphs, `pairs` with themselves.
 
-        `left_out` are decisions on each by a machine that had not seen it, where they are known.
+        `left_out` are decisions on each by machines that had not seen it, where they are known.
         """
-        K = kernel.gram(pairs)
-        with how.progress.running("training"):
-            vectors = how.machine(K, np.arange(len(K)), targets)
-        return cls(kernel, fitted, vectors, _calibrated(K, targets, how, left_out))
+        K, known = kernel.gram(pairs), left_out or [None] * len(columns)
+        machines = [Calibrated.trained(K, each, how, own) for each, own in zip(columns, known, strict=True)]
+        return cls(kernel, fitted, tuple(machines))
 
-    def decide(self, graphs: HasPairs) -> NDArray[np.float64]:
+    def decide(self, graphs: HasPairs) -> list[Array]:
         """By kernel values with the fitted graphs."""
-        return self.vectors.decide(self.kernel.gram(graphs.pairs(self.fitted)))
+        K = self.kernel.gram(graphs.pairs(self.fitted))
+        return [each.vectors.decide(K) for each in self.machines]
 
-    def probabilities(self, graphs: HasPairs) -> NDArray[np.float64]:
+    def probabilities(self, graphs: HasPairs) -> list[Array]:
         """Calibrated on graphs that a machine had not seen."""
-        if self.calibration is None:
+        if any(each.calibration is None for each in self.machines):
             raise ParameterError("a class has only one graph, so that probabilities cannot be calibrated; use predict")
-        return self.calibration.probabilities(_as_rows(self.decide(graphs)))
+        found = zip(self.machines, self.decide(graphs), strict=True)
+        return [np.asarray(each.probabilities(decisions)) for each, decisions in found]
 
     def judge(self, graphs: HasPairs) -> Judgement:
         """By one product with the fitted graphs."""
         pairs = graphs.pairs(self.fitted)
-        decisions = self.vectors.decide(self.kernel.gram(pairs))
-        calibration = self.calibration
-        known = None if calibration is None else calibration.probabilities(_as_rows(decisions))
+        K = self.kernel.gram(pairs)
+        decisions = [each.vectors.decide(K) for each in self.machines]
+        known = [each.probabilities(own) for each, own in zip(self.machines, decisions, strict=True)]
         return Judgement(decisions, known, *nearest_by(pairs.cosines()))
 
 
-def _as_rows(decisions: NDArray[np.float64]) -> NDArray[np.float64]:
+def _as_rows(decisions: Array) -> Array:
     """(n_graphs, 1) for two classes, (n_graphs, n_classes) for more."""
     return decisions[:, None] if decisions.ndim == 1 else decisions
 
 
-def _calibrated(
-    K: NDArray[np.float64], targets: Targets, how: Training, left_out: NDArray[np.float64] | None
-) -> Logistic | None:
+def _calibrated(K: Array, targets: Targets, how: Training, left_out: Array | None) -> Logistic | None:
     """Probabilities from decision values of graphs that the machine had not seen."""
     if np.bincount(targets.codes).min() < 2:
         return None
@@ -121,7 +144,7 @@ def _calibrated(
     return Logistic.of(model.fit(decisions, targets.codes, sample_weight=targets.weights))
 
 
-def _leave_out(K: NDArray[np.float64], targets: Targets, how: Training) -> NDArray[np.float64]:
+def _leave_out(K: Array, targets: Targets, how: Training) -> Array:
     """Decisions on each graph by a machine that has not seen it."""
     sizes = np.bincount(targets.codes)
     n_folds = max(min(how.n_folds, int(sizes.min())), 2)
@@ -137,45 +160,46 @@ class LinearMachine:
     """Logistic regression on Nyström features: no Gram matrix of all graphs, and graphs may come in pieces."""
 
     nystroem: Nystroem
-    model: Logistic | None  # None: it has learned from no graph yet
+    models: tuple[Logistic, ...]  # empty: it has learned from no graph yet
     learner: SGDClassifier | None = None  # what learns from more graphs; it is not kept in files
 
     @classmethod
     def streaming(cls, nystroem: Nystroem, class_weight: Any) -> LinearMachine:
         """One that `learned` teaches, piece by piece."""
         learner = SGDClassifier(loss="log_loss", alpha=1e-5, class_weight=class_weight, random_state=0)
-        return cls(nystroem, None, learner)
+        return cls(nystroem, (), learner)
 
     @classmethod
     def trained(
-        cls, nystroem: Nystroem, embedded: NDArray[np.float32], targets: Targets, how: Training
+        cls, nystroem: Nystroem, embedded: NDArray[np.float32], columns: Sequence[Targets], how: Training
     ) -> LinearMachine:
         """On the Nyström features of all graphs at once."""
-        class_weight, weights = targets.balanced(how.class_weight)
-        model = LogisticRegression(C=10.0 * how.C, max_iter=1000, class_weight=class_weight)
-        with how.progress.running("training"):
-            return cls(nystroem, Logistic.of(model.fit(embedded, targets.codes, sample_weight=weights)))
+        models = []
+        for targets in how.progress.track(columns, "training", len(columns)):
+            class_weight, weights = targets.balanced(how.class_weight)
+            model = LogisticRegression(C=10.0 * how.C, max_iter=1000, class_weight=class_weight)
+            models.append(Logistic.of(model.fit(embedded, targets.codes, sample_weight=weights)))
+        return cls(nystroem, tuple(models))
 
     def learned(self, graphs: HasPairs, targets: Targets, n_classes: int) -> LinearMachine:
         """The same after some more graphs."""
         assert self.learner is not None
         embedded, classes = self.nystroem.embed(graphs), np.arange(n_classes)
         self.learner.partial_fit(embedded, targets.codes, classes, sample_weight=targets.weights)
-        return replace(self, model=Logistic.of(self.learner, one_by_one=True))
+        return replace(self, models=(Logistic.of(self.learner, one_by_one=True),))
 
-    def decide(self, graphs: HasPairs) -> NDArray[np.float64]:
+    def decide(self, graphs: HasPairs) -> list[Array]:
         """Linear in the Nyström features."""
-        return self._model().decide(self.nystroem.embed(graphs))
+        embedded = self.nystroem.embed(graphs)
+        return [model.decide(embedded) for model in self.models]
 
-    def probabilities(self, graphs: HasPairs) -> NDArray[np.float64]:
-        """The model's own."""
-        return self._model().probabilities(self.nystroem.embed(graphs))
+    def probabilities(self, graphs: HasPairs) -> list[Array]:
+        """The models' own."""
+        embedded = self.nystroem.embed(graphs)
+        return [model.probabilities(embedded) for model in self.models]
 
     def judge(self, graphs: HasPairs) -> Judgement:
         """The fitted graphs are not kept."""
-        embedded, model = self.nystroem.embed(graphs), self._model()
-        return Judgement(model.decide(embedded), model.probabilities(embedded))
-
-    def _model(self) -> Logistic:
-        assert self.model is not None
-        return self.model
+        embedded = self.nystroem.embed(graphs)
+        decisions = [model.decide(embedded) for model in self.models]
+        return Judgement(decisions, [model.probabilities(embedded) for model in self.models])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, product
 from typing import Any
 
@@ -49,56 +50,66 @@ class Choice:
     scores: dict[Candidate, float]
 
 
-def subsample(y: NDArray[Any], seed: int) -> NDArray[np.int64]:
-    """Graphs to choose by: all, or a stratified sample of many."""
+def subsample(columns: Sequence[Targets], seed: int) -> NDArray[np.int64]:
+    """Graphs to choose by: all, or a sample of many, stratified where there is one column of classes."""
+    y = columns[0].codes
     if len(y) <= 2 * _ENOUGH:
         return np.arange(len(y))
+    if len(columns) > 1:
+        return np.sort(np.random.default_rng(seed).permutation(len(y))[:_ENOUGH])
     kept, _ = next(StratifiedShuffleSplit(1, train_size=_ENOUGH, random_state=seed).split(y, y))
     return np.sort(kept)
 
 
 def choose(
-    grams: dict[tuple[int, str], Array], targets: Targets, Cs: tuple[float, ...], how: Training, n_jobs: int | None
-) -> tuple[Choice, Array | None]:
+    grams: dict[tuple[int, str], Array],
+    columns: Sequence[Targets],
+    Cs: tuple[float, ...],
+    how: Training,
+    n_jobs: int | None,
+) -> tuple[Choice, list[Array | None]]:
     """The default (most iterations, Matérn 1/2, C nearest 10) unless another is better by over one standard error.
 
-    Only the best fifth of the candidates goes on after two folds. Also returned are the decisions on every graph by a
-    machine that had not seen it; None where nothing was to be chosen.
+    Only the best fifth of the candidates goes on after two folds. Several columns of classes share the choice. Also
+    returned are the decisions on every graph by a machine that had not seen it, column by column; None where nothing
+    was to be chosen.
     """
     candidates = [Candidate(refine, kernel, C) for refine, kernel in grams for C in Cs]
     default = min(candidates, key=lambda c: (c.kernel != DEFAULT, -c.refine, abs(np.log10(c.C) - 1)))
-    sizes = np.unique(targets.codes, return_counts=True)[1]
-    # nothing to choose, or folds that would be left with a single class
-    if len(candidates) == 1 or np.sort(sizes)[-2] < 2:
-        return Choice(**vars(default), score=float("nan"), scores={}), None
-    n_folds, splits = _splits(targets.codes, int(sizes.min()), how)
-    judge = _Judge(grams, targets, how, n_jobs)
-    decisions = judge.decide(candidates, splits[:_FIRST], "choosing")
-    scores = judge.score(decisions, splits[:_FIRST])
+    judges = [_Judge.of(grams, targets, how, n_jobs) for targets in columns]
+    able = [judge for judge in judges if judge.splits]
+    if len(candidates) == 1 or not able:
+        return Choice(**vars(default), score=float("nan"), scores={}), [None] * len(columns)
+    for judge in able:
+        judge.decide(candidates, _FIRST, "choosing")
+    scores = _scores(able, candidates)
     ahead = sorted(candidates, key=lambda c: -scores[c].mean())[: max(len(candidates) // _GO_ON, 1)]
     kept = [c for c in candidates if c in (default, *ahead)]
-    if len(splits) > _FIRST:
-        more = judge.decide(kept, splits[_FIRST:], "comparing")
-        decisions |= {c: decisions[c] + more[c] for c in kept}
-        scores |= judge.score({c: decisions[c] for c in kept}, splits)
+    for judge in able:
+        judge.decide(kept, None, "comparing")
+    scores |= _scores(able, kept)
     best = max(kept, key=lambda c: scores[c].mean())
-    if not _gains(scores[best] - scores[default], splits[0]):
+    if not _gains(scores[best] - scores[default], able[0].splits[0]):
         best = default
     means = {c: float(scores[c].mean()) for c in candidates}
     choice = Choice(**vars(best), score=means[best], scores=means)
-    return choice, _by_graph(decisions[best][:n_folds], splits[:n_folds], len(targets.codes))
+    return choice, [judge.left_out(best) for judge in judges]
 
 
-def is_better(old: Array, new: Array, targets: Targets, C: float, how: Training, n_jobs: int | None) -> bool:
+def is_better(old: Array, new: Array, columns: Sequence[Targets], C: float, how: Training, n_jobs: int | None) -> bool:
     """Whether machines on one Gram matrix are better than those on another, by over one standard error."""
-    sizes = np.unique(targets.codes, return_counts=True)[1]
-    if np.sort(sizes)[-2] < 2:
-        return False
-    _, splits = _splits(targets.codes, int(sizes.min()), how)
     candidates = [Candidate(place, DEFAULT, C) for place in range(2)]
-    judge = _Judge({(0, DEFAULT): old, (1, DEFAULT): new}, targets, how, n_jobs)
-    scores = judge.score(judge.decide(candidates, splits, "trying attributes"), splits)
-    return _gains(scores[candidates[1]] - scores[candidates[0]], splits[0])
+    grams = {(0, DEFAULT): old, (1, DEFAULT): new}
+    judges = [judge for judge in (_Judge.of(grams, each, how, n_jobs) for each in columns) if judge.splits]
+    for judge in judges:
+        judge.decide(candidates, None, "trying attributes")
+    scores = _scores(judges, candidates)
+    return bool(judges) and _gains(scores[candidates[1]] - scores[candidates[0]], judges[0].splits[0])
+
+
+def _scores(judges: list[_Judge], candidates: list[Candidate]) -> dict[Candidate, Array]:
+    """Of each candidate, split by split of one column after the other."""
+    return {c: np.array([score for judge in judges for score in judge.scores(c)]) for c in candidates}
 
 
 def _gains(differences: Array, split: Split) -> bool:
@@ -108,25 +119,35 @@ def _gains(differences: Array, split: Split) -> bool:
 
 @dataclass(frozen=True)
 class _Judge:
-    """Trains machines of candidates on some graphs, and tries them on the others."""
+    """Trains machines of candidates on some graphs, and tries them on the others, for one column of classes."""
 
     grams: dict[tuple[int, str], Array]
     targets: Targets
     how: Training
     n_jobs: int | None
+    n_folds: int
+    splits: list[Split]  # none where folds would be left with a single class
+    decisions: dict[Candidate, list[Array]] = field(default_factory=dict)  # on the graphs that each split leaves out
 
-    def decide(self, candidates: list[Candidate], splits: list[Split], step: str) -> dict[Candidate, list[Array]]:
-        """Decisions of each candidate on the graphs that every split leaves out."""
+    @classmethod
+    def of(cls, grams: dict[tuple[int, str], Array], targets: Targets, how: Training, n_jobs: int | None) -> _Judge:
+        """By the folds of the classes."""
+        sizes = np.unique(targets.codes, return_counts=True)[1]
+        possible = np.sort(sizes)[-2:][0] >= 2 and len(sizes) > 1
+        n_folds, splits = _splits(targets.codes, int(sizes.min()), how) if possible else (0, [])
+        return cls(grams, targets, how, n_jobs, n_folds, splits)
+
+    def decide(self, candidates: list[Candidate], count: int | None, step: str) -> None:
+        """Go on with these candidates up to so many splits, or to the last."""
+        done = len(self.decisions.get(candidates[0], ()))
         by_gram = [list(group) for _, group in groupby(candidates, lambda c: (c.refine, c.kernel))]
-        tasks = list(product(by_gram, splits))
+        tasks = list(product(by_gram, self.splits[done:count]))
         with threads(self.n_jobs), ThreadPoolExecutor(n_threads()) as pool:
             made = pool.map(lambda task: self._decide_once(*task), tasks)
             found = list(self.how.progress.track(made, step, len(tasks)))
-        out: dict[Candidate, list[Array]] = {candidate: [] for candidate in candidates}
         for (group, _), decisions in zip(tasks, found, strict=True):
             for candidate, each in zip(group, decisions, strict=True):
-                out[candidate].append(each)
-        return out
+                self.decisions.setdefault(candidate, []).append(each)
 
     def _decide_once(self, group: list[Candidate], split: Split) -> list[Array]:
         """By candidates that share a Gram matrix."""
@@ -134,18 +155,22 @@ class _Judge:
         machines = train(K, known, self.targets, [candidate.C for candidate in group], self.how.class_weight, ROUGH)
         return [machine.decide(K[test]) for machine in machines]
 
-    def score(self, decisions: dict[Candidate, list[Array]], splits: list[Split]) -> dict[Candidate, Array]:
-        """Share of the graphs that each candidate puts into their class, split by split."""
-        return {
-            candidate: np.array([self._score(*each) for each in zip(found, splits, strict=True)])
-            for candidate, found in decisions.items()
-        }
+    def scores(self, candidate: Candidate) -> list[float]:
+        """Share of the graphs that a candidate puts into their class, split by split as far as it went."""
+        return [self._score(*each) for each in zip(self.decisions[candidate], self.splits, strict=False)]
 
     def _score(self, decisions: Array, split: Split) -> float:
         unseen = self.targets.take(split[1])
         found = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(np.int64)
         classes = np.unique(self.targets.codes[split[0]])  # those that the machine has seen
         return float(np.average(classes[found] == unseen.codes, weights=unseen.weights))
+
+    def left_out(self, candidate: Candidate) -> Array | None:
+        """Decisions on every graph by a machine that had not seen it."""
+        if not self.splits:
+            return None
+        folds = slice(self.n_folds)
+        return _by_graph(self.decisions[candidate][folds], self.splits[folds], len(self.targets.codes))
 
 
 def _by_graph(decisions: list[Array], folds: list[Split], n_graphs: int) -> Array | None:

@@ -17,7 +17,7 @@ __all__ = [
     "Targets",
     "check_targets",
     "check_weights",
-    "read_classes",
+    "read_columns",
     "warn_of_constant",
     "warn_of_single_graphs",
     "weigh_extremes",
@@ -69,6 +69,21 @@ class Targets:
         return None, self.graph_weights(class_weight)
 
 
+def read_columns(y: Any, count: int) -> tuple[list[tuple[NDArray[Any], NDArray[np.int64]]], bool]:
+    """Classes and codes of every column of y, and whether there are several."""
+    targets = as_array(y)
+    if targets.ndim != 2 or len(targets) != count or targets.shape[1] < 2:
+        return [read_classes(targets[:, 0] if targets.shape == (count, 1) else targets, count)], False
+    return [_read_column(targets, place) for place in range(targets.shape[1])], True
+
+
+def _read_column(targets: NDArray[Any], place: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    try:
+        return read_classes(targets[:, place], len(targets))
+    except ParameterError as error:
+        raise ParameterError(f"column {place} of y: {error}") from None
+
+
 def read_classes(y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The classes, and the code of each graph's."""
     targets = as_array(y)
@@ -82,7 +97,7 @@ def read_classes(y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     except TypeError:
         kinds = sorted({type(name).__name__ for name in targets.tolist()})
         raise ParameterError(f"y mixes classes of types {', '.join(kinds)}; convert them to one") from None
-    check_classification_targets(targets)
+    check_classification_targets(np.asarray(targets.tolist()))  # which takes no objects, as a table may hold them
     if len(classes) < 2:
         raise ParameterError(f"all {count} graphs are of one class, {classes.tolist()}; two are needed")
     return classes, codes.astype(np.int64)

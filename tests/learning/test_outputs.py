@@ -1,0 +1,94 @@
+"""RandomWalkClassifier with several columns of classes."""
+
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.errors import ParameterError
+
+BATCH = gv.datasets.molecules(120, mean_nodes=12)
+SIZES = BATCH.graph_sizes
+Y = np.column_stack([np.median(SIZES) < SIZES, np.digitize(SIZES, np.quantile(SIZES, [0.3, 0.7]))]).astype(int)
+FIXED = {"max_length": 3, "refine": 1, "kernel": "matern12", "C": 10.0}
+KNOWN, NEW = slice(90), slice(90, None)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return gv.RandomWalkClassifier(**FIXED).fit(BATCH[KNOWN], Y[KNOWN])
+
+
+@pytest.mark.parametrize("how", [{}, {"max_exact": 50, "n_landmarks": 40}], ids=["gram", "landmarks"])
+def test_every_column_is_as_if_it_were_alone(how):
+    both = gv.RandomWalkClassifier(**FIXED, **how).fit(BATCH[KNOWN], Y[KNOWN])
+    for column in range(2):
+        alone = gv.RandomWalkClassifier(**FIXED, **how).fit(BATCH[KNOWN], Y[KNOWN, column])
+        np.testing.assert_array_equal(both.classes_[column], alone.classes_)
+        np.testing.assert_array_equal(both.decision_function(BATCH[NEW])[column], alone.decision_function(BATCH[NEW]))
+        np.testing.assert_array_equal(both.predict_proba(BATCH[NEW])[column], alone.predict_proba(BATCH[NEW]))
+        np.testing.assert_array_equal(both.predict(BATCH[NEW])[:, column], alone.predict(BATCH[NEW]))
+
+
+def test_the_score_is_of_graphs_whose_columns_are_all_right(model):
+    found = model.predict(BATCH[NEW])
+    assert found.shape == (30, 2)
+    assert model.score(BATCH[NEW], Y[NEW]) == (found == Y[NEW]).all(axis=1).mean() > 0.5
+
+
+def test_one_choice_for_all_columns():
+    """A column that is there twice chooses what it would choose alone, and noise beside it is in the score."""
+    noise, size = np.random.default_rng(0).integers(2, size=len(BATCH)), Y[:, 0]
+    alone, twice, noisy = (
+        gv.RandomWalkClassifier(2).fit(BATCH, y).chosen_
+        for y in (size, np.column_stack([size, size]), np.column_stack([size, noise]))
+    )
+    assert (alone.refine, alone.kernel, alone.C) == (twice.refine, twice.kernel, twice.C)
+    assert twice.score == pytest.approx(alone.score)
+    assert abs(noisy.score - (alone.score + 0.5) / 2) < 0.1
+
+
+def test_tables_and_files(model, tmp_path):
+    table = model.predict_table(BATCH[NEW])
+    assert [name for name in table if name.startswith("pr")] == [
+        "prediction 0",
+        "probability 0 0",
+        "probability 0 1",
+        "prediction 1",
+        "probability 1 0",
+        "probability 1 1",
+        "probability 1 2",
+    ]
+    np.testing.assert_array_equal(table["prediction 1"], model.predict(BATCH[NEW])[:, 1])
+    model.save(tmp_path / "m.gvoys")
+    loaded = gv.load_model(tmp_path / "m.gvoys")
+    np.testing.assert_array_equal(loaded.predict(BATCH[NEW]), model.predict(BATCH[NEW]))
+    assert [len(each) for each in loaded.classes_] == [2, 3]
+
+
+def test_one_column_in_two_dimensions_is_one_column():
+    model = gv.RandomWalkClassifier(**FIXED).fit(BATCH[KNOWN], Y[KNOWN, :1])
+    assert model.predict(BATCH[NEW]).shape == (30,)
+
+
+@pytest.mark.parametrize(
+    ("y", "how", "said"),
+    [
+        (np.column_stack([Y[:, 0], np.zeros(120)]), {}, "column 1 of y: all 120 graphs are of one class"),
+        (np.array([[1, "a"], [0, None]] * 60, object), {}, "column 1 of y: y has no class for graph 1"),
+        (Y, {"class_weight": {0: 2.0}}, 'class_weight must be "balanced" or None where y has several columns'),
+    ],
+)
+def test_what_cannot_be_fitted_says_which_column(y, how, said):
+    with pytest.raises(ParameterError, match=said):
+        gv.RandomWalkClassifier(**FIXED, **how).fit(BATCH, y)
+
+
+def test_permuted_classes_give_chance():
+    """No step of `fit` may look at the graphs that it is judged by: 200 of them, chance within 4 deviations."""
+    batch = gv.datasets.molecules(400, mean_nodes=12)
+    y = np.random.default_rng(5).permutation(np.arange(400) % 2)
+    scores = [
+        gv.RandomWalkClassifier(3).fit(batch[rows], y[rows]).score(batch[others], y[others])
+        for rows, others in ((slice(0, 200), slice(200, 400)), (slice(200, 400), slice(0, 200)))
+    ]
+    assert abs(np.mean(scores) - 0.5) < 4 * 0.5 / np.sqrt(400)
