@@ -10,7 +10,7 @@ from pairs import KINDS, random_graph
 
 import gvoys as gv
 from gvoys import reference
-from gvoys._kernels.cpu.sequences import number_keys
+from gvoys._kernels.cpu.keys import number_keys
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers, hash_label
 from gvoys.threads import threads

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from gvoys.defaults import REGRESSOR
 from gvoys.errors import ParameterError
@@ -26,14 +29,15 @@ from gvoys.estimators.learning.views import View, views_of
 from gvoys.estimators.progress import SILENT, Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
-from gvoys.threads import threads
+from gvoys.threads import n_threads, threads
 from gvoys.walks import Walk
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, check_flag, is_auto
 
 __all__ = ["SAMPLE", "RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
 
-_BLOCK = 4096  # graphs whose features are in the making at once
+_BLOCK = 2048  # graphs whose features are in the making at once, on each thread
+_FIRST = 4096  # graphs enough for the traces of blocks
 SAMPLE = 2000  # graphs that the kernel is learned on where there are too many
 TWO_SIDED = 1.959963984540054  # deviations within which 95 % of a normal distribution lie
 _AT_ONCE = 512  # graphs that are compared with all fitted ones at once
@@ -255,7 +259,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         self.similarity_floor_ = similarity_floor(np.tensordot(self.mu_[:-1], grams.grams[:-1], axes=1))
 
     def _fit_features(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
-        first = slice(_BLOCK)  # graphs enough for the traces
+        first = slice(_FIRST)
         n_components = check_count(self.n_components, "n_components")
         self._take_blocks(batch[first], n_components, None if weights is None else weights[first])
         self._fit_moments(moments_of(self, batch, targets, weights, progress), progress)
@@ -488,13 +492,20 @@ def moments_of(
     batch = as_batch(X)
     check_is_fitted(begun, "walks_")
     targets = check_targets(y, len(batch))
-    moments = FeatureMoments.empty(begun.walks_.columns)
-    starts = range(0, len(batch), _BLOCK)
-    for first in progress.track(starts, "profiles", len(starts)):
+    walks = begun.walks_.on_one_thread()
+
+    def moments(first: int) -> FeatureMoments:
+        """Of one block, by one thread: much of the work is between kernels, where more would wait for each other."""
         rows = slice(first, first + _BLOCK)
-        own = None if weights is None else weights[rows]
-        moments.add(begun.walks_.features(batch[rows]), targets[rows], own)
-    return moments
+        found = FeatureMoments.empty(walks.columns)
+        with threads(1):
+            found.add(walks.features(batch[rows]), targets[rows], None if weights is None else weights[rows])
+        return found
+
+    starts = range(0, len(batch), _BLOCK)
+    with threads(begun.n_jobs), threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads()) as pool:
+        parts = progress.track(pool.map(moments, starts), "profiles", len(starts))
+        return functools.reduce(FeatureMoments.merged, parts, FeatureMoments.empty(walks.columns))
 
 
 def finish(begun: RandomWalkRegressor, moments: FeatureMoments) -> RandomWalkRegressor:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.sequences import number_keys
+from gvoys._kernels.cpu.keys import Table, look_up, number_keys
 from gvoys._kernels.cpu.sparse import add_products, mirror, renumbered
 from gvoys.threads import n_threads
 from gvoys.walks.profiles import Profiles
@@ -89,6 +89,17 @@ class Counts:
         """Number of counts."""
         return len(self._listed[1]) if hasattr(self, "_listed") else self.matrix.nnz
 
+    @cached_property
+    def _table(self) -> Table:
+        return Table.of(self.keys)
+
+    def squares(self) -> NDArray[np.float64]:
+        """The sum of squared counts of every graph, (n_graphs,)."""
+        listed = hasattr(self, "_listed")
+        pointers, values = (self._listed[0], self._listed[2]) if listed else (self.matrix.indptr, self.matrix.data)
+        rows = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
+        return np.asarray(np.bincount(rows, values**2, minlength=len(pointers) - 1), np.float64)
+
     @classmethod
     def joined(cls, parts: list[Counts]) -> Counts:
         """The counts of several groups of graphs, one after the other."""
@@ -98,6 +109,13 @@ class Counts:
     def take(self, graphs: Any) -> Counts:
         """The counts of some graphs, all columns kept."""
         return Counts(self.keys, sp.csr_array(self.matrix[graphs]))
+
+    def like(self, other: Counts) -> sp.csr_array:
+        """The counts of the sequences that other graphs have, (n_graphs, n_keys), without numbers of all their own."""
+        if self is other or "_numbered" in vars(self):
+            return self.on(other.keys)
+        pointers, columns, values = look_up(*self._listed, other._table)
+        return sp.csr_array((values, columns, pointers), shape=(len(pointers) - 1, len(other.keys)))
 
     def on(self, keys: NDArray[np.uint64]) -> sp.csr_array:
         """The counts of other sequences, sorted: zero where one does not occur here.
@@ -171,10 +189,10 @@ class SparseProfiles(Profiles):
     def block(self, iteration: int, length: int) -> sp.csr_array:
         return self._block_like(iteration, length, self._powers(length), self)
 
-    def _number(self, other: SparseProfiles) -> None:
-        """Number the columns of all blocks of both, by several threads."""
+    def _number(self) -> None:
+        """Number the columns of all blocks, by several threads."""
         with ThreadPoolExecutor(n_threads()) as pool:
-            list(pool.map(lambda counts: counts.keys, chain(*self.blocks, *other.blocks)))
+            list(pool.map(lambda counts: counts.keys, chain(*self.blocks)))
 
     @property
     def _places(self) -> list[tuple[int, int]]:
@@ -188,8 +206,7 @@ class SparseProfiles(Profiles):
         self, iteration: int, length: int, factors: NDArray[np.float64], other: SparseProfiles
     ) -> sp.csr_array:
         """A block, each graph times a factor, whose columns are the sequences of other graphs."""
-        keys = other.blocks[iteration][length].keys
-        return _scaled(self.blocks[iteration][length].on(keys), factors)
+        return _scaled(self.blocks[iteration][length].like(other.blocks[iteration][length]), factors)
 
     def features(self, mu: Any) -> sp.csr_array:
         return self._keep("features", mu, lambda roots: self._matched(roots, self))
@@ -212,14 +229,14 @@ class SparseProfiles(Profiles):
         return self._matched(self.roots(mu), other)
 
     def _matched(self, roots: NDArray[np.float64], other: SparseProfiles) -> sp.csr_array:
-        self._number(other)
+        other._number()
         parts = [self._block_like(r, i, roots[:, i, r], other) for r, i in self._places]
         features = sp.csr_array(sp.hstack(parts, format="csr"))
         features.sort_indices()
         return features
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
-        self._number(right)
+        right._number()
         roots, theirs = self.roots(mu), right.roots(mu)
         K = summed_gram(
             [self._block_like(r, i, roots[:, i, r], right) for r, i in self._places],
@@ -228,7 +245,7 @@ class SparseProfiles(Profiles):
         return K, np.zeros(K.shape)
 
     def grams(self, other: SparseProfiles | None = None) -> NDArray[np.float64]:
-        self._number(self if other is None else other)
+        (self if other is None else other)._number()
         return super().grams(other)
 
     def _block_gram(self, place: tuple[int, int], other: SparseProfiles) -> NDArray[np.float64]:
@@ -239,13 +256,13 @@ class SparseProfiles(Profiles):
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.zeros(len(self))
         for r, i in self._places:
-            total += _squares(self._block_like(r, i, roots[:, i, r], self))
+            total += roots[:, i, r] ** 2 * self.blocks[r][i].squares()
         return total
 
     def _diagonals(self) -> NDArray[np.float64]:
         found = np.zeros((self.n_iterations, self.n_lengths, len(self)))
-        for place in self._places:
-            found[place] = _squares(self.block(*place))
+        for r, i in self._places:
+            found[r, i] = self._powers(i) ** 2 * self.blocks[r][i].squares()
         return found
 
 

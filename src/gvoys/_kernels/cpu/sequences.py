@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gvoys._jit import kernel
+from gvoys._kernels.cpu.keys import grown
 
-__all__ = ["Places", "count_sequences", "number_keys", "pick_length"]
+__all__ = ["Places", "count_sequences", "pick_length"]
 
 _SALT = np.uint64(0x243F6A8885A308D3)
 
@@ -84,7 +84,7 @@ def count_sequences(
                 keys, values, bounds = _stepped(places, begin, end, keys, values, bounds, total, most)
             own_keys, own_values = _spelled(places.start[begin:end], keys, values, bounds)
             after = n_out + len(own_keys)
-            out_keys, out_values = _grown(out_keys, n_out, after), _grown(out_values, n_out, after)
+            out_keys, out_values = grown(out_keys, n_out, after), grown(out_values, n_out, after)
             out_keys[n_out:after], out_values[n_out:after] = own_keys, own_values
             n_out = after
             pointers[(graph - first) * n_lengths + length + 1] = n_out
@@ -194,16 +194,6 @@ def _table_size(n_items: int) -> int:  # pragma: no cover
     return size
 
 
-@kernel()
-def _grown(array: Any, used: int, needed: int) -> Any:  # pragma: no cover
-    """The array, or a longer copy of its first `used` numbers."""
-    if needed <= len(array):
-        return array
-    longer = np.empty(max(needed, 2 * len(array)), array.dtype)
-    longer[:used] = array[:used]
-    return longer
-
-
 # -- what was counted
 
 
@@ -222,46 +212,3 @@ def pick_length(pointers: Any, keys: Any, values: Any, length: int, n_lengths: i
             own_keys[at], own_values[at] = keys[k], values[k]
             at += 1
     return counts, own_keys, own_values
-
-
-def number_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """The distinct keys, sorted, and the place of each key among them: np.unique without sorting all."""
-    found, places = _numbered(keys)
-    order = np.argsort(found)
-    rank = np.empty(len(found), np.int32)
-    rank[order] = np.arange(len(found), dtype=np.int32)
-    return found[order], rank[places]
-
-
-@kernel()
-def _numbered(keys: Any) -> Any:  # pragma: no cover
-    """The distinct keys as they come, and the number of each key."""
-    size, count = 1024, 0
-    slots, found = np.full(size, -1, np.int32), np.empty(size, np.uint64)
-    numbers = np.empty(len(keys), np.int32)
-    for k in range(len(keys)):
-        if 2 * count >= size:
-            size *= 4
-            found = _grown(found, count, size)
-            slots = _table_of(found[:count], size)
-        key, mask = keys[k], np.uint64(size - 1)
-        slot = key & mask
-        while slots[slot] >= 0 and found[slots[slot]] != key:
-            slot = (slot + np.uint64(1)) & mask
-        if slots[slot] < 0:
-            slots[slot], found[count] = count, key
-            count += 1
-        numbers[k] = slots[slot]
-    return found[:count], numbers
-
-
-@kernel()
-def _table_of(keys: Any, size: int) -> Any:  # pragma: no cover
-    """A table of distinct keys."""
-    slots, mask = np.full(size, -1, np.int32), np.uint64(size - 1)
-    for k in range(len(keys)):
-        slot = keys[k] & mask
-        while slots[slot] >= 0:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = k
-    return slots

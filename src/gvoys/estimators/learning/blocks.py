@@ -54,6 +54,10 @@ class WalkBlocks:
         means = diagonals.mean(axis=1) if weights is None else np.average(diagonals, axis=1, weights=weights)
         return replace(bare, traces=_positive(means)), made
 
+    def on_one_thread(self) -> WalkBlocks:
+        """The same, by the threads of the caller alone."""
+        return replace(self, n_jobs=None)
+
     @property
     def names(self) -> list[str]:
         """What each block is, as in "node walk3", "node round1 walk3" or "node walk3 cosine"."""

@@ -143,6 +143,10 @@ class Induced:
         """Those of the kernel."""
         return self.kernel.walks
 
+    def on_one_thread(self) -> Induced:
+        """The same, by the threads of the caller alone."""
+        return replace(self, kernel=replace(self.kernel, n_jobs=None))
+
     @property
     def columns(self) -> NDArray[np.int64]:
         """The block of each column: the kernel, and the constant."""

@@ -161,12 +161,12 @@ def _title(layer: str, walk: Walk) -> str:
 
 def _one_by_one(counts: Counts) -> Counts:
     """A count of three as three ones."""
-    matrix, keys = counts.matrix, counts.keys
-    times = np.rint(matrix.data).astype(np.int64)
+    pointers, keys, values = counts.listing
+    times = np.rint(values).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(times)])
     which = np.arange(ends[-1]) - np.repeat(ends[:-1], times)
-    own = combine_hashes(np.repeat(keys[matrix.indices], times), hash_integers(which))
-    return Counts.listed(ends[matrix.indptr], own, np.ones(len(own)))
+    own = combine_hashes(np.repeat(keys, times), hash_integers(which))
+    return Counts.listed(ends[pointers], own, np.ones(len(own)))
 
 
 def views_of(batch: GraphBatch, max_length: int, labels: Any, layers: Any, **options: Any) -> tuple[View, ...]:
