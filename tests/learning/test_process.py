@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import gvoys as gv
-from gvoys.errors import ParameterError
+from gvoys.errors import ConvergenceError, ParameterError
 from gvoys.estimators.learning.covariance import Covariance, Distances
+from gvoys.estimators.learning.gaussian import maximise_likelihood
 from gvoys.estimators.learning.kernel_sum import kinds_of
 from gvoys.estimators.learning.on_device import ArrayCovariance
 from gvoys.estimators.learning.views import Surroundings, Walks, views_of
@@ -325,3 +326,26 @@ def test_several_targets_are_not_for_all(how):
         gv.RandomWalkRegressor(**how).fit(BATCH, np.ones((60, 2)))
     with pytest.raises(ParameterError, match="one finite number"):
         gv.RandomWalkRegressor().fit(BATCH, np.full((60, 2), np.nan))
+
+
+def test_steps_beyond_what_can_be_factored_are_taken_back():
+    """A likelihood that cannot be computed everywhere: its maximum is found all the same."""
+
+    class Cliff:
+        noise_bounds = (-7.0, 3.0)
+        n_failed = 0
+
+        def evaluate(self, log_mu, log_noise):
+            if log_mu[0] > 1.0:
+                self.n_failed += 1
+                raise ConvergenceError("not positive definite")
+            distance = np.append(log_mu - 0.9, log_noise + 1.0)
+            return -50.0 * float(distance @ distance) - 1.0, -100.0 * distance
+
+    cliff = Cliff()
+    log_mu, log_noise, curve = maximise_likelihood(cliff, np.array([-3.0, 0.0]), 0.0, 100)
+    np.testing.assert_allclose(np.append(log_mu, log_noise), [0.9, 0.9, -1.0], atol=1e-3)
+    assert cliff.n_failed > 0
+    assert curve[-1] == pytest.approx(-1.0)
+    with pytest.raises(ConvergenceError):
+        maximise_likelihood(cliff, np.array([2.0, 0.0]), 0.0, 100)

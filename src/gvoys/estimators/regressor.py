@@ -40,6 +40,7 @@ _BLOCK = 2048  # graphs whose features are in the making at once, on each thread
 _FIRST = 4096  # graphs enough for the traces of blocks
 SAMPLE = 2000  # graphs that the kernel is learned on where there are too many
 TWO_SIDED = 1.959963984540054  # deviations within which 95 % of a normal distribution lie
+_COMPARED = 1000  # graphs that are enough to tell how similar the nearest others are
 _AT_ONCE = 512  # graphs that are compared with all fitted ones at once
 
 
@@ -267,7 +268,9 @@ class RandomWalkRegressor(RegressorMixin, Learner):
     def _fit_kernel(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
         process, fitted = self._learn_process(batch, targets, weights, progress)
         self.posterior_ = KernelPosterior(process.kernel, fitted, *process.found)
-        self.similarity_floor_ = similarity_floor(process.kernel.similarities(fitted))
+        some = np.arange(min(len(batch), _COMPARED)) * len(batch) // min(len(batch), _COMPARED)
+        shares = process.kernel.similarities([each.take(some) for each in fitted], fitted)
+        self.similarity_floor_ = similarity_floor(shares, some)
 
     def _learn_process(
         self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress

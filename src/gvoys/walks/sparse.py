@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import chain
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from gvoys._kernels.cpu.keys import Table, look_up, number_keys
 from gvoys._kernels.cpu.sparse import add_products, mirror, renumbered
-from gvoys.threads import n_threads
+from gvoys.threads import n_threads, threads
 from gvoys.walks.profiles import Profiles
 
 __all__ = ["Counts", "SparseProfiles", "summed_gram"]
@@ -244,9 +246,17 @@ class SparseProfiles(Profiles):
         )
         return K, np.zeros(K.shape)
 
-    def grams(self, other: SparseProfiles | None = None) -> NDArray[np.float64]:
-        (self if other is None else other)._number()
-        return super().grams(other)
+    def each_gram(self, other: Any = None) -> Iterator[tuple[tuple[int, int], NDArray[np.float64]]]:
+        """As of all profiles; each thread takes a block, since much of the work is between kernels."""
+        right = self if other is None else other
+        right._number()
+
+        def gram(place: tuple[int, int]) -> NDArray[np.float64]:
+            with threads(1):
+                return self._block_gram(place, right)
+
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads()) as pool:
+            yield from zip(self._places, pool.map(gram, self._places), strict=True)
 
     def _block_gram(self, place: tuple[int, int], other: SparseProfiles) -> NDArray[np.float64]:
         theirs = other.block(*place)

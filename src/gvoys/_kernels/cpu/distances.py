@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = ["KINDS", "add_terms", "add_values", "n_pairs_of", "pack_squares", "slopes_by_weight"]
+__all__ = ["KINDS", "add_terms", "add_values", "n_pairs_of", "pack_squares", "share", "slopes_by_weight"]
 
 KINDS = {"linear": 0, "matern12": 1, "matern32": 2, "gaussian": 3}
 
@@ -183,6 +183,15 @@ def _add_values(
             else:
                 root = _ROOT3 * sqrt(square)
                 out[i, j] += amplitude * (1.0 + root) * exp(-root)
+
+
+@kernel(parallel=True)
+def share(common: Any, left: Any, right: Any) -> None:  # pragma: no cover
+    """What two multisets share, over what either has, in place: common / (left + right - common); 0 if both are empty."""
+    for i in prange(len(left)):
+        for j in range(len(right)):
+            either = left[i] + right[j] - common[i, j]
+            common[i, j] = common[i, j] / either if either > 0 else 0.0
 
 
 def slopes_by_weight(

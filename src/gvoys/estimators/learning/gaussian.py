@@ -24,6 +24,7 @@ __all__ = ["BlockGrams", "FeatureMoments", "Likelihood", "maximise_likelihood"]
 # of log mu and log noise, for blocks of unit trace and targets of unit variance
 _MU_BOUNDS = (-16.0, 7.0)
 _NOISE_BOUNDS = (-14.0, 5.0)
+_TOO_FAR = 10.0  # times the largest likelihood seen, as a loss
 _ROUNDING = 1e-14  # of the mean square: what may be left of the variance of equal numbers
 _JITTERS = (0.0, 1e-13, 1e-11, 1e-9)  # of the mean diagonal: what float32 features may need to stay positive definite
 
@@ -186,7 +187,13 @@ def maximise_likelihood(
     latest: dict[bytes, float] = {}
 
     def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        value, gradient = likelihood.evaluate(parameters[:-1], float(parameters[-1]))
+        try:
+            value, gradient = likelihood.evaluate(parameters[:-1], float(parameters[-1]))
+        except ConvergenceError:
+            if not latest:
+                raise
+            # a step too far, where rounding is more than the noise: the search goes back from a bad value
+            return _TOO_FAR * max(map(abs, latest.values())), np.zeros(len(parameters))
         latest[parameters.tobytes()] = value
         return -value, -gradient
 

@@ -12,7 +12,7 @@ _SAME = 1e-6  # what rounding may take from the cosine of equal graphs
 _ROWS = 256  # graphs that are compared with all others at once
 
 
-def similarity_floor(inner: NDArray[np.float64]) -> float | None:
+def similarity_floor(inner: NDArray[np.float64], some: NDArray[np.int64] | None = None) -> float | None:
     """What the similarity of a new graph to the nearest fitted one falls below in at most about 1 % of cases.
 
     It is the 1st percentile, over the fitted graphs, of the largest cosine with another fitted graph. If a new graph
@@ -22,21 +22,26 @@ def similarity_floor(inner: NDArray[np.float64]) -> float | None:
     Parameters
     ----------
     inner : ndarray of shape (n_graphs, n_graphs)
-        Inner products of the fitted graphs.
+        Inner products of the fitted graphs; with `some`, cosines of those with all.
+    some : ndarray of int or None, default=None
+        Graphs that are compared with the others; None means all.
 
     Returns
     -------
     float or None
         The floor, or None where no two graphs differ.
     """
-    sizes = np.sqrt(inner.diagonal())
-    scales = np.where(sizes > 0, 1.0 / np.where(sizes > 0, sizes, 1.0), 0.0)
+    if some is None:
+        sizes, some = np.sqrt(inner.diagonal()), np.arange(len(inner))
+        scales = np.where(sizes > 0, 1.0 / np.where(sizes > 0, sizes, 1.0), 0.0)
+    else:
+        scales = np.ones(inner.shape[1])
     nearest = np.empty(len(inner))
     for first in range(0, len(inner), _ROWS):
         rows = slice(first, first + _ROWS)
-        cosines = inner[rows] * scales[rows, None] * scales
+        cosines = inner[rows] * scales[some[rows], None] * scales
         cosines[cosines > 1.0 - _SAME] = -np.inf  # copies
-        np.fill_diagonal(cosines[:, rows], -np.inf)
+        cosines[np.arange(len(cosines)), some[rows]] = -np.inf
         nearest[rows] = cosines.max(axis=1, initial=-np.inf)
     known = np.sort(nearest[nearest > -np.inf])
     return float(known[max(int(_SHARE * (len(known) + 1)) - 1, 0)]) if len(known) else None

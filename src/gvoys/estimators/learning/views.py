@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys._kernels.cpu.distances import share
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.blocks import KINDS_OF_LABELS, walks_of
 from gvoys.estimators.learning.inputs import check_has_labels
@@ -139,7 +140,9 @@ class Surroundings:
 
     def weighed(self, weights: Array, left: SparseProfiles, right: SparseProfiles) -> Array:
         """The one matrix times its weight."""
-        return weights[0] * self._shares(left, right)
+        shares = self._shares(left, right)
+        shares *= weights[0]
+        return shares
 
     def sizes(self, weights: Array, some: SparseProfiles) -> Array:
         """A graph shares all with itself; one without nodes shares nothing."""
@@ -149,9 +152,9 @@ class Surroundings:
         return some.diagonals().sum(axis=(0, 1))
 
     def _shares(self, left: SparseProfiles, right: SparseProfiles) -> Array:
-        shared = left.gram(np.ones(1), None if left is right else right)
-        either = self._numbers(left)[:, None] + self._numbers(right)[None, :] - shared
-        return np.asarray(shared / np.where(either > 0, either, 1.0))
+        shares = left.gram(np.ones(1), None if left is right else right)
+        share(shares, self._numbers(left), self._numbers(right))
+        return shares
 
 
 def _title(layer: str, walk: Walk) -> str:
