@@ -64,7 +64,7 @@ class Attributes(NamedTuple):
     """The random maps of node attributes: phases, then rotations of pairs of coordinates."""
 
     values: Any  # (n_nodes, n_attributes)
-    omega: Any  # (n_steps, width, n_attributes)
+    omega: Any  # (n_steps, n_attributes, width)
     mixing: Any  # (n_steps, n_levels, 2, width + 1): cosines and sines; last, the bit that pairs differ in
 
 

@@ -188,7 +188,8 @@ class SketchBlock(ABC):
         angles = angles.reshape(n_steps, _MIXING_LEVELS, width + 1)
         mixing = np.stack([np.cos(2 * np.pi * angles), np.sin(2 * np.pi * angles)], axis=2).astype(np.float32)
         mixing[..., 0, width] = np.floor(angles[..., width] * max(int(np.log2(width)), 1))  # which bit pairs differ in
-        return Attributes(values, omega.reshape(n_steps, width, -1), mixing)
+        omega = np.ascontiguousarray(omega.reshape(n_steps, width, -1).transpose(0, 2, 1))  # as kernels read it
+        return Attributes(values, omega, mixing)
 
     def _number(self, group: int) -> NDArray[np.int64]:
         return np.array([self.first_group + group])

@@ -16,7 +16,7 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
 from gvoys.estimators.learning.alignment import block_alignments
-from gvoys.estimators.learning.balance import Balance, BalancedProfiles
+from gvoys.estimators.learning.balance import Balance, BalancedProfiles, Products
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
 from gvoys.estimators.learning.likeness import similarity_floor
@@ -264,30 +264,54 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """On the Gram matrix of all graphs."""
         with progress.running("profiles"):
             profiles = self.profiler_.profile(batch, self.n_jobs, self.device)
-        profiles = self._without_idle_attributes(profiles, columns, progress)
-        pairs, left_out = self._choose(profiles, columns, progress)
+        profiles, pairs, left_out = self._choose(profiles, columns, progress)
         fitted, pairs = self._fit_kernel(profiles, pairs)
         self.contributions_ = np.mean([block_alignments(profiles.labels, each.codes) for each in columns], axis=0)
         self.similarity_floor_ = similarity_floor(pairs.inner)
         how = self._training(self.chosen_.C, progress)
         return KernelMachine.trained(self.kernel_, fitted, pairs, columns, how, left_out)
 
-    def _without_idle_attributes(
+    def _choose(
         self, profiles: LabelsAndAttributes, columns: list[Targets], progress: Progress
+    ) -> tuple[LabelsAndAttributes, Pairs | None, list[NDArray[np.float64] | None] | None]:
+        """Choose by some of the graphs; if by all, keep their pairs, and decisions on each by machines without it.
+
+        The profiles that come back lack attributes that do not help.
+        """
+        some = subsample(columns, self.seed_)
+        all_of_them = len(some) == len(profiles)
+        products = Products(profiles if all_of_them else profiles.take(some))
+        known = [targets.take(some) for targets in columns]
+        profiles = self._without_idle_attributes(profiles, products, known, progress)
+        balances = {refine: Balance.fitted(profiles, refine + 1) for refine in self._grid("refine")}
+        Cs, names = self._grid("C"), self._grid("kernel")
+
+        def compare(refine: int) -> tuple[Pairs, dict[tuple[int, str], NDArray[np.float64]]]:
+            found = products.pairs(balances[refine])
+            return found, {(refine, name): BaseKernel.fitted(name, found).gram(found) for name in names}
+
+        order = sorted(balances, reverse=True)  # what takes longest first
+        with threads(self.n_jobs), ThreadPoolExecutor(n_threads()) as pool:
+            made = dict(zip(order, pool.map(compare, order), strict=True))
+        pairs = {refine: found for refine, (found, _) in made.items()}
+        grams = {key: K for refine in balances for key, K in made[refine][1].items()}
+        self.chosen_, left_out = choose(grams, known, Cs, self._training(Cs[0], progress), self.n_jobs)
+        return (profiles, pairs[self.chosen_.refine], left_out) if all_of_them else (profiles, None, None)
+
+    def _without_idle_attributes(
+        self, profiles: LabelsAndAttributes, products: Products, known: list[Targets], progress: Progress
     ) -> LabelsAndAttributes:
         """Leave attributes out unless they help, where that is "auto": by machines with the default kernel."""
         if profiles.attributes is None or not is_auto(self.attribute_bandwidth):
             return profiles
-        some, alone = subsample(columns, self.seed_), profiles.without_attributes()
-        refine, name, C = max(self._grid("refine")), self._default_kernel(), _nearest_ten(self._grid("C"))
+        alone, name, C = profiles.without_attributes(), self._default_kernel(), _nearest_ten(self._grid("C"))
 
         def compare(each: LabelsAndAttributes) -> NDArray[np.float64]:
-            pairs = Balance.fitted(each, refine + 1).of(each.take(some)).pairs()
+            pairs = products.pairs(Balance.fitted(each, max(self._grid("refine")) + 1))
             return BaseKernel.fitted(name, pairs).gram(pairs)
 
         with threads(self.n_jobs):
             old, new = compare(alone), compare(profiles)
-        known = [targets.take(some) for targets in columns]
         if is_better(old, new, known, C, self._training(C, progress), self.n_jobs):
             return profiles
         self.profiler_ = self.profiler_.without_attributes()
@@ -296,28 +320,6 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     def _default_kernel(self) -> str:
         kernels = self._grid("kernel")
         return DEFAULT if DEFAULT in kernels else kernels[0]
-
-    def _choose(
-        self, profiles: LabelsAndAttributes, columns: list[Targets], progress: Progress
-    ) -> tuple[Pairs | None, list[NDArray[np.float64] | None] | None]:
-        """Choose by some of the graphs; if by all, keep their pairs, and decisions on each by machines without it."""
-        some = subsample(columns, self.seed_)
-        chosen_by = profiles if len(some) == len(profiles) else profiles.take(some)
-        balances = {refine: Balance.fitted(profiles, refine + 1) for refine in self._grid("refine")}
-        Cs, names = self._grid("C"), self._grid("kernel")
-
-        def compare(refine: int) -> tuple[Pairs, dict[tuple[int, str], NDArray[np.float64]]]:
-            found = balances[refine].of(chosen_by).pairs()
-            return found, {(refine, name): BaseKernel.fitted(name, found).gram(found) for name in names}
-
-        order = sorted(balances, reverse=True)  # what takes longest first
-        with threads(self.n_jobs), ThreadPoolExecutor(n_threads()) as pool:
-            made = dict(zip(order, pool.map(compare, order), strict=True))
-        pairs = {refine: found for refine, (found, _) in made.items()}
-        grams = {key: K for refine in balances for key, K in made[refine][1].items()}
-        known = [targets.take(some) for targets in columns]
-        self.chosen_, left_out = choose(grams, known, Cs, self._training(Cs[0], progress), self.n_jobs)
-        return (pairs[self.chosen_.refine], left_out) if chosen_by is profiles else (None, None)
 
     def _fit_kernel(self, profiles: LabelsAndAttributes, pairs: Pairs | None) -> tuple[BalancedProfiles, Pairs]:
         """Graphs in the form in which they are compared, their pairs, and the chosen base kernel with its unit."""
@@ -393,8 +395,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         some = self._some(batch, _SAMPLE)
         profiles = self.profiler_.profile(batch[some], self.n_jobs, self.device)
         known = [targets.take(some) for targets in columns]
-        profiles = self._without_idle_attributes(profiles, known, progress)
-        pairs, _ = self._choose(profiles, known, progress)
+        profiles, pairs, _ = self._choose(profiles, known, progress)
         nystroem = self._fit_landmarks(profiles, pairs)
         blocks = _blocks(len(batch))
         # all graphs at once: in single precision, which halves the memory

@@ -187,7 +187,7 @@ def _add_values(
 
 @kernel(parallel=True)
 def share(common: Any, left: Any, right: Any) -> None:  # pragma: no cover
-    """What two multisets share, over what either has, in place: common / (left + right - common); 0 if both are empty."""
+    """What two multisets share, over what either has: common / (left + right - common), in place; 0 of empty ones."""
     for i in prange(len(left)):
         for j in range(len(right)):
             either = left[i] + right[j] - common[i, j]

@@ -131,7 +131,7 @@ def _attend(vector: Any, j: Any, u: Any, attributes: Any) -> None:  # pragma: no
     width, mixing = np.int64(cuda.blockDim.x), attributes.mixing
     angle = 0.0
     for k in range(attributes.values.shape[1]):
-        angle += attributes.omega[j, k] * attributes.values[u, k]
+        angle += attributes.omega[k, j] * attributes.values[u, k]
     vector[j] *= np.complex64(complex(math.cos(angle), math.sin(angle)))
     cuda.syncthreads()
     for level in range(mixing.shape[0]):

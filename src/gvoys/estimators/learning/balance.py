@@ -12,7 +12,7 @@ from gvoys.estimators.learning.base_kernels import Pairs
 from gvoys.estimators.learning.profiler import LabelsAndAttributes
 from gvoys.walks import Profiles
 
-__all__ = ["Balance", "BalancedProfiles"]
+__all__ = ["Balance", "BalancedProfiles", "Products"]
 
 Array = NDArray[np.float64]
 
@@ -83,11 +83,7 @@ class BalancedProfiles:
             for (ours, mu), (theirs, _) in zip(self._parts, right._parts, strict=True)
         )
         squares = self._squares()
-        sides = (squares, squares if others is None else right._squares())
-        roots = [_roots(each) for each in sides]
-        inner /= roots[0][:, None]
-        inner /= roots[1]
-        return Pairs(inner, *(each / root**2 for each, root in zip(sides, roots, strict=True)))
+        return _half_normalised(inner, squares, squares if others is None else right._squares())
 
     def _squares(self) -> Array:
         """K(G, G) before half-normalisation."""
@@ -96,6 +92,42 @@ class BalancedProfiles:
     @property
     def _parts(self) -> list[tuple[Any, Array]]:
         return self.balance.parts(self.profiles)
+
+
+class Products:
+    """Some graphs beside themselves under several balances, which share what is the same for all.
+
+    Parameters
+    ----------
+    profiles : LabelsAndAttributes
+        The graphs.
+    """
+
+    def __init__(self, profiles: LabelsAndAttributes) -> None:
+        self._profiles = profiles
+        self._kept: dict[tuple[bool, int], tuple[Array, Array]] = {}  # by attributes or not, and iterations
+
+    def pairs(self, balance: Balance) -> Pairs:
+        """As of `BalancedProfiles`."""
+        parts = balance.parts(self._profiles.iterations(balance.n_iterations))
+        found = [self._of(place > 0, balance.n_iterations, *part) for place, part in enumerate(parts)]
+        squares = np.asarray(sum(own for _, own in found))
+        return _half_normalised(np.add(found[0][0], found[1][0] if len(found) > 1 else 0.0), squares, squares)
+
+    def _of(self, attributes: bool, n_iterations: int, part: Any, mu: Array) -> tuple[Array, Array]:
+        """Inner products and squared lengths; those by attributes have no iterations."""
+        key = (attributes, 0 if attributes else n_iterations)
+        if key not in self._kept:
+            self._kept[key] = part.gram(mu), part.diagonal(mu)
+        return self._kept[key]
+
+
+def _half_normalised(inner: Array, left: Array, right: Array) -> Pairs:
+    """K(G, H) / (K(G, G) K(H, H))^(1/4), in place, with the squared lengths of both sides."""
+    roots = _roots(left), _roots(right)
+    inner /= roots[0][:, None]
+    inner /= roots[1]
+    return Pairs(inner, left / roots[0] ** 2, right / roots[1] ** 2)
 
 
 def _roots(squares: Array) -> Array:

@@ -25,6 +25,8 @@ from gvoys._kernels.arguments import Ends, Graphs, Maps
 
 __all__ = ["sketch_group", "sketch_group_of_large"]
 
+_QUARTERS = 2.0 / np.pi  # turns of pi / 2 in an angle
+
 
 class _States(NamedTuple):
     """States of one graph before and after a step, and room for what comes to one node."""
@@ -49,15 +51,45 @@ def _turn(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no 
         out[j] = signs[j] * source[j - shift + width]
 
 
+@kernel(fastmath=True)
+def _turn_by(angles: Any, vector: Any) -> None:  # pragma: no cover
+    """Multiply by exp(i angle), to the last bits of float32: polynomials of the rest beside a multiple of pi / 2.
+
+    Calls of cos and sin would leave the vector registers.
+    """
+    one = np.float32(1.0)
+    for j in range(len(angles)):
+        quarter = np.floor(angles[j] * _QUARTERS + 0.5)
+        r = np.float32(angles[j] - quarter * (np.pi / 2))
+        s = r * r
+        sine = np.float32(1 / 362880)
+        sine = sine * s - np.float32(1 / 5040)
+        sine = sine * s + np.float32(1 / 120)
+        sine = sine * s - np.float32(1 / 6)
+        sine = r * (sine * s + one)
+        cosine = np.float32(1 / 40320)
+        cosine = cosine * s - np.float32(1 / 720)
+        cosine = cosine * s + np.float32(1 / 24)
+        cosine = cosine * s - np.float32(0.5)
+        cosine = cosine * s + one
+        turn = np.int64(quarter) & 3
+        odd = (turn & 1) == 1
+        real = -sine if odd else cosine
+        imaginary = cosine if odd else sine
+        sign = -one if turn >= 2 else one
+        vector[j] *= complex(sign * real, sign * imaginary)
+
+
 @kernel()
-def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any) -> None:  # pragma: no cover
-    """Multiply by exp(i omega_j . a), then rotate pairs of coordinates, in place."""
+def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any, angles: Any) -> None:  # pragma: no cover
+    """Multiply by exp(i omega_j . a), then rotate pairs of coordinates, in place; `angles` is room for them."""
     width = len(vector)
-    for j in range(width):
-        angle = 0.0
-        for k in range(len(attributes)):
-            angle += omega[j, k] * attributes[k]
-        vector[j] *= np.complex64(complex(np.cos(angle), np.sin(angle)))
+    angles[:] = 0.0
+    for k in range(len(attributes)):
+        value, row = attributes[k], omega[k]
+        for j in range(width):
+            angles[j] += value * row[j]
+    _turn_by(angles, vector)
     for level in range(len(mixing)):
         stride = 1 << np.int64(mixing[level, 0, width])
         for j in range(width):
@@ -138,6 +170,7 @@ def _step(
         edge_codes, edge_signs, edge_shifts = edges.codes, edges.signs[t], edges.shifts[t]
     if attributes is not None:
         values, omega, mixing = attributes.values, attributes.omega[t], attributes.mixing[t]
+        angles = np.empty(len(message))
     sums[:] = 0.0
     for u in range(begin_node, end_node):
         node, total = first + u, y[u]
@@ -166,7 +199,7 @@ def _step(
                     total += message
                 else:
                     if attributes is not None:
-                        _attend(message, values[node], omega, mixing)
+                        _attend(message, values[node], omega, mixing, angles)
                     _turn(message, shifts[label], signs[label], arriving[e - begin])
             if reverse is None:
                 message[:] = total
@@ -174,7 +207,7 @@ def _step(
                 _add_others(begin, end, base, indices, arriving, message, next_others, total)
         if t == 0 or reverse is None:
             if attributes is not None:
-                _attend(message, values[node], omega, mixing)
+                _attend(message, values[node], omega, mixing, angles)
             _turn(message, shifts[label], signs[label], total)
         for j in range(len(sums)):
             sums[j] += start[node] * total[j]
