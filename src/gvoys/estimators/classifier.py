@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
-from gvoys.threads import n_threads, threads
+from gvoys.threads import threads
 from gvoys.walks import Walk
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, is_auto
@@ -290,9 +289,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             found = products.pairs(balances[refine])
             return found, {(refine, name): BaseKernel.fitted(name, found).gram(found) for name in names}
 
-        order = sorted(balances, reverse=True)  # what takes longest first
-        with threads(self.n_jobs), ThreadPoolExecutor(n_threads()) as pool:
-            made = dict(zip(order, pool.map(compare, order), strict=True))
+        with threads(self.n_jobs):
+            made = {refine: compare(refine) for refine in balances}
         pairs = {refine: found for refine, (found, _) in made.items()}
         grams = {key: K for refine in balances for key, K in made[refine][1].items()}
         self.chosen_, left_out = choose(grams, known, Cs, self._training(Cs[0], progress), self.n_jobs)

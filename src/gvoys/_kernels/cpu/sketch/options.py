@@ -92,12 +92,18 @@ def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any, angles: Any) 
     _turn_by(angles, vector)
     for level in range(len(mixing)):
         stride = 1 << np.int64(mixing[level, 0, width])
-        for j in range(width):
-            other = j ^ stride
-            if j < other and other < width:
-                a, b = vector[j], vector[other]
-                vector[j] = mixing[level, 0, j] * a - mixing[level, 1, j] * b
-                vector[other] = mixing[level, 1, j] * a + mixing[level, 0, j] * b
+        for begin in range(0, width - stride, 2 * stride):
+            count = min(stride, width - stride - begin)
+            cosines, sines = mixing[level, 0, begin : begin + count], mixing[level, 1, begin : begin + count]
+            _rotate(vector[begin : begin + count], vector[begin + stride : begin + stride + count], cosines, sines)
+
+
+@kernel()
+def _rotate(left: Any, right: Any, cosines: Any, sines: Any) -> None:  # pragma: no cover
+    for j in range(len(left)):
+        a, b = left[j], right[j]
+        left[j] = cosines[j] * a - sines[j] * b
+        right[j] = sines[j] * a + cosines[j] * b
 
 
 @kernel()
