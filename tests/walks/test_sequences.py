@@ -1,20 +1,24 @@
 """Exact sequence counts against the definition, and their budget."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import chain
+from types import SimpleNamespace
 
 import numpy as np
 import oracles
 import pytest
+import scipy.sparse
 from pairs import KINDS, random_graph
 
 import gvoys as gv
 from gvoys import reference
 from gvoys._kernels.cpu.keys import number_keys
+from gvoys._kernels.cuda.sparse import summed_products
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers, hash_label
 from gvoys.threads import threads
-from gvoys.walks import Sequences, Walk, arrays, sparse
+from gvoys.walks import Sequences, Walk, arrays, products
 from gvoys.walks import sequences as module
 
 
@@ -127,8 +131,8 @@ def test_numbering(n_keys):
 
 @pytest.mark.parametrize("heavy", [0.0, 0.1, 2.0], ids=["all by BLAS", "both", "none by BLAS"])
 def test_gram_matrices_of_sparse_features(heavy, monkeypatch):
-    monkeypatch.setattr(sparse, "_DENSE", 0)
-    monkeypatch.setattr(sparse, "_HEAVY", heavy)
+    monkeypatch.setattr(products, "_DENSE", 0)
+    monkeypatch.setattr(products, "_HEAVY", heavy)
     batch = gv.datasets.molecules(70, mean_nodes=12)
     profiles = module.Sequences().profile(batch, Walk.on(batch, 3, refine=1))
     mu = np.array([1.0, 0.5, 0.25, 0.125])
@@ -141,6 +145,21 @@ def test_gram_matrices_of_sparse_features(heavy, monkeypatch):
     with threads(1):
         alone = profiles.take(np.arange(70)).gram(mu)
     np.testing.assert_array_equal(profiles.take(np.arange(70)).gram(mu), alone)
+
+
+def test_products_on_a_device_are_the_same(monkeypatch):
+    """The GPU's way, with NumPy in CuPy's place, and matrices so small that columns come in pieces."""
+    monkeypatch.setattr("gvoys._kernels.cuda.sparse._ROOM", 700)
+    on_device = partial(summed_products, xp=np, sparse=scipy.sparse)
+    monkeypatch.setattr(products, "backend", lambda device: SimpleNamespace(products=on_device))
+    batch = gv.datasets.molecules(70, mean_nodes=12)
+    profiles = module.Sequences().profile(batch, Walk.on(batch, 3, refine=1))
+    new, mu = profiles.take(np.arange(9)), np.array([1.0, 0.5, 0.25, 0.125])
+    expected = profiles.gram(mu), new.gram(mu, profiles), profiles.grams()
+    with products.products_on("cuda"):
+        found = profiles.gram(mu), new.gram(mu, profiles), profiles.grams()
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 def test_past_the_budget_the_sketch_is_named(monkeypatch):

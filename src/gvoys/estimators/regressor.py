@@ -33,6 +33,7 @@ from gvoys.threads import n_threads, threads
 from gvoys.walks import Walk
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, check_flag, is_auto
+from gvoys.walks.products import products_on
 
 __all__ = ["SAMPLE", "RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
 
@@ -269,7 +270,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         process, fitted = self._learn_process(batch, targets, weights, progress)
         self.posterior_ = KernelPosterior(process.kernel, fitted, *process.found)
         some = np.arange(min(len(batch), _COMPARED)) * len(batch) // min(len(batch), _COMPARED)
-        shares = process.kernel.similarities([each.take(some) for each in fitted], fitted)
+        with products_on(self.device):
+            shares = process.kernel.similarities([each.take(some) for each in fitted], fitted)
         self.similarity_floor_ = similarity_floor(shares, some)
 
     def _learn_process(
@@ -282,7 +284,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
             fitted = [view.profile(batch) for view in views]
         steps = check_count(self.max_iterations, "max_iterations") if check_flag(self.learn, "learn") else 0
         how = Learning(self._kinds(), steps, as_seed(self.random_state), progress, self.device)
-        with threads(self.n_jobs):
+        with threads(self.n_jobs), products_on(self.device):
             process = learn_process(views, fitted, targets, weights, how)
         process = replace(process, kernel=replace(process.kernel, n_jobs=self.n_jobs))
         self.kernel_ = " + ".join(process.kinds)

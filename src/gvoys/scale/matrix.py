@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys.walks.sparse import summed_gram
+from gvoys.walks.products import summed_gram
 
 __all__ = ["create_matrix", "open_matrix", "products"]
 

@@ -26,6 +26,7 @@ class Backend(NamedTuple):
     voyagers: Callable[..., NDArray[np.float64]]
     empty: Callable[..., NDArray[Any]]  # a new array on the host, in memory that the device copies to fastest
     keeps: Callable[[int], bool]  # whether profiles of so many bytes stay on the device
+    products: Any = None  # sums of products of sparse rows, where it has its own
 
 
 _CPU = Backend(compute_moments, CpuSketch, sample_one_side, sample_both_sides, np.empty, lambda n_bytes: False)
@@ -63,6 +64,7 @@ def backend(device: str) -> Backend:
         cuda.sample_both_sides,
         cuda.empty_on_host,
         cuda.has_room,
+        cuda.summed_products,
     )
 
 

@@ -8,6 +8,7 @@ from gvoys._kernels.cuda.device import all_finite, check_cuda, empty_on_device, 
 from gvoys._kernels.cuda.moments import compute_moments
 from gvoys._kernels.cuda.products import symmetric_product
 from gvoys._kernels.cuda.sketch import GpuSketch
+from gvoys._kernels.cuda.sparse import summed_products
 from gvoys._kernels.cuda.voyagers import sample_both_sides, sample_one_side
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "has_room",
     "sample_both_sides",
     "sample_one_side",
+    "summed_products",
     "symmetric_product",
     "to_host",
 ]

@@ -1,0 +1,101 @@
+"""Products of sparse features, of which one in a thousand or so columns is shared by any two graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gvoys._kernels.cpu.sparse import add_products, mirror, renumbered
+from gvoys.walks.backends import backend
+
+__all__ = ["device_of_products", "products_on", "summed_gram"]
+
+_DENSE = 200_000  # numbers in two dense matrices, which BLAS multiplies before a kernel has started
+_HEAVY = 0.1  # share of the graphs that have a column from which BLAS is faster
+_DEVICE: ContextVar[str] = ContextVar("device", default="cpu")
+
+
+@contextmanager
+def products_on(device: str) -> Iterator[None]:
+    """Multiply on a device inside a ``with`` block, whoever asks for products."""
+    token = _DEVICE.set(device)
+    try:
+        yield
+    finally:
+        _DEVICE.reset(token)
+
+
+def device_of_products() -> str:
+    """Where products are computed now."""
+    return _DEVICE.get()
+
+
+def summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = None) -> NDArray[np.float64]:
+    """The sum of left @ right.T over blocks; without `right`, of left @ left.T.
+
+    Columns that many graphs have are multiplied by BLAS, the others entry by entry, block by block in the cache.
+
+    Parameters
+    ----------
+    left : list of csr_array
+        Blocks of features of some graphs.
+    right : list of csr_array or None, default=None
+        The same of others; None means `left`.
+
+    Returns
+    -------
+    ndarray of shape (n_left, n_right)
+        The sum.
+    """
+    if device_of_products() != "cpu":
+        return backend(device_of_products()).products(left, right)
+    n_left, n_right = left[0].shape[0], (right or left)[0].shape[0]
+    if (n_left + n_right) * sum(block.shape[1] for block in left) <= _DENSE:
+        ours = sp.hstack(left, format="csr").toarray()
+        return np.asarray(ours @ (ours if right is None else sp.hstack(right, format="csr").toarray()).T)
+    out = np.zeros((n_left, n_right))
+    heavy = [_add_light(ours, theirs, out) for ours, theirs in zip(left, right or left, strict=True)]
+    ours, theirs = (np.concatenate(side, axis=1) for side in zip(*heavy, strict=True))
+    out += ours @ (ours if right is None else theirs).T
+    if right is None:
+        mirror(out)  # light columns were added below the diagonal alone
+    return out
+
+
+def _add_light(left: sp.csr_array, right: sp.csr_array, out: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Add the products of columns that few graphs have to `out`; the others, dense, are left to BLAS."""
+    same = left is right
+    counts = np.bincount(right.indices, minlength=right.shape[1])
+    heavy, single = counts > right.shape[0] * _HEAVY, (counts == 1) & same  # a sequence of one graph meets no other
+    light = ~heavy & ~single
+    rows = _with_columns(right, light)
+    add_products(*_parts(rows if same else _with_columns(left, light)), *_parts(rows.tocsc()), same, out)
+    if same:
+        out[np.diag_indices_from(out)] += _squares(_with_columns(right, single & ~heavy))
+    theirs = _with_columns(right, heavy).toarray()
+    return theirs if same else _with_columns(left, heavy).toarray(), theirs
+
+
+def _parts(matrix: Any) -> tuple[Any, Any, Any]:
+    """What kernels take; indices are unsigned, so that none is looked at for its sign."""
+    return matrix.indptr, matrix.indices.astype(np.int32, copy=False).view(np.uint32), matrix.data
+
+
+def _with_columns(matrix: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
+    """Some of the columns, numbered anew."""
+    numbers = np.full(len(kept), -1, np.int32)
+    numbers[kept] = np.arange(np.count_nonzero(kept), dtype=np.int32)
+    pointers, columns, values = renumbered(*_parts(matrix), numbers)
+    return sp.csr_array((values, columns, pointers), shape=(matrix.shape[0], int(kept.sum())))
+
+
+def _squares(matrix: sp.csr_array) -> NDArray[np.float64]:
+    """The squared norm of every row."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.asarray(np.bincount(rows, matrix.data**2, minlength=matrix.shape[0]), np.float64)
