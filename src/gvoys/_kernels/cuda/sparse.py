@@ -29,8 +29,10 @@ def summed_products(
     most = max(_ROOM // max(n_left, n_right, 1), 1)
     for ours, theirs in zip(left, right or left, strict=True):
         sides = [_there(each, xp, sparse) for each in ([ours] if right is None else [ours, theirs])]
-        for first in range(0, ours.shape[1], most):
-            dense = [each[:, first : first + most].toarray() for each in sides]
+        n_columns = ours.shape[1]
+        for first in range(0, n_columns, most):
+            parts = sides if n_columns <= most else [each[:, first : first + most] for each in sides]
+            dense = [each.toarray() for each in parts]
             total += dense[0] @ dense[-1].T
     return np.asarray(total.get() if hasattr(total, "get") else total)
 
