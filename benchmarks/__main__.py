@@ -25,6 +25,7 @@ from benchmarks import (
     loading,
     newcomer,
     options,
+    parts,
     scale,
     scaling,
     sequences,
@@ -48,7 +49,7 @@ SECTIONS = {
     "scale": scale.run,
 }
 # only where named: they take minutes, or gigabytes of disk
-LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run, "newcomer": newcomer.run}
+LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run, "newcomer": newcomer.run, "parts": parts.run}
 
 COMPARISONS = {
     "accuracy": accuracy.main,

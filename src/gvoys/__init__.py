@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gvoys.scale.features import read_features
     from gvoys.series import Coefficients, Exponential, Geometric
     from gvoys.walks.arrays import compute_gram, profiles
+    from gvoys.walks.returns import return_probabilities
 
 __version__ = "0.1.1"
 
@@ -50,6 +51,7 @@ __all__ = [
     "open_store",
     "profiles",
     "read_features",
+    "return_probabilities",
     "theory",
     "write_store",
 ]
@@ -65,6 +67,7 @@ _HOMES = {
     "scale.features": ("read_features",),
     "series": ("Coefficients", "Exponential", "Geometric"),
     "walks.arrays": ("compute_gram", "profiles"),
+    "walks.returns": ("return_probabilities",),
 }
 _PARTS = (
     "datasets",

@@ -49,12 +49,12 @@ def model(tmp_path_factory):
         gv.from_smiles(["C" * n + "O" * (n % 3) for n in range(1, 40)]),
         tmp_path_factory.mktemp("model") / "m",
     )
-    gv.RandomWalkRegressor(2, labels="both").fit(graphs, graphs.graph_sizes).save(file)
+    gv.RandomWalkRegressor(1, kernel="matern32", layers=("given",)).fit(graphs, graphs.graph_sizes).save(file)
     return file
 
 
 def predict(model, molecules, out, *more, log=os.devnull):
-    return gvoys("predict", model, molecules, "--rows-per-part", 20, "-o", out, *more, log=log)
+    return gvoys("predict", model, molecules, "--rows-per-part", 40, "-o", out, *more, log=log)
 
 
 # -- kill -9

@@ -146,7 +146,8 @@ def _plot(folder: Path, found: Evaluation, learned: list[Any]) -> dict[str, Path
         return {"confusion": first, "alignment of walk lengths with the classes": lengths}
     first = folder / "predictions.png"
     plots.save_scatter(first, truth, predicted)
-    plots.save_bars(lengths, list(learned[0]), np.mean([list(each.values()) for each in learned], axis=0))
+    names = list(dict.fromkeys(name for each in learned for name in each))  # models may have chosen other kernels
+    plots.save_bars(lengths, names, np.array([np.mean([each.get(name, 0.0) for each in learned]) for name in names]))
     return {"predicted against measured": first, "learned weight of walk lengths": lengths}
 
 
