@@ -54,7 +54,8 @@ def summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = Non
         The sum.
     """
     if device_of_products() != "cpu":
-        return backend(device_of_products()).products(left, right)
+        products = backend(device_of_products()).products
+        return np.asarray(products(left, right))
     n_left, n_right = left[0].shape[0], (right or left)[0].shape[0]
     if (n_left + n_right) * sum(block.shape[1] for block in left) <= _DENSE:
         ours = sp.hstack(left, format="csr").toarray()
