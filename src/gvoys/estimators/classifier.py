@@ -16,8 +16,9 @@ from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
 from gvoys.estimators.learning.alignment import block_alignments
 from gvoys.estimators.learning.balance import Balance, BalancedProfiles, Products
-from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem, Pairs
+from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
+from gvoys.estimators.learning.grid import GRID, is_positive, nearest_ten, values_of
 from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, is_better, subsample
@@ -34,12 +35,6 @@ from gvoys.walks.checks import check_count, is_auto
 
 __all__ = ["RandomWalkClassifier"]
 
-# what "auto" chooses from; larger grids hurt small datasets
-_GRID: dict[str, tuple[Any, ...]] = {
-    "refine": (0, 1, 3),
-    "kernel": ("linear", "matern12", "gaussian"),
-    "C": (1.0, 10.0, 100.0),
-}
 _BLOCK = 4096  # graphs whose profiles are in memory at once
 _SAMPLE = 3000  # graphs by which the kernel is chosen where there are too many for a Gram matrix
 
@@ -220,7 +215,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
 
     def _fit_profiler(self, batch: GraphBatch) -> None:
-        grids = {name: self._grid(name) for name in _GRID}  # before any work, so that a bad value costs none
+        grids = {name: self._grid(name) for name in GRID}  # before any work, so that a bad value costs none
         self._weights()
         self.seed_ = as_seed(self.random_state)
         check_device(self.device)
@@ -247,17 +242,13 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         for name, weight in given.items():
             if name not in names:
                 raise ParameterError(f"class_weight has {name!r}, which is none of the classes {names}")
-            if not _is_positive(weight):
+            if not is_positive(weight):
                 raise ParameterError(f"class_weight[{name!r}] must be a positive number, not {weight!r}")
         return {code: given.get(name, 1.0) for code, name in enumerate(names)}
 
     def _grid(self, name: str) -> tuple[Any, ...]:
         """What to choose a parameter from: its one value, or several for "auto"."""
-        value = getattr(self, name)
-        if is_auto(value):
-            return _GRID[name]
-        _CHECKS[name](value)
-        return (value,)
+        return values_of(name, getattr(self, name))
 
     def _train_kernel(self, batch: GraphBatch, columns: list[Targets], progress: Progress) -> KernelMachine:
         """On the Gram matrix of all graphs."""
@@ -302,7 +293,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """Leave attributes out unless they help, where that is "auto": by machines with the default kernel."""
         if profiles.attributes is None or not is_auto(self.attribute_bandwidth):
             return profiles
-        alone, name, C = profiles.without_attributes(), self._default_kernel(), _nearest_ten(self._grid("C"))
+        alone, name, C = profiles.without_attributes(), self._default_kernel(), nearest_ten(self._grid("C"))
 
         def compare(each: LabelsAndAttributes) -> NDArray[np.float64]:
             pairs = products.pairs(Balance.fitted(each, max(self._grid("refine")) + 1))
@@ -578,32 +569,6 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         batch = self._read(X)
         parts = [decide(self._balanced(batch[block])) for block in _blocks(len(batch))]
         return _joined(parts) if parts else [np.empty(shape) for shape in empty]
-
-
-def _check_refine(value: Any) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-        raise ParameterError(f'refine must be "auto" or an integer of at least 0, not {value!r}')
-
-
-def _check_kernel(value: Any) -> None:
-    if not isinstance(value, str) or value not in KERNELS:
-        raise ParameterError(f'kernel must be "auto" or one of {", ".join(map(repr, KERNELS))}, not {value!r}')
-
-
-def _nearest_ten(values: tuple[float, ...]) -> float:
-    return min(values, key=lambda C: abs(np.log10(C) - 1))
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(0 < value < np.inf)
-
-
-def _check_C(value: Any) -> None:
-    if not _is_positive(value):
-        raise ParameterError(f'C must be "auto" or a positive number, not {value!r}')
-
-
-_CHECKS = {"refine": _check_refine, "kernel": _check_kernel, "C": _check_C}
 
 
 def _joined(parts: list[list[NDArray[np.float64]]]) -> list[NDArray[np.float64]]:
