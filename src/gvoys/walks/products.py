@@ -54,8 +54,7 @@ def summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = Non
         The sum.
     """
     if device_of_products() != "cpu":
-        products = backend(device_of_products()).products
-        return np.asarray(products(left, right))
+        return _summed_elsewhere(left, right)
     n_left, n_right = left[0].shape[0], (right or left)[0].shape[0]
     if (n_left + n_right) * sum(block.shape[1] for block in left) <= _DENSE:
         ours = sp.hstack(left, format="csr").toarray()
@@ -66,6 +65,19 @@ def summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = Non
     out += ours @ (ours if right is None else theirs).T
     if right is None:
         mirror(out)  # light columns were added below the diagonal alone
+    return out
+
+
+def _summed_elsewhere(left: list[sp.csr_array], right: list[sp.csr_array] | None) -> NDArray[np.float64]:
+    """On the device; a sequence of one graph meets no other, and adds to the diagonal alone."""
+    products = backend(device_of_products()).products
+    if right is not None:
+        return np.asarray(products(left, right))
+    single = [np.bincount(block.indices, minlength=block.shape[1]) == 1 for block in left]
+    shared = [_with_columns(block, ~each) for block, each in zip(left, single, strict=True)]
+    out = np.array(products(shared, None))
+    for block, each in zip(left, single, strict=True):
+        out[np.diag_indices_from(out)] += _squares(_with_columns(block, each))
     return out
 
 
