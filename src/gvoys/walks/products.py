@@ -75,7 +75,7 @@ def _summed_elsewhere(left: list[sp.csr_array], right: list[sp.csr_array] | None
         return np.asarray(products(left, right))
     single = [np.bincount(block.indices, minlength=block.shape[1]) == 1 for block in left]
     shared = [_with_columns(block, ~each) for block, each in zip(left, single, strict=True)]
-    out = np.array(products(shared, None))
+    out = np.asarray(products(shared, None))
     for block, each in zip(left, single, strict=True):
         out[np.diag_indices_from(out)] += _squares(_with_columns(block, each))
     return out
