@@ -81,6 +81,7 @@ def features_by_every_kernel(patch):
             yield gv.profiles(labelled, "sketch", 4, n_components, labels="both", backtrack=False)
     patch.setattr("gvoys.walks.products._DENSE", 0)  # no matrix is small enough for BLAS alone
     yield gv.RandomWalkKernel(gv.Geometric(0.05), max_length=3, method="sequences").fit_transform(labelled)
+    yield gv.return_probabilities(labelled, 5)
     size = labelled.graph_sizes.astype(float)
     yield gv.RandomWalkRegressor(1, layers=("given", "fine")).fit(labelled, size).predict(labelled)
     yield gv.RandomWalkClassifier(1, labels="core").fit(labelled, size > np.median(size)).decision_function(labelled)

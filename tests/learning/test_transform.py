@@ -7,6 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import gvoys as gv
+from gvoys.estimators.learning.hashed import hash_blocks
 
 BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
 NEW = gv.datasets.molecules(25, mean_nodes=14, random_state=6)
@@ -108,11 +109,13 @@ def kernel_of(model, graphs):
 def test_hashed_counts_are_unbiased(name, width, n_seeds):
     """|z| < 5 for every pair and the diagonal, and the spread is within what the docstring says."""
     model, graphs = MODELS[name]().set_params(n_components=width), NEW[:12]
-    K = kernel_of(model, graphs)
-    drawn = []
-    for seed in range(n_seeds):
-        model.posterior_ = replace(model.posterior_, walks=replace(model.walks_, seed=seed))
-        drawn.append(products(model.transform(graphs)))
+    K, profiles = kernel_of(model, graphs), model.walks_.profile(graphs)
+
+    def hashed(seed):
+        return hash_blocks(replace(model.walks_, seed=seed), profiles, model.mu_, width)
+
+    np.testing.assert_array_equal(model.transform(graphs), hashed(model.walks_.seed).astype(np.float32))
+    drawn = [products(hashed(seed)) for seed in range(n_seeds)]
     spread = np.std(drawn, axis=0, ddof=1)
     z = (np.mean(drawn, axis=0) - K) / (spread / np.sqrt(n_seeds))
     assert np.abs(z).max() < 5
