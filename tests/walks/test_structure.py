@@ -28,7 +28,7 @@ def test_loops_are_no_neighbours():
 
 
 def test_labels_tell_cycles_from_trees_that_degrees_do_not():
-    """A path between two triangles: every inner node has degree 2 or 3, and those between have core number 2 too."""
+    """Nodes of a hexagon and inner nodes of a path have degree two; their core numbers are 2 and 1."""
     ring, path = nx.cycle_graph(6), nx.path_graph(8)
     batch = gv.as_batch([ring, path])
     degrees, cores = (structural_labels(batch, name) for name in ("degree", "core"))
