@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gvoys._kernels.cpu.sparse import add_products, mirror, renumbered
 from gvoys.walks.backends import backend
 
-__all__ = ["device_of_products", "products_on", "summed_gram"]
+__all__ = ["device_of_products", "products_on", "row_squares", "summed_gram"]
 
 _DENSE = 200_000  # numbers in two dense matrices, which BLAS multiplies before a kernel has started
 _HEAVY = 0.1  # share of the graphs that have a column from which BLAS is faster
@@ -108,7 +108,12 @@ def _with_columns(matrix: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array
     return sp.csr_array((values, columns, pointers), shape=(matrix.shape[0], int(kept.sum())))
 
 
+def row_squares(pointers: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of squares of every sparse row, (n_rows,)."""
+    n_rows = len(pointers) - 1
+    rows = np.repeat(np.arange(n_rows), np.diff(pointers))
+    return np.asarray(np.bincount(rows, values**2, minlength=n_rows), np.float64)
+
+
 def _squares(matrix: sp.csr_array) -> NDArray[np.float64]:
-    """The squared norm of every row."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return np.asarray(np.bincount(rows, matrix.data**2, minlength=matrix.shape[0]), np.float64)
+    return row_squares(matrix.indptr, matrix.data)

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from gvoys._kernels.cpu.keys import Table, look_up, number_keys
 from gvoys.threads import n_threads, threads
-from gvoys.walks.products import device_of_products, summed_gram
+from gvoys.walks.products import device_of_products, row_squares, summed_gram
 from gvoys.walks.profiles import Profiles
 
 __all__ = ["Counts", "SparseProfiles"]
@@ -94,10 +94,9 @@ class Counts:
 
     def squares(self) -> NDArray[np.float64]:
         """The sum of squared counts of every graph, (n_graphs,)."""
-        listed = hasattr(self, "_listed")
-        pointers, values = (self._listed[0], self._listed[2]) if listed else (self.matrix.indptr, self.matrix.data)
-        rows = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
-        return np.asarray(np.bincount(rows, values**2, minlength=len(pointers) - 1), np.float64)
+        if hasattr(self, "_listed"):
+            return row_squares(self._listed[0], self._listed[2])
+        return row_squares(self.matrix.indptr, self.matrix.data)
 
     @classmethod
     def joined(cls, parts: list[Counts]) -> Counts:

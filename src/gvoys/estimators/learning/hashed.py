@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gvoys.estimators.learning.blocks import WalkBlocks
 from gvoys.walks import SparseProfiles
 from gvoys.walks.hashed import signed_columns
+from gvoys.walks.products import row_squares
 
 __all__ = ["hash_blocks"]
 
@@ -49,7 +50,7 @@ def hash_blocks(walks: WalkBlocks, profiles: list[SparseProfiles], mu: Array, wi
         factors = np.full(len(out), np.sqrt(mu[block] / walks.traces[block]))
         out[:, :-1] += _hashed(counts, factors, keys, (walks.seed, block), width)
     for block, (keys, counts) in enumerate(plain if walks.cosine else [], len(plain)):
-        norms = np.sqrt(_squares(counts))
+        norms = np.sqrt(row_squares(counts.indptr, counts.data))
         factors = np.sqrt(mu[block]) / np.where(norms > 0, norms, 1.0)
         out[:, :-1] += _hashed(counts, factors, keys, (walks.seed, block), width)
     out[:, -1] = np.sqrt(mu[-1])
@@ -58,10 +59,6 @@ def hash_blocks(walks: WalkBlocks, profiles: list[SparseProfiles], mu: Array, wi
 
 def _places(profiles: SparseProfiles) -> Any:
     return np.ndindex(profiles.n_iterations, profiles.n_lengths)
-
-
-def _squares(counts: sp.csr_array) -> Array:
-    return np.asarray(counts.multiply(counts).sum(axis=1), np.float64).ravel()
 
 
 def _hashed(
