@@ -14,6 +14,7 @@ from rich.console import Console
 from benchmarks import (
     accuracy,
     against,
+    brec,
     classifier,
     combined,
     conversion,
@@ -48,8 +49,15 @@ SECTIONS = {
     "classifier": classifier.run,
     "scale": scale.run,
 }
-# only where named: they take minutes, or gigabytes of disk
-LARGE = {"huge": huge.run, "loading": loading.run, "gpu": gpu.run, "newcomer": newcomer.run, "parts": parts.run}
+# only where named: they take minutes, gigabytes of disk, or data that do not come with a package
+LARGE = {
+    "huge": huge.run,
+    "loading": loading.run,
+    "gpu": gpu.run,
+    "newcomer": newcomer.run,
+    "parts": parts.run,
+    "brec": brec.run,
+}
 
 COMPARISONS = {
     "accuracy": accuracy.main,

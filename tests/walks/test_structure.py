@@ -5,8 +5,23 @@ import numpy as np
 import pytest
 
 import gvoys as gv
+from gvoys._kernels.cpu import closed
+from gvoys._kernels.cpu.closed import PRIMES
 from gvoys._kernels.cpu.cores import core_numbers
-from gvoys.walks.structure import structural_labels, usual_structure
+from gvoys.walks.structure import STRUCTURES, structural_labels, usual_structure
+
+LENGTH = 5
+GRAPHS = [
+    nx.cycle_graph(6),
+    nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)),
+    nx.path_graph(5),
+    nx.star_graph(4),
+    nx.petersen_graph(),
+    nx.circular_ladder_graph(5),  # of degree three, as the one before
+    nx.gnp_random_graph(9, 0.4, seed=1),
+    nx.empty_graph(2),
+    nx.Graph([(0, 0), (0, 1), (1, 2)]),
+]
 
 
 def cores_of(batch):
@@ -15,11 +30,225 @@ def cores_of(batch):
     return out
 
 
+# -- the definitions, in Python's integers
+
+
+def counts(A, length):
+    """Of walks between all pairs, (n, n), for every length from 1 on."""
+    power, found = A, []
+    for _ in range(length):
+        found.append(power)
+        power = power @ A
+    return np.array(found) if found else np.empty((0, *A.shape))
+
+
+def closed_of(A, length):
+    return [tuple(row) for row in np.einsum("kuu->uk", counts(A, length))]
+
+
+def rows_of(A, length):
+    walks = counts(A, length)
+    return [(tuple(walks[:, u, u]), tuple(sorted(map(tuple, walks[:, u].T)))) for u in range(len(A))]
+
+
+def ball_of(A, length, radius):
+    steps = np.array(nx.floyd_warshall_numpy(nx.from_numpy_array((A != 0).astype(float))))
+    found = []
+    for u in range(len(A)):
+        inside = np.flatnonzero(steps[u] <= radius)
+        within = closed_of(A[np.ix_(inside, inside)], length)
+        found.append(tuple(sorted((steps[u, v], each) for v, each in zip(inside, within, strict=True))))
+    return found
+
+
+def deleted_of(A, length):
+    """Deleting the node, and counting again."""
+    whole, found = closed_of(A, length), []
+    for u in range(len(A)):
+        others = np.delete(np.arange(len(A)), u)
+        again = closed_of(A[np.ix_(others, others)], length)
+        found.append((whole[u], tuple(sorted((whole[v], each) for v, each in zip(others, again, strict=True)))))
+    return found
+
+
+DEFINITIONS = {
+    "closed": closed_of,
+    "rows": rows_of,
+    "ball1": lambda A, length: ball_of(A, length, 1),
+    "ball2": lambda A, length: ball_of(A, length, 2),
+    "deleted": deleted_of,
+}
+
+
+def expected(graphs, name, length):
+    matrices = [nx.to_numpy_array(graph).astype(int).astype(object) for graph in graphs]
+    return [value for A in matrices for value in DEFINITIONS[name](A, length)]
+
+
+def tells_apart_as_much(fine, coarse):
+    """Whether what is equal under the first is equal under the second."""
+    return len(set(zip(fine, coarse, strict=True))) == len(set(fine))
+
+
+@pytest.mark.parametrize("name", ["closed", "rows", "ball1", "ball2"])
+def test_labels_are_equal_where_walks_are(name):
+    found = structural_labels(gv.as_batch(GRAPHS), name, LENGTH).codes.tolist()
+    wanted = expected(GRAPHS, name, LENGTH)
+    assert tells_apart_as_much(found, wanted)
+    assert tells_apart_as_much(wanted, found)
+
+
+def test_walks_between_nodes_tell_what_deleting_tells():
+    """Walks of one length between a node and another tell of closed walks up to twice that, and no more."""
+    found = structural_labels(gv.as_batch(GRAPHS), "deleted", LENGTH).codes.tolist()
+    assert tells_apart_as_much(found, expected(GRAPHS, "deleted", LENGTH))
+    assert tells_apart_as_much(expected(GRAPHS, "deleted", 2 * LENGTH), found)
+
+
+def test_what_is_said_of_other_nodes_counts():
+    batch, said = gv.as_batch(GRAPHS), np.arange(sum(map(len, GRAPHS)), dtype=np.uint64) % 3
+    out = np.zeros(batch.n_nodes, np.uint64)
+    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns())
+    closed.hash_pairs(np.array([0, 7, batch.n_nodes]), *graphs, LENGTH, said, out)
+    wanted = []
+    for first, graph in zip(batch.node_offsets, GRAPHS, strict=False):
+        walks, own = counts(nx.to_numpy_array(graph).astype(int), LENGTH), said[first : first + len(graph)]
+        to_each = [[(own[v], tuple(walks[:, u, v])) for v in range(len(graph))] for u in range(len(graph))]
+        wanted += [(each[u], tuple(sorted(each))) for u, each in enumerate(to_each)]
+    assert tells_apart_as_much(out.tolist(), wanted)
+    assert tells_apart_as_much(wanted, out.tolist())
+
+
+def test_counts_are_remainders():
+    graph = nx.gnp_random_graph(30, 0.5, seed=0)
+    batch, A = gv.as_batch([graph]), nx.to_numpy_array(graph).astype(int).astype(object)
+    x, y, exact = np.ones((30, 2), np.uint64), np.empty((30, 2), np.uint64), np.ones(30, object)
+    for _ in range(40):
+        closed._step(batch.indptr, batch.columns(), 0, x, y)
+        x, y, exact = y, x, A @ exact
+    assert exact.min() > 2**128
+    np.testing.assert_array_equal(x.astype(object), np.column_stack([exact % prime for prime in PRIMES]))
+
+
+def test_numbers_beyond_64_bits_count():
+    """Closed walks of a complete graph after 40 steps have over 200 bits; a missing edge shows."""
+    whole, without = nx.complete_graph(40), nx.complete_graph(40)
+    without.remove_edge(0, 1)
+    labels = structural_labels(gv.as_batch([whole, without]), "closed", 40).codes
+    assert len(np.unique(labels[:40])) == 1
+    assert len(np.unique(labels)) == 3
+
+
+def test_the_primes_are_primes():
+    for prime in PRIMES:
+        odd, halvings = prime - 1, 0
+        while odd % 2 == 0:
+            odd, halvings = odd // 2, halvings + 1
+        for base in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37):  # enough below 2^64
+            value = pow(base, odd, prime)
+            assert value == 1 or any(pow(value, 2**k, prime) == prime - 1 for k in range(halvings))
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_numbering_of_nodes_does_not_count(name):
+    rng = np.random.default_rng(0)
+    for graph in GRAPHS:
+        order = rng.permutation(len(graph)).tolist()
+        other = nx.relabel_nodes(graph, dict(enumerate(order)))
+        relabelled = nx.Graph()
+        relabelled.add_nodes_from(range(len(graph)))
+        relabelled.add_edges_from(other.edges)
+        labels = structural_labels(gv.as_batch([graph, relabelled]), name, LENGTH).hashed
+        first, second = np.split(labels, 2)
+        np.testing.assert_array_equal(first, second[order])
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_a_label_is_a_function_of_its_graph_alone(name):
+    batch = gv.datasets.molecules(30)
+    together = structural_labels(batch, name).hashed
+    apart = np.concatenate([structural_labels(batch[i], name).hashed for i in range(30)])
+    np.testing.assert_array_equal(together, apart)
+
+
+# -- in front of any method
+
+
+def separated(pair, **options):
+    """Whether features of two graphs differ."""
+    features = gv.RandomWalkFeatures(gv.Geometric(0.1), max_length=4, **options).fit_transform(pair)
+    return not np.allclose(features[0], features[1], rtol=1e-5)
+
+
+def test_refinement_does_not_see_what_closed_walks_see():
+    """A hexagon and two triangles."""
+    pair = GRAPHS[:2]
+    assert not separated(pair)
+    assert not separated(pair, refine=3)
+    assert separated(pair, structure="closed")
+
+
+def test_balls_tell_strongly_regular_graphs_apart():
+    """The Shrikhande graph and the rook's graph: 16 nodes, degree 6, and as many walks between nodes."""
+    shrikhande = nx.Graph()
+    for x in range(4):
+        for y in range(4):
+            for dx, dy in ((0, 1), (1, 0), (1, 1)):
+                shrikhande.add_edge(4 * x + y, 4 * ((x + dx) % 4) + (y + dy) % 4)
+    rook = nx.convert_node_labels_to_integers(nx.line_graph(nx.complete_bipartite_graph(4, 4)))
+    assert not separated([shrikhande, rook], structure=["closed", "rows", "deleted"], refine=2)
+    assert separated([shrikhande, rook], structure="ball1")
+
+
+@pytest.mark.parametrize("method", ["sequences", "combined", "sketch", "exact"])
+def test_structure_stands_in_front_of_every_method(method):
+    graphs = [nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)), nx.path_graph(4)]
+    by_hand = gv.as_batch(graphs)
+    labels = structural_labels(by_hand, "closed", 3)
+    labelled = gv.GraphBatch.from_arrays(
+        np.column_stack([by_hand.rows(), by_hand.columns()])[by_hand.rows() <= by_hand.columns()],
+        by_hand.graph_sizes,
+        node_labels=labels.codes,
+    )
+    options = {"max_length": 3, "method": method, "random_state": 1}
+    wanted = gv.RandomWalkKernel(gv.Geometric(0.1), **options).fit_transform(labelled)
+    found = gv.RandomWalkKernel(gv.Geometric(0.1), structure="closed", **options).fit_transform(graphs)
+    tolerance = 0.3 if method == "sketch" else 1e-12  # other hashes, other signs
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * wanted.max())
+
+
+def test_structure_goes_with_the_nodes_own_labels():
+    batch = gv.datasets.molecules(12)
+    kernel = {"max_length": 3, "method": "sequences"}
+    plain, structured, alone = (
+        gv.RandomWalkKernel(gv.Geometric(0.1), **kernel, **more).fit(batch)
+        for more in ({}, {"structure": "core"}, {"structure": "core", "labels": None})
+    )
+    n_columns = [each.profiles_.features(each.series_).shape[1] for each in (plain, structured, alone)]
+    assert n_columns[1] > n_columns[0]
+    assert n_columns[1] > n_columns[2]
+
+
+def test_new_graphs_are_labelled_as_fitted_ones():
+    batch = gv.datasets.molecules(12)
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.1), max_length=3, structure=("closed", "ball1"), method="sequences")
+    K = kernel.fit_transform(batch)
+    np.testing.assert_allclose(kernel.transform(batch[4:7]), K[4:7], rtol=1e-12)
+
+
+def test_unknown_structure_is_refused():
+    with pytest.raises(gv.errors.ParameterError, match=r"structure must be None or some of 'degree', .*'ball3'"):
+        gv.RandomWalkKernel(structure="ball3").fit(GRAPHS)
+
+
+# -- core numbers
+
+
 @pytest.mark.parametrize("p", [0.02, 0.1, 0.3, 0.9])
 def test_core_numbers_are_those_of_networkx(p):
     graphs = [nx.gnp_random_graph(n, p, seed=n) for n in (0, 1, 2, 17, 40, 60)]
-    expected = [value for graph in graphs for _, value in sorted(nx.core_number(graph).items())]
-    np.testing.assert_array_equal(cores_of(gv.as_batch(graphs)), expected)
+    expected_cores = [value for graph in graphs for _, value in sorted(nx.core_number(graph).items())]
+    np.testing.assert_array_equal(cores_of(gv.as_batch(graphs)), expected_cores)
 
 
 def test_loops_are_no_neighbours():
@@ -34,14 +263,6 @@ def test_labels_tell_cycles_from_trees_that_degrees_do_not():
     degrees, cores = (structural_labels(batch, name) for name in ("degree", "core"))
     assert degrees.hashed[0] == degrees.hashed[7]
     assert cores.hashed[0] != cores.hashed[7]
-
-
-def test_a_label_is_a_function_of_its_graph_alone():
-    batch = gv.datasets.molecules(30)
-    for name in ("degree", "core"):
-        together = structural_labels(batch, name).hashed
-        apart = np.concatenate([structural_labels(batch[i], name).hashed for i in range(30)])
-        np.testing.assert_array_equal(together, apart)
 
 
 def test_directed_graphs_have_degrees():

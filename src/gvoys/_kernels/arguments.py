@@ -19,6 +19,7 @@ __all__ = [
     "Graphs",
     "Labels",
     "Maps",
+    "PairedAttributes",
     "SignedLabels",
     "Tasks",
     "WalkedGraphs",
@@ -68,12 +69,22 @@ class Attributes(NamedTuple):
     mixing: Any  # (n_steps, n_levels, 2, width + 1): cosines and sines; last, the bit that pairs differ in
 
 
+class PairedAttributes(NamedTuple):
+    """The same, with rotations as weights of each coordinate and of its partner, (n_steps, n_levels, width)."""
+
+    values: Any
+    omega: Any
+    own: Any
+    other: Any
+    partners: Any  # places of the partners, their own for coordinates that have none
+
+
 class Maps(NamedTuple):
     """The random maps of a step."""
 
     nodes: Labels
     edges: Labels | None
-    attributes: Attributes | None
+    attributes: Attributes | PairedAttributes | None
 
 
 class WalkedGraphs(NamedTuple):

@@ -19,6 +19,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
+from gvoys.threads import threads
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_length, check_seed
 from gvoys.walks.growth import choose_truncation, walk_rate
@@ -74,7 +75,7 @@ class WalkEstimator(TakesSeries):
     """Base class of the estimators: fitting that every estimator begins with; subclasses list the parameters."""
 
     def _fit_walk(self, X: Any) -> GraphBatch:
-        """Read the graphs; keep series_ and walk_, whose length is resolved."""
+        """Read the graphs, with structural labels if wanted; keep series_ and walk_, whose length is resolved."""
         check_device(self.device)
         batch = as_batch(X)
         length = 0 if self.max_length is None else self.max_length
@@ -83,8 +84,14 @@ class WalkEstimator(TakesSeries):
         self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch)
         self.series_ = check_series(self.series, walk.n_iterations).resolved(max_degree(batch))
         self.max_length_, self.rate_ = self._choose_length(batch)
-        self.walk_ = replace(walk, max_length=self.max_length_)
+        self._given_walk = replace(walk, max_length=self.max_length_)
+        batch, self.walk_ = self._label(batch)
         return batch
+
+    def _label(self, batch: GraphBatch) -> tuple[GraphBatch, Walk]:
+        """The graphs with the labels that walks go by, and the walk by them."""
+        with threads(self.n_jobs):
+            return self._given_walk.labels_on(batch)
 
     def _choose_length(self, batch: GraphBatch) -> tuple[int, float | None]:
         """The longest walk, and for the infinite series the growth rate of the fitted graphs' walks."""
@@ -95,12 +102,12 @@ class WalkEstimator(TakesSeries):
     def _read(self, X: Any) -> GraphBatch:
         """Graphs to transform: labelled as the fitted ones were, and within reach of the fitted length."""
         check_is_fitted(self, "walk_")
-        batch = as_batch(X)
-        if missing_labels(batch, self.walk_.node_labels, self.walk_.edge_labels) == "node":
+        batch, walk = as_batch(X), self._given_walk
+        if missing_labels(batch, walk.node_labels, walk.edge_labels) == "node":
             raise UnsupportedError(
                 "the fitted graphs had node labels and these have none; pass labels=None to ignore them"
             )
-        check_has_labels(batch, self.walk_.node_labels, self.walk_.edge_labels)
+        check_has_labels(batch, walk.node_labels, walk.edge_labels)
         if self.refine and batch.n_entries and batch.directed != self.directed_:
             raise UnsupportedError(
                 "refined labels differ between directed and undirected graphs; fit on graphs like these"
@@ -110,7 +117,7 @@ class WalkEstimator(TakesSeries):
                 f"the fitted graphs had {self.n_attributes_} node attributes and these have {_n_attributes(batch)}; "
                 "fit on graphs like these"
             )
-        self.walk_.checked(batch)
+        walk.checked(batch)
         if self.rate_ is not None and not self._surely_reaches(batch):
             growth = self._growth(walk_rate(batch))
             self.series_.check_convergence(growth)
@@ -119,7 +126,7 @@ class WalkEstimator(TakesSeries):
                     f"the series was truncated at length {self.max_length_}, which is too short for these graphs; "
                     "fit on graphs like these"
                 )
-        return batch
+        return self._label(batch)[0]
 
     def _growth(self, rate: float) -> float:
         """How walks multiply in pairs of graphs of this rate: with each other, and with the fitted ones."""

@@ -8,6 +8,7 @@ from gvoys.walks.profiles import Profiles
 from gvoys.walks.sequences import Sequences
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.sparse import SparseProfiles
+from gvoys.walks.structure import structural_labels
 from gvoys.walks.voyagers import SampledWalks
 from gvoys.walks.walk import Walk
 
@@ -23,4 +24,5 @@ __all__ = [
     "Sketch",
     "SparseProfiles",
     "Walk",
+    "structural_labels",
 ]

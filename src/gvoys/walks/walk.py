@@ -13,6 +13,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import ENDS, compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.walks.checks import check_count, check_flag, check_length, is_auto
+from gvoys.walks.structure import check_structure, with_structure
 
 __all__ = ["Walk", "choose_labels"]
 
@@ -39,6 +40,8 @@ class Walk:
         Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
     stop : {"uniform", "ones"} or array-like, default="uniform"
         Weight of each node as the end of a walk, like `start`.
+    structure : str, sequence of str or None, default=None
+        Structural labels that stand in front of the nodes' own, as in `structural_labels`: by walks up to `max_length`.
     """
 
     max_length: int
@@ -49,6 +52,7 @@ class Walk:
     attribute_bandwidth: float | None = None
     start: Any = "uniform"
     stop: Any = "uniform"
+    structure: Any = None
 
     @classmethod
     def on(cls, batch: GraphBatch, max_length: int, labels: Any = "auto", **options: Any) -> Walk:
@@ -107,6 +111,7 @@ class Walk:
         check_length(self.max_length)
         check_count(self.refine, "refine", least=0)
         check_flag(self.backtrack, "backtrack")
+        check_structure(self.structure)
         bandwidth = self.attribute_bandwidth
         if bandwidth is not None and not (isinstance(bandwidth, (int, float, np.number)) and 0 < bandwidth < np.inf):
             raise ParameterError(f"attribute_bandwidth must be None or a positive number, not {bandwidth!r}")
@@ -118,6 +123,27 @@ class Walk:
             if not isinstance(end, str) or end not in ENDS:
                 compute_endpoint(batch, end, name)
         return self
+
+    def labels_on(self, batch: GraphBatch) -> tuple[GraphBatch, Walk]:
+        """Label nodes by structure, where that is wanted.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Returns
+        -------
+        batch : GraphBatch
+            The graphs with the labels that walks go by.
+        walk : Walk
+            The walk by these labels.
+        """
+        names = check_structure(self.structure)
+        if not names:
+            return batch, self
+        labelled = with_structure(batch, names, self.max_length, self.node_labels)
+        return labelled, replace(self, node_labels=True, structure=None)
 
     @property
     def labelled(self) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Graphs, Labels, Maps, Tasks
+from gvoys._kernels.arguments import Graphs, Labels, Maps, PairedAttributes, Tasks
 from gvoys._kernels.cpu.sketch.arcs import Arcs, number_rows
 from gvoys._kernels.cpu.sketch.hubs import Cuts, cut_graph
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
@@ -83,18 +83,34 @@ class CpuSketch(SketchBlock):
                 sketch_arcs_of_large(graph, cuts, *arguments)
 
     def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
-        kind, wide = (np.complex64, np.complex128) if self._mixed else (np.float32, np.float64)
         shape = (group, n_steps, width // 2 if self._mixed else width)
-        out = np.empty((len(self.batch), *shape[1:]), kind)
+        out = np.empty((len(self.batch), n_steps, 2 * shape[2] if self._mixed else width), np.float32)
         graphs = self._graphs(self._reverse())
         if graphs.weights is None:
             graphs = graphs._replace(weights=np.empty(0, np.float32))
-        maps = Maps(self._node_maps(*shape), self._edge_maps(*shape), self._attribute_maps(*shape))
-        rest = (self.ends, np.zeros(shape[2], wide), out)
+        maps = Maps(self._node_maps(*shape), self._edge_maps(*shape), self._with_partners(*shape))
+        rest = (self.ends, np.zeros(out.shape[2]), out)
         small, large = self._tasks()
         sketch_group(small, graphs, *maps, *rest)
         for graph, cuts in large:
             sketch_group_of_large(graph, cuts.blocks, graphs, maps, *rest)
-        parts: NDArray[np.float32] = out.view(np.float32)
+        if not self._mixed:
+            return out
         # real and imaginary parts are as many coordinates as there are components, of half as many frequencies
-        return parts * np.float32(np.sqrt(2.0)) if self._mixed else parts
+        pairs = out.reshape(len(out), n_steps, 2, -1).transpose(0, 1, 3, 2).reshape(out.shape)
+        return pairs * np.float32(np.sqrt(2.0))
+
+    def _with_partners(self, group: int, n_steps: int, width: int) -> PairedAttributes | None:
+        """The maps of attributes, whose rotations are weights of each coordinate and of its partner."""
+        maps = self._attribute_maps(group, n_steps, width)
+        if maps is None:
+            return None
+        strides = 1 << maps.mixing[:, :, 0, width:].astype(np.int64)
+        places = np.arange(width)
+        partners = places ^ strides
+        paired, first = partners < width, np.minimum(places, partners)
+        cosines, sines = (np.take_along_axis(maps.mixing[:, :, part], first, axis=2) for part in range(2))
+        own = np.where(paired, cosines, np.float32(1.0))
+        other = np.where(paired, np.where(places < partners, -sines, sines), np.float32(0.0))
+        partners = np.where(paired, partners, places).astype(np.uint32)
+        return PairedAttributes(maps.values, maps.omega, own, other, partners)

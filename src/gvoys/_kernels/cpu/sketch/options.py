@@ -11,6 +11,8 @@ A step takes the state h of the neighbours to the state of a node by linear maps
     attributes    coordinate j is multiplied by exp(i omega_j . a), then pairs of coordinates are rotated, which mixes
                   them: a diagonal map alone would leave the variance growing with the length
     node label    R shifts and signs the sum
+
+Complex states are two planes, real parts before imaginary ones, which fill vector registers as pairs would not.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from gvoys._kernels.arguments import Ends, Graphs, Maps
 
 __all__ = ["sketch_group", "sketch_group_of_large"]
 
-_QUARTERS = 2.0 / np.pi  # turns of pi / 2 in an angle
+_TURNS = 0.5 / np.pi  # in an angle of one
 
 
 class _States(NamedTuple):
@@ -43,24 +45,32 @@ class _States(NamedTuple):
 
 @kernel()
 def _turn(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no cover
-    """out = signs * source shifted by `shift`."""
-    width = len(source)
-    for j in range(shift, width):
-        out[j] = signs[j] * source[j - shift]
-    for j in range(shift):
-        out[j] = signs[j] * source[j - shift + width]
+    """out = signs * source shifted by `shift`, plane by plane."""
+    width = len(signs)
+    for plane in range(0, len(source), width):
+        left = plane + width - shift
+        _signed(source[plane:left], signs[shift:], out[plane + shift : plane + width])
+        _signed(source[left : plane + width], signs[:shift], out[plane : plane + shift])
+
+
+@kernel()
+def _signed(source: Any, signs: Any, out: Any) -> None:  # pragma: no cover
+    for j in range(len(source)):
+        out[j] = signs[j] * source[j]
 
 
 @kernel(fastmath=True)
-def _turn_by(angles: Any, vector: Any) -> None:  # pragma: no cover
+def _turn_by(angles: Any, real: Any, imaginary: Any) -> None:  # pragma: no cover
     """Multiply by exp(i angle), to the last bits of float32: polynomials of the rest beside a multiple of pi / 2.
 
     Calls of cos and sin would leave the vector registers.
     """
-    one = np.float32(1.0)
+    one, two = np.float32(1.0), np.float32(2.0)
     for j in range(len(angles)):
-        quarter = np.floor(angles[j] * _QUARTERS + 0.5)
-        r = np.float32(angles[j] - quarter * (np.pi / 2))
+        turns = angles[j] * _TURNS
+        turns -= np.floor(turns + 0.5)
+        quarter = np.float32(np.floor(4.0 * turns + 0.5))  # -2 … 2
+        r = np.float32((turns - 0.25 * quarter) * (2 * np.pi))
         s = r * r
         sine = np.float32(1 / 362880)
         sine = sine * s - np.float32(1 / 5040)
@@ -72,38 +82,37 @@ def _turn_by(angles: Any, vector: Any) -> None:  # pragma: no cover
         cosine = cosine * s + np.float32(1 / 24)
         cosine = cosine * s - np.float32(0.5)
         cosine = cosine * s + one
-        turn = np.int64(quarter) & 3
-        odd = (turn & 1) == 1
-        real = -sine if odd else cosine
-        imaginary = cosine if odd else sine
-        sign = -one if turn >= 2 else one
-        vector[j] *= complex(sign * real, sign * imaginary)
+        odd, half = abs(quarter) == one, abs(quarter) == two
+        x = -quarter * sine if odd else (-cosine if half else cosine)
+        y = quarter * cosine if odd else (-sine if half else sine)
+        a, b = real[j], imaginary[j]
+        real[j] = a * x - b * y
+        imaginary[j] = a * y + b * x
 
 
 @kernel()
-def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any, angles: Any) -> None:  # pragma: no cover
-    """Multiply by exp(i omega_j . a), then rotate pairs of coordinates, in place; `angles` is room for them."""
-    width = len(vector)
+def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any, angles: Any, room: Any) -> None:  # pragma: no cover
+    """Multiply by exp(i omega_j . a), then mix coordinates, in place."""
+    width = len(angles)
+    real, imaginary = vector[:width], vector[width:]
     angles[:] = 0.0
     for k in range(len(attributes)):
         value, row = attributes[k], omega[k]
         for j in range(width):
             angles[j] += value * row[j]
-    _turn_by(angles, vector)
-    for level in range(len(mixing)):
-        stride = 1 << np.int64(mixing[level, 0, width])
-        for begin in range(0, width - stride, 2 * stride):
-            count = min(stride, width - stride - begin)
-            cosines, sines = mixing[level, 0, begin : begin + count], mixing[level, 1, begin : begin + count]
-            _rotate(vector[begin : begin + count], vector[begin + stride : begin + stride + count], cosines, sines)
+    _turn_by(angles, real, imaginary)
+    own, other, partners = mixing
+    for level in range(len(own)):
+        _mix(real, own[level], other[level], partners[level], room[:width])
+        _mix(imaginary, own[level], other[level], partners[level], room[width:])
+        vector[:] = room
 
 
 @kernel()
-def _rotate(left: Any, right: Any, cosines: Any, sines: Any) -> None:  # pragma: no cover
-    for j in range(len(left)):
-        a, b = left[j], right[j]
-        left[j] = cosines[j] * a - sines[j] * b
-        right[j] = sines[j] * a + cosines[j] * b
+def _mix(source: Any, own: Any, other: Any, partners: Any, out: Any) -> None:  # pragma: no cover
+    """Rotate pairs of coordinates; a gather, since partners may be too near for vectors of those between."""
+    for j in range(len(source)):
+        out[j] = own[j] * source[j] + other[j] * source[partners[j]]
 
 
 @kernel()
@@ -175,15 +184,17 @@ def _step(
     if edges is not None:
         edge_codes, edge_signs, edge_shifts = edges.codes, edges.signs[t], edges.shifts[t]
     if attributes is not None:
-        values, omega, mixing = attributes.values, attributes.omega[t], attributes.mixing[t]
-        angles = np.empty(len(message))
+        values, omega = attributes.values, attributes.omega[t]
+        mixing = (attributes.own[t], attributes.other[t], attributes.partners[t])
+        angles = np.empty(omega.shape[1])
     sums[:] = 0.0
     for u in range(begin_node, end_node):
         node, total = first + u, y[u]
         label = codes[node]
         begin, end = np.int64(indptr[node]), np.int64(indptr[node + 1])
         if t == 0:
-            message[:] = stop[node]
+            message[: len(signs[label])] = stop[node]
+            message[len(signs[label]) :] = 0.0
         elif reverse is None and edges is None:  # most of the time; one pass over the neighbour's state
             message[:] = 0.0
             for e in range(begin, end):
@@ -205,7 +216,7 @@ def _step(
                     total += message
                 else:
                     if attributes is not None:
-                        _attend(message, values[node], omega, mixing, angles)
+                        _attend(message, values[node], omega, mixing, angles, turned)
                     _turn(message, shifts[label], signs[label], arriving[e - begin])
             if reverse is None:
                 message[:] = total
@@ -213,7 +224,7 @@ def _step(
                 _add_others(begin, end, base, indices, arriving, message, next_others, total)
         if t == 0 or reverse is None:
             if attributes is not None:
-                _attend(message, values[node], omega, mixing, angles)
+                _attend(message, values[node], omega, mixing, angles, turned)
             _turn(message, shifts[label], signs[label], total)
         for j in range(len(sums)):
             sums[j] += start[node] * total[j]
@@ -231,7 +242,7 @@ def _room(reverse: Any, indptr: Any, first: Any, last: Any) -> Any:  # pragma: n
 def sketch_group(
     tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, wide: Any, out: Any
 ) -> None:  # pragma: no cover
-    """Profiles of the tasks' graphs in one group into out, (n_graphs, n_steps, width), complex with attributes.
+    """Profiles of the tasks' graphs in one group into out, (n_graphs, n_steps, width), with attributes in two planes.
 
     `wide` gives the type that sums over nodes are kept in.
     """

@@ -1,0 +1,189 @@
+"""Hashes of nodes by the walks that return to them, and by those that lead to others; counts modulo two primes.
+
+Nodes run in parallel: the walks of one are counted by additions alone, step by step, on its graph or on a ball in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from gvoys._jit import kernel
+
+__all__ = ["PRIMES", "hash_balls", "hash_closed", "hash_pairs"]
+
+PRIMES = (2**61 - 1, 2**61 - 31)
+
+_FIRST, _SECOND = np.uint64(PRIMES[0]), np.uint64(PRIMES[1])
+_GOLDEN, _ODD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
+_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S27, _S30, _S31 = np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+@kernel()
+def _mixed(value: Any) -> Any:  # pragma: no cover
+    """The finaliser of splitmix64."""
+    value = value + _GOLDEN
+    value = (value ^ (value >> _S30)) * _MIX1
+    value = (value ^ (value >> _S27)) * _MIX2
+    return value ^ (value >> _S31)
+
+
+@kernel()
+def _chained(before: Any, counts: Any) -> Any:  # pragma: no cover
+    """A hash of what was before and of a count."""
+    return _mixed((before ^ counts[0]) + _ODD * counts[1])
+
+
+@kernel()
+def _step(pointers: Any, columns: Any, first: Any, x: Any, y: Any) -> None:  # pragma: no cover
+    """y = A x modulo both primes, on the nodes from `first` on."""
+    for v in range(len(x)):
+        a, b = np.uint64(0), np.uint64(0)
+        for entry in range(pointers[first + v], pointers[first + v + 1]):
+            w = columns[entry] - first
+            a += x[w, 0]
+            b += x[w, 1]
+            a = min(a, a - _FIRST)  # the smaller one: without its sign, a difference below zero is large
+            b = min(b, b - _SECOND)
+        y[v, 0], y[v, 1] = a, b
+
+
+@kernel()
+def _hash_of_closed(
+    pointers: Any, columns: Any, first: Any, u: Any, longest: Any, x: Any, y: Any
+) -> Any:  # pragma: no cover
+    """A hash of the number of walks of each length that lead from u back to u; x and y are room."""
+    x[:] = np.uint64(0)
+    x[u, 0] = x[u, 1] = np.uint64(1)
+    found = np.uint64(0)
+    for _ in range(longest):
+        _step(pointers, columns, first, x, y)
+        found = _chained(found, y[u])
+        x, y = y, x
+    return found
+
+
+@kernel(parallel=True)
+def hash_closed(
+    chunks: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, longest: Any, out: Any
+) -> None:  # pragma: no cover
+    """Of every node the walks of length 1 … longest that return to it."""
+    for chunk in prange(len(chunks) - 1):
+        begin, end = chunks[np.int64(chunk)], chunks[np.int64(chunk) + 1]
+        _closed_of_chunk(begin, end, graph_of, starts, pointers, columns, longest, out)
+
+
+@kernel()
+def _closed_of_chunk(
+    begin: Any, end: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, longest: Any, out: Any
+) -> None:  # pragma: no cover
+    """What one thread does."""
+    for u in range(begin, end):
+        first, last = starts[graph_of[u]], starts[graph_of[u] + 1]
+        x, y = np.empty((last - first, 2), np.uint64), np.empty((last - first, 2), np.uint64)
+        out[u] = _hash_of_closed(pointers, columns, first, u - first, longest, x, y)
+
+
+@kernel(parallel=True)
+def hash_pairs(
+    chunks: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, longest: Any, own: Any, out: Any
+) -> None:  # pragma: no cover
+    """Of every node the walks to each node of its graph: a multiset of their numbers, and of what `own` says of it."""
+    for chunk in prange(len(chunks) - 1):
+        begin, end = chunks[np.int64(chunk)], chunks[np.int64(chunk) + 1]
+        _pairs_of_chunk(begin, end, graph_of, starts, pointers, columns, longest, own, out)
+
+
+@kernel()
+def _pairs_of_chunk(
+    begin: Any, end: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, longest: Any, own: Any, out: Any
+) -> None:  # pragma: no cover
+    """What one thread does."""
+    for u in range(begin, end):
+        first, last = starts[graph_of[u]], starts[graph_of[u] + 1]
+        size = last - first
+        x, y = np.zeros((size, 2), np.uint64), np.empty((size, 2), np.uint64)
+        found = np.zeros(size, np.uint64)
+        x[u - first, 0] = x[u - first, 1] = np.uint64(1)
+        for _ in range(longest):
+            _step(pointers, columns, first, x, y)
+            for v in range(size):
+                found[v] = _chained(found[v], y[v])
+            x, y = y, x
+        total = np.uint64(0)
+        for v in range(size):
+            total += _mixed(found[v] + _mixed(own[first + v]))
+        out[u] = _mixed(_mixed(found[u - first] + _mixed(own[u])) + total)
+
+
+@kernel(parallel=True)
+def hash_balls(
+    chunks: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, longest: Any, radius: Any, out: Any
+) -> None:  # pragma: no cover
+    """Of every node the closed walks of all nodes within `radius` steps, inside of that ball."""
+    for chunk in prange(len(chunks) - 1):
+        begin, end = chunks[np.int64(chunk)], chunks[np.int64(chunk) + 1]
+        _balls_of_chunk(begin, end, graph_of, starts, pointers, columns, longest, radius, out)
+
+
+@kernel()
+def _balls_of_chunk(
+    begin: Any, end: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, longest: Any, radius: Any, out: Any
+) -> None:  # pragma: no cover
+    """What one thread does, with room for the largest graph among its own."""
+    size = 0
+    for graph in range(graph_of[begin], graph_of[end - 1] + 1):
+        size = max(size, starts[graph + 1] - starts[graph])
+    place, nodes, far = np.full(size, -1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    for u in range(begin, end):
+        first = starts[graph_of[u]]
+        count = _gather(pointers, columns, first, u - first, radius, place, nodes, far)
+        own_pointers, own_columns = _induced(pointers, columns, first, nodes[:count], place)
+        x, y = np.empty((count, 2), np.uint64), np.empty((count, 2), np.uint64)
+        total = np.uint64(0)
+        for v in range(count):
+            found = _hash_of_closed(own_pointers, own_columns, 0, v, longest, x, y)
+            total += _mixed(found + _mixed(np.uint64(far[v])))  # the node itself is the only one that is 0 steps away
+        out[u] = _mixed(total)
+        for v in range(count):
+            place[nodes[v]] = -1
+
+
+@kernel()
+def _gather(
+    pointers: Any, columns: Any, first: Any, u: Any, radius: Any, place: Any, nodes: Any, far: Any
+) -> Any:  # pragma: no cover
+    """Nodes within `radius` steps of u, their steps, and in `place` their numbers; returns how many there are."""
+    nodes[0], far[0], place[u], count, done = u, 0, 0, 1, 0
+    while done < count and far[done] < radius:
+        v = nodes[done]
+        for entry in range(pointers[first + v], pointers[first + v + 1]):
+            w = columns[entry] - first
+            if place[w] < 0:
+                nodes[count], far[count], place[w] = w, far[done] + 1, count
+                count += 1
+        done += 1
+    return count
+
+
+@kernel()
+def _induced(pointers: Any, columns: Any, first: Any, nodes: Any, place: Any) -> Any:  # pragma: no cover
+    """Rows of the graph that some nodes have among them."""
+    own = np.zeros(len(nodes) + 1, np.int64)
+    for i in range(len(nodes)):
+        node, count = first + nodes[i], 0
+        for entry in range(pointers[node], pointers[node + 1]):
+            count += place[columns[entry] - first] >= 0
+        own[i + 1] = own[i] + count
+    kept, count = np.empty(own[-1], np.int64), 0
+    for i in range(len(nodes)):
+        node = first + nodes[i]
+        for entry in range(pointers[node], pointers[node + 1]):
+            w = place[columns[entry] - first]
+            if w >= 0:
+                kept[count] = w
+                count += 1
+    return own, kept
