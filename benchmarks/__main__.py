@@ -16,6 +16,7 @@ from benchmarks import (
     against,
     brec,
     classifier,
+    closed,
     combined,
     conversion,
     coverage,
@@ -57,6 +58,7 @@ LARGE = {
     "newcomer": newcomer.run,
     "parts": parts.run,
     "brec": brec.run,
+    "closed": closed.run,
 }
 
 COMPARISONS = {

@@ -73,7 +73,7 @@ def profile_cases() -> Iterator[Case]:
             yield f"{name} sketch {how}", lambda b=batch, h=how: _sketch(b, h)
             if batch.node_attributes is not None:
                 more = how | {"attribute_bandwidth": 1.5, "start": "ones"}
-                yield f"{name} sketch {more}", lambda b=batch, h=more: gv.profiles(b, "sketch", 3, 64, **h)
+                yield f"{name} sketch {more}", lambda b=batch, h=more: _by_attributes(b, h)
         for kind in labels:
             yield f"{name} voyagers {kind}", lambda b=batch, k=kind: gv.profiles(b, "voyagers", 4, 20, labels=k)
 
@@ -81,6 +81,10 @@ def profile_cases() -> Iterator[Case]:
 def _sketch(batch: gv.GraphBatch, how: dict[str, Any]) -> Any:
     made = gv.profiles(batch, "sketch", 6, 200, random_state=3, **how)
     return made if how["backtrack"] and how["labels"] != "both" else _numbers(made, name="single")
+
+
+def _by_attributes(batch: gv.GraphBatch, how: dict[str, Any]) -> Any:
+    return _numbers(gv.profiles(batch, "sketch", 3, 64, **how), name="single")
 
 
 def estimator_cases() -> Iterator[Case]:
@@ -164,7 +168,10 @@ def learner_cases() -> Iterator[Case]:
     yield "regressor molecules", lambda: _regress(molecules, sizes.astype(float))
     for objective in ("svm", "alignment", "likelihood"):
         y = sizes.astype(float) if objective == "likelihood" else sizes > np.median(sizes)
-        yield f"learn_series {objective}", lambda o=objective, y=y: np.array(gv.learn_series(molecules, y, o).mu)
+        yield (
+            f"learn_series {objective}",
+            lambda o=objective, y=y: _numbers(np.array([gv.learn_series(molecules, y, o).mu])),
+        )
 
 
 def _regress(batch: gv.GraphBatch, y: np.ndarray) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from gvoys.io.readers.parts import GraphParts, Names, stack_attributes
 from gvoys.io.readers.unlabelled import LABEL, warn_unlabelled
 from gvoys.io.smiles import read_smiles
 
-__all__ = ["as_batch", "as_list", "as_one_graph", "build_batch", "read_graph"]
+__all__ = ["as_batch", "as_graphs", "as_list", "as_one_graph", "build_batch", "read_graph"]
 
 _KINDS = (
     "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples, RDKit molecules, SMILES "
@@ -123,6 +123,24 @@ def _molecules(items: list[Any], names: Names) -> GraphBatch:
     stack_attributes(dict.fromkeys(names.node_attributes), batch.n_nodes)  # which raises if any are asked for
     _check_names(batch, names)
     return batch
+
+
+def as_graphs(graphs: Any) -> GraphBatch:
+    """A batch of several graphs, or of one that is given as it is.
+
+    Parameters
+    ----------
+    graphs : graph, list of graphs or GraphBatch
+        Anything that `as_batch` takes, or one graph.
+
+    Returns
+    -------
+    GraphBatch
+        The batch.
+    """
+    if isinstance(graphs, GraphBatch):
+        return graphs
+    return as_batch(graphs if isinstance(graphs, (list, tuple)) else [graphs])
 
 
 def as_one_graph(graph: Any, name: str) -> GraphBatch:

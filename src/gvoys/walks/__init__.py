@@ -1,5 +1,6 @@
 """From a batch of graphs to profiles: what a walk is, the methods that count walks, and what they make."""
 
+from gvoys.walks.closed import ClosedWalks, closed_walk_totals, closed_walks
 from gvoys.walks.combined import Combined, CombinedProfiles
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.method import Method
@@ -13,6 +14,7 @@ from gvoys.walks.voyagers import SampledWalks
 from gvoys.walks.walk import Walk
 
 __all__ = [
+    "ClosedWalks",
     "Combined",
     "CombinedProfiles",
     "DenseProfiles",
@@ -24,5 +26,7 @@ __all__ = [
     "Sketch",
     "SparseProfiles",
     "Walk",
+    "closed_walk_totals",
+    "closed_walks",
     "structural_labels",
 ]

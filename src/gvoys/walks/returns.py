@@ -7,17 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.returns import add_returns
 from gvoys.errors import GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.normalize import normalized_weights
-from gvoys.io.convert import as_batch, as_one_graph
-from gvoys.threads import balanced_chunks, n_threads, threads
-from gvoys.walks.checks import check_count
+from gvoys.io.convert import as_graphs
+from gvoys.walks.closed import returns_by
 
 __all__ = ["return_probabilities"]
-
-_PER_THREAD = 16  # chunks of nodes, so that threads end together
 
 
 def return_probabilities(graph: Any, max_length: int, *, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -58,20 +54,14 @@ def return_probabilities(graph: Any, max_length: int, *, n_jobs: int | None = No
     >>> return_probabilities(triangle, 3)[0]
     array([1.  , 0.  , 0.5 , 0.25])
     """
-    batch = graph if isinstance(graph, GraphBatch) else _read(graph)
-    out = np.zeros((batch.n_nodes, check_count(max_length, "max_length") + 1))
+    batch = as_graphs(graph)
     steps = normalized_weights(batch, "row")
     _check_positive(batch)
-    rows = batch.rows()
-    degrees = np.empty(0) if batch.directed else np.bincount(rows, batch.weights(), minlength=batch.n_nodes)
-    with threads(n_jobs):
-        chunks = balanced_chunks(np.diff(batch.indptr) + 1, _PER_THREAD * n_threads())
-        add_returns(chunks, batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns(), steps, degrees, out)
-    return out
-
-
-def _read(graph: Any) -> GraphBatch:
-    return as_batch(graph) if isinstance(graph, (list, tuple)) else as_one_graph(graph, "graph")
+    degrees = np.empty(0)
+    if not batch.directed:
+        degrees = np.bincount(batch.rows(), batch.weights(), minlength=batch.n_nodes).astype(np.float64, copy=False)
+    out = returns_by(batch, steps, degrees, max_length, n_jobs)
+    return np.minimum(out, 1.0, out=out)
 
 
 def _check_positive(batch: GraphBatch) -> None:

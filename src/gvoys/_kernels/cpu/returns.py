@@ -1,4 +1,4 @@
-"""Probabilities that walks return to their start, node by node, from the nodes that walks can reach alone."""
+"""Walks that return to their start, node by node, from the nodes that they can reach alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["add_returns"]
 def add_returns(
     chunks: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, steps: Any, degrees: Any, out: Any
 ) -> None:  # pragma: no cover
-    """out[u, k] = (P^k)_uu with transition probabilities `steps`, one for each entry.
+    """out[u, k] = (P^k)_uu with the numbers `steps` of P, one for each entry.
 
     With degrees, to which P is reversible (d_v P_vu = d_u P_uv), walks of half the length tell all: P^(a + b)_uu =
     d_u sum_v P^a_uv P^b_uv / d_v. Without (an empty array) they go all the way.
@@ -75,11 +75,11 @@ def _of_node(
                 v = there[place]
                 odd += x[v] * y[v] / degrees[first + v]
                 even += y[v] * y[v] / degrees[first + v]
-            out[2 * step + 1] = min(odd * degrees[u], 1.0)
+            out[2 * step + 1] = odd * degrees[u]
             if 2 * step + 2 <= longest:
-                out[2 * step + 2] = min(even * degrees[u], 1.0)
+                out[2 * step + 2] = even * degrees[u]
         else:
-            out[step + 1] = min(y[u - first], 1.0)
+            out[step + 1] = y[u - first]
         for place in range(count):
             x[here[place]] = 0.0
         x, y, here, there, count = y, x, there, here, reached

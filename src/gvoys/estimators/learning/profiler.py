@@ -17,7 +17,8 @@ from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Sequences, Sk
 from gvoys.walks.checks import check_count, is_auto
 from gvoys.walks.combined import exact_lengths
 from gvoys.walks.layers import usual_labels
-from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH
+from gvoys.walks.returns import return_probabilities
+from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH, spread_graphs
 from gvoys.walks.structure import STRUCTURES, structural_labels, usual_structure
 
 __all__ = ["LabelsAndAttributes", "Profiler", "usual_bandwidth"]
@@ -27,6 +28,9 @@ _WIDTHS = (256, 512)
 _DENSE = 3.0  # mean degree from which backtracking walks are counted
 _ATTRIBUTE_LENGTH = 1  # longer walks add nothing where attributes tell nodes apart
 _BANDWIDTH = 0.5  # of the root of the number of attributes, all of variance one
+_RETURNS = 16  # steps of walks whose return probabilities stand for the attributes of graphs that have nothing else
+_MOST_RETURNS = 2e10  # additions that they may take
+_SCALED_BY = 256  # graphs that tell their mean and deviation
 _FEW = 2  # times the components of a sketch: label sequences of one length that are counted rather than sketched
 _CHOICES = (*(name for name in LABEL_CHOICES if name), *STRUCTURES)
 
@@ -65,6 +69,7 @@ class Profiler:
     method: Sequences | Combined | Sketch
     centre: NDArray[np.float64] | None = None
     deviation: NDArray[np.float64] | None = None
+    returns: int = 0  # longest walk of the return probabilities that stand for attributes
 
     @classmethod
     def fitted(
@@ -73,7 +78,9 @@ class Profiler:
         """Choose what "auto" leaves open in `walk`, and keep the scales of the attributes."""
         labels = _choose_labels(batch, labels)
         node, edge = LABEL_CHOICES["node" if labels in STRUCTURES else labels]
-        centre, deviation, bandwidth = _scales(batch, walk.attribute_bandwidth)
+        returns = _RETURNS if labels in STRUCTURES and _may_return(batch, walk) else 0
+        attributed = _with_returns(batch[spread_graphs(batch, _SCALED_BY)], returns) if returns else batch
+        centre, deviation, bandwidth = _scales(attributed, walk.attribute_bandwidth)
         chosen = replace(
             walk,
             node_labels=node,
@@ -81,8 +88,8 @@ class Profiler:
             backtrack=_choose_backtrack(batch, walk.backtrack),
             attribute_bandwidth=bandwidth,
         )
-        chosen, sketch = chosen.checked(batch), Sketch(_choose_width(batch, n_components), seed)
-        unfit = cls(labels, chosen, sketch, sketch, centre, deviation)
+        chosen, sketch = chosen.checked(attributed), Sketch(_choose_width(batch, n_components), seed)
+        unfit = cls(labels, chosen, sketch, sketch, centre, deviation, returns)
         return replace(unfit, method=unfit._choose_method(batch, method))
 
     def profile(self, batch: GraphBatch, n_jobs: int | None = None, device: str = "cpu") -> LabelsAndAttributes:
@@ -94,7 +101,7 @@ class Profiler:
 
     def without_attributes(self) -> Profiler:
         """The same by labels alone."""
-        return replace(self, walk=self._by_labels, centre=None, deviation=None)
+        return replace(self, walk=self._by_labels, centre=None, deviation=None, returns=0)
 
     def in_sketches(self) -> Profiler:
         """The same with profiles of fixed width."""
@@ -120,20 +127,22 @@ class Profiler:
 
     def _labelled(self, batch: GraphBatch) -> GraphBatch:
         if self.labels in STRUCTURES:
-            return replace(batch, node_labels=structural_labels(batch, self.labels))
+            return replace(batch, node_labels=structural_labels(batch, self.labels, self.walk.max_length))
         check_has_labels(batch, *LABEL_CHOICES[self.labels])
         return batch
 
     def _attributes(self, batch: GraphBatch, device: str) -> DenseProfiles | None:
         if self.centre is None or self.deviation is None:
             return None
+        walk = replace(self.walk, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
+        if self.returns:  # which tell nodes apart as no other label of structure does
+            batch, walk = _with_returns(batch, self.returns), replace(walk, node_labels=False)
         held = batch.node_attributes if batch.n_nodes else np.empty((0, len(self.centre)))
         if held is None or held.shape[1] != len(self.centre):
             raise UnsupportedError(
                 f"the fitted graphs had {len(self.centre)} node attributes; these must have them too"
             )
         scaled = replace(batch, node_attributes=(held - self.centre) / self.deviation)
-        walk = replace(self.walk, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
         sketch = replace(self.sketch, n_components=2 * self.sketch.n_components, device=device)
         return sketch.profile(scaled, walk)
 
@@ -161,6 +170,18 @@ def _choose_width(batch: GraphBatch, n_components: Any) -> int:
     if isinstance(n_components, str):
         raise ParameterError(f'n_components must be "auto" or an integer of at least 1, not {n_components!r}')
     return check_count(n_components, "n_components")
+
+
+def _may_return(batch: GraphBatch, walk: Walk) -> bool:
+    """Whether return probabilities may stand for attributes: there are none, and it would not take long."""
+    work = float(np.sum(batch.graph_sizes * np.diff(batch.entry_offsets))) * _RETURNS / 2
+    fit = not batch.directed and batch.n_entries > 0 and bool(np.all(batch.weights() > 0)) and work <= _MOST_RETURNS
+    return fit and batch.node_attributes is None and is_auto(walk.attribute_bandwidth)
+
+
+def _with_returns(batch: GraphBatch, longest: int) -> GraphBatch:
+    """Return probabilities as attributes; after 0 and 1 steps they are the same for all nodes."""
+    return replace(batch, node_attributes=return_probabilities(batch, longest)[:, 2:])
 
 
 def usual_bandwidth(batch: GraphBatch) -> float:

@@ -1,0 +1,164 @@
+"""Closed walks: how many return to their start, of every node exactly, and in all of a large graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from gvoys._kernels.cpu.returns import add_returns
+from gvoys.errors import ParameterError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.convert import as_graphs
+from gvoys.threads import balanced_chunks, n_threads, threads
+from gvoys.walks.checks import check_count, check_seed
+from gvoys.walks.traces import LargeGraph
+
+__all__ = ["ClosedWalks", "closed_walk_totals", "closed_walks", "returns_by"]
+
+_PER_THREAD = 16  # chunks of nodes, so that threads end together
+_EXACT = 5 * 10**9  # additions up to which walks of a graph are counted from every node: seconds
+
+Array = NDArray[np.float64]
+
+
+def closed_walks(graph: Any, max_length: int, *, n_jobs: int | None = None) -> Array:
+    """Number of walks of length 0 … max_length that return to their start, for every node; weights multiply.
+
+    Exact up to the rounding of float64. Memory is that of graph and result, and time the entries within max_length / 2
+    steps of each node (max_length in directed graphs), O(nodes x entries x max_length) at most.
+
+    Parameters
+    ----------
+    graph : graph, list of graphs or GraphBatch
+        Anything that `as_batch` takes, or one graph.
+    max_length : int
+        Longest walk, at least 1.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, max_length + 1)
+        (A^k)_uu for the nodes u of one graph after the other.
+
+    Examples
+    --------
+    >>> import gvoys as gv
+    >>> triangle = gv.GraphBatch.from_arrays([[0, 1], [1, 2], [2, 0]], [3])
+    >>> closed_walks(triangle, 3)[0]
+    array([1., 0., 2., 2.])
+    """
+    batch = as_graphs(graph)
+    return returns_by(batch, batch.weights(), np.ones(0 if batch.directed else batch.n_nodes), max_length, n_jobs)
+
+
+def returns_by(batch: GraphBatch, steps: Array, degrees: Array, max_length: int, n_jobs: int | None) -> Array:
+    """(P^k)_uu for every node u and k = 0 … max_length, with one number of P for each entry.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    steps : ndarray of shape (n_entries,)
+        The numbers of P.
+    degrees : ndarray of shape (n_nodes,) or (0,)
+        Numbers d with d_u P_uv = d_v P_vu, where there are any: walks of half the length tell all then.
+    max_length : int
+        Longest walk, at least 1.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, max_length + 1)
+        The numbers.
+    """
+    out = np.zeros((batch.n_nodes, check_count(max_length, "max_length") + 1))
+    with threads(n_jobs):
+        chunks = balanced_chunks(np.diff(batch.indptr) + 1, _PER_THREAD * n_threads())
+        add_returns(chunks, batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns(), steps, degrees, out)
+    return out
+
+
+@dataclass(frozen=True)
+class ClosedWalks:
+    """How many walks of each graph return to their start.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_graphs, max_length + 1)
+        The trace of A^k for k = 0 … max_length.
+    standard_errors : ndarray of shape (n_graphs, max_length + 1)
+        Of the values; 0 where they are exact.
+    n_vectors : ndarray of shape (n_graphs,)
+        Random vectors that were used, 0 where all is exact.
+    """
+
+    values: Array
+    standard_errors: Array
+    n_vectors: NDArray[np.int64]
+
+
+def closed_walk_totals(
+    graph: Any, max_length: int, *, rtol: float = 0.01, random_state: int = 0, n_jobs: int | None = None
+) -> ClosedWalks:
+    """Number of closed walks of length 0 … max_length in each graph, the traces of A^k; weights multiply.
+
+    Exact for small graphs. In large ones lengths up to 2 are exact, and 3 where edges have no direction (triangles);
+    longer ones are counted exactly in some directions, near those of the largest eigenvalues, and by random vectors
+    in all others, which is unbiased (Hutch++). Even lengths are then within `rtol` with a probability of 95 %; odd ones
+    have true error bars, but may be small beside them.
+
+    Parameters
+    ----------
+    graph : graph, list of graphs or GraphBatch
+        Anything that `as_batch` takes, or one graph.
+    max_length : int
+        Longest walk, at least 1.
+    rtol : float, default=0.01
+        Error of even lengths that is wanted, relative.
+    random_state : int, default=0
+        Seed of the random vectors.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    ClosedWalks
+        Values with their standard errors.
+
+    References
+    ----------
+    Meyer et al., Hutch++: Optimal stochastic trace estimation, SOSA 2021.
+
+    Examples
+    --------
+    >>> import gvoys as gv
+    >>> triangles = gv.GraphBatch.from_arrays([[0, 1], [1, 2], [2, 0]], [3])
+    >>> closed_walk_totals(triangles, 4).values
+    array([[ 3.,  0.,  6.,  6., 18.]])
+    """
+    batch, count = as_graphs(graph), check_count(max_length, "max_length") + 1
+    if not 0.0 < rtol < 1.0:
+        raise ParameterError(f"rtol must be between 0 and 1, not {rtol!r}")
+    seed = check_seed(random_state)
+    work = batch.graph_sizes * np.diff(batch.entry_offsets) * (count if batch.directed else count / 2)
+    found = ClosedWalks(np.zeros((len(batch), count)), np.zeros((len(batch), count)), np.zeros(len(batch), np.int64))
+    small, large = np.flatnonzero(work <= _EXACT), np.flatnonzero(work > _EXACT)
+    if small.size:
+        some = batch if not large.size else batch[small]
+        every = closed_walks(some, max_length, n_jobs=n_jobs)
+        found.values[small] = np.add.reduceat(np.vstack([every, np.zeros(count)]), some.node_offsets[:-1])
+        found.values[small[some.graph_sizes == 0]] = 0.0
+    with threads(n_jobs), threadpool_limits(1, "blas"):  # whose threads may change the last bits
+        for place in large.tolist():
+            one = batch if len(batch) == 1 else batch[place]
+            values, errors, n_vectors = LargeGraph.of(one).totals(
+                max_length, rtol, np.random.default_rng([seed, place])
+            )
+            found.values[place], found.standard_errors[place], found.n_vectors[place] = values, errors, n_vectors
+    return found
