@@ -33,6 +33,10 @@ class DenseGraph:
         One label per node.
     edge_labels : list of lists or None, default=None
         Labels of shape (n, n), read only where A is not zero.
+    node_attributes : array of shape (n, n_attributes) or None, default=None
+        Real attributes of the nodes, in bandwidths.
+    edge_attributes : array of shape (n, n, n_attributes) or None, default=None
+        Real attributes of the edges, in bandwidths, read only where A is not zero.
     """
 
     A: NDArray[np.float64]  # (n, n)
@@ -40,6 +44,13 @@ class DenseGraph:
     stop: NDArray[np.float64]  # (n,)
     node_labels: list[Any] | None = None  # (n,)
     edge_labels: list[list[Any]] | None = None  # (n, n), read only where A is not zero
+    node_attributes: NDArray[np.float64] | None = None  # (n, n_attributes), in bandwidths
+    edge_attributes: NDArray[np.float64] | None = None  # (n, n, n_attributes), in bandwidths
+
+
+def alike(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None) -> float:
+    """How alike two rows of attributes are: exp(-|a - b|^2 / 2), and 1 where there are none."""
+    return 1.0 if a is None or b is None else float(np.exp(-np.sum((a - b) ** 2) / 2.0))
 
 
 def node_match(g: DenseGraph, h: DenseGraph) -> NDArray[np.bool_]:
@@ -82,7 +93,20 @@ def edge_match(g: DenseGraph, h: DenseGraph, u: int, x: int, s: int, y: int) -> 
     return bool(g.edge_labels[u][x] == h.edge_labels[s][y])
 
 
-# -- first: walks on the direct product graph, whose nodes are the pairs of nodes with equal labels
+def node_weight(g: DenseGraph, h: DenseGraph, u: int, s: int) -> float:
+    """How alike the attributes of node u of G and of node s of H are."""
+    ours, theirs = (None if a is None else a[v] for a, v in ((g.node_attributes, u), (h.node_attributes, s)))
+    return alike(ours, theirs)
+
+
+def edge_weight(g: DenseGraph, h: DenseGraph, u: int, x: int, s: int, y: int) -> float:
+    """How alike the attributes of the step u -> x of G and of the step s -> y of H are; 0 if their labels differ."""
+    ours, theirs = (None if a is None else a[v] for a, v in ((g.edge_attributes, (u, x)), (h.edge_attributes, (s, y))))
+    return edge_match(g, h, u, x, s, y) * alike(ours, theirs)
+
+
+# -- first: walks on the direct product graph, whose nodes are the pairs of nodes with equal labels. Attributes are
+#    weights of its nodes and edges: this is their definition, and the two others below know of labels alone
 
 
 def product_graph(g: DenseGraph, h: DenseGraph) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
@@ -96,16 +120,20 @@ def product_graph(g: DenseGraph, h: DenseGraph) -> tuple[NDArray[np.float64], li
     Returns
     -------
     A : array of shape (n_pairs, n_pairs)
-        Adjacency matrix of the product.
+        Adjacency matrix of the product; a step counts by how alike its first nodes and its edges are.
     pairs : list of (int, int)
         The pairs of nodes that are its nodes.
     """
     match = node_match(g, h)
     pairs = [(u, s) for u, s in product(range(len(g.A)), range(len(h.A))) if match[u, s]]
-    A = np.array([[g.A[u, x] * h.A[s, y] * edge_match(g, h, u, x, s, y) for x, y in pairs] for u, s in pairs]).reshape(
-        len(pairs), len(pairs)
-    )
-    return A, pairs
+    steps = [
+        [
+            node_weight(g, h, u, s) * g.A[u, x] * h.A[s, y] * edge_weight(g, h, u, x, s, y) if g.A[u, x] else 0.0
+            for x, y in pairs
+        ]
+        for u, s in pairs
+    ]
+    return np.array(steps).reshape(len(pairs), len(pairs)), pairs
 
 
 def kernel_by_product_graph(g: DenseGraph, h: DenseGraph, max_length: int) -> NDArray[np.float64]:
@@ -125,7 +153,7 @@ def kernel_by_product_graph(g: DenseGraph, h: DenseGraph, max_length: int) -> ND
     """
     A, pairs = product_graph(g, h)
     start = np.array([g.start[u] * h.start[s] for u, s in pairs])
-    state = np.array([g.stop[u] * h.stop[s] for u, s in pairs])
+    state = np.array([g.stop[u] * h.stop[s] * node_weight(g, h, u, s) for u, s in pairs])
     values = []
     for _ in range(max_length + 1):
         values.append(start @ state)

@@ -209,7 +209,7 @@ def test_one_group_has_no_error_bar():
         (
             {"method": "exact", "refine": 1},
             UnsupportedError,
-            "method='exact' cannot use refine, backtrack=False or node attributes",
+            "method='exact' cannot use refine, backtrack=False or attributes",
         ),
         ({"method": "moments", "labels": "node"}, UnsupportedError, "method 'moments' cannot use labels"),
     ],

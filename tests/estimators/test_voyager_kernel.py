@@ -56,7 +56,7 @@ def test_it_says_so_and_refuses_to_normalise():
     assert "two independent replicates" in one.method_.reason
     with pytest.raises(UnsupportedError, match="cannot use normalize=True, which would divide by a noisy diagonal"):
         kernel(normalize=True).fit(BATCH)
-    with pytest.raises(UnsupportedError, match="sampled walks cannot use refine, backtrack=False or node attributes"):
+    with pytest.raises(UnsupportedError, match="sampled walks cannot use refine, backtrack=False or attributes"):
         kernel(refine=1).fit(BATCH)
 
 

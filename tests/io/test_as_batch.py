@@ -240,7 +240,7 @@ GOOD = nx.path_graph(3)
         ),
         (
             [np.array([[0, 2.0], [3.0, 0]])],
-            r"graph 0: edge \(0, 1\) and the edge back differ in weight or label.*directed=True",
+            r"graph 0: edge \(0, 1\) and the edge back differ in weight, label or attributes.*directed=True",
         ),
         (
             [GOOD, np.array([[0, np.nan], [np.nan, 0]])],

@@ -331,9 +331,7 @@ def test_graphs_with_longer_walks_than_the_fitted_ones_are_refused():
 
 def test_profiles_raise_for_what_sampled_walks_cannot_use():
     for how in ({"refine": 1}, {"backtrack": False}):
-        with pytest.raises(
-            UnsupportedError, match="sampled walks cannot use refine, backtrack=False or node attributes"
-        ):
+        with pytest.raises(UnsupportedError, match="sampled walks cannot use refine, backtrack=False or attributes"):
             gv.profiles(BATCH, "voyagers", 3, 10, **how)
     with pytest.raises(ParameterError, match="replicate must be"):
         gv.profiles(BATCH, "voyagers", 3, 10, replicate=-1)

@@ -84,7 +84,8 @@ class Maps(NamedTuple):
 
     nodes: Labels
     edges: Labels | None
-    attributes: Attributes | PairedAttributes | None
+    attributes: PairedAttributes | None
+    edge_attributes: PairedAttributes | None
 
 
 class WalkedGraphs(NamedTuple):

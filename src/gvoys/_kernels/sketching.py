@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Attributes, Ends, Labels, frozen
 from gvoys._kernels.cpu.pairs import Bits, compose_maps, number_pairs
-from gvoys._kernels.cpu.randomness import EDGE, MIXING, NODE, OMEGA, normal_table, sign_table, uniform_table
+from gvoys._kernels.cpu.randomness import (
+    EDGE,
+    EDGE_MIXING,
+    EDGE_OMEGA,
+    MIXING,
+    NODE,
+    OMEGA,
+    normal_table,
+    sign_table,
+    uniform_table,
+)
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
@@ -39,13 +49,21 @@ class WalkOptions(Protocol):
         """Whether walks may backtrack."""
 
     @property
-    def attribute_bandwidth(self) -> float | None:
+    def attribute_bandwidth(self) -> Any:
         """Bandwidth of node attributes; None ignores them."""
+
+    @property
+    def edge_attribute_bandwidth(self) -> Any:
+        """Bandwidth of edge attributes; None ignores them."""
+
+    @property
+    def attributed(self) -> bool:
+        """Whether attributes of nodes or edges are compared."""
 
 
 def is_plain(walk: WalkOptions) -> bool:
     """Whether walks use labels of nodes only."""
-    return not walk.edge_labels and walk.backtrack and walk.attribute_bandwidth is None
+    return not walk.edge_labels and walk.backtrack and not walk.attributed
 
 
 class SketchBlock(ABC):
@@ -115,7 +133,7 @@ class SketchBlock(ABC):
     @property
     def _mixed(self) -> bool:
         """Whether attributes mix coordinates, which are complex then, and half as many as there are components."""
-        return self.walk.attribute_bandwidth is not None
+        return self.walk.attributed
 
     def _of(self, graphs: NDArray[Any]) -> Self:
         """The same for some of the graphs."""
@@ -182,9 +200,20 @@ class SketchBlock(ABC):
         bandwidth, attributes = self.walk.attribute_bandwidth, self.batch.node_attributes
         if bandwidth is None or attributes is None:
             return None
-        values, groups = attributes / bandwidth, self._number(group)
-        omega = normal_table(self.seed, OMEGA, groups, n_steps, width * values.shape[1])[0]
-        angles = uniform_table(self.seed, MIXING, groups, n_steps, _MIXING_LEVELS * (width + 1))[0]
+        return self._phases(attributes / np.asarray(bandwidth), (OMEGA, MIXING), group, n_steps, width)
+
+    def _edge_attribute_maps(self, group: int, n_steps: int, width: int) -> Attributes | None:
+        bandwidth, attributes = self.walk.edge_attribute_bandwidth, self.batch.edge_attributes
+        if bandwidth is None or attributes is None:
+            return None
+        return self._phases(attributes / np.asarray(bandwidth), (EDGE_OMEGA, EDGE_MIXING), group, n_steps, width)
+
+    def _phases(
+        self, values: NDArray[np.float64], purposes: tuple[int, int], group: int, n_steps: int, width: int
+    ) -> Attributes:
+        groups = self._number(group)
+        omega = normal_table(self.seed, purposes[0], groups, n_steps, width * values.shape[1])[0]
+        angles = uniform_table(self.seed, purposes[1], groups, n_steps, _MIXING_LEVELS * (width + 1))[0]
         angles = angles.reshape(n_steps, _MIXING_LEVELS, width + 1)
         mixing = np.stack([np.cos(2 * np.pi * angles), np.sin(2 * np.pi * angles)], axis=2).astype(np.float32)
         mixing[..., 0, width] = np.floor(angles[..., width] * max(int(np.log2(width)), 1))  # which bit pairs differ in

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -81,7 +82,8 @@ class WalkEstimator(TakesSeries):
         length = 0 if self.max_length is None else self.max_length
         walk = Walk.on(batch, length, labels_for(self.method, self.labels), **Walk.options_of(self))
         self.seed_ = as_seed(self.random_state)
-        self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch)
+        self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch.node_attributes)
+        self.n_edge_attributes_ = _n_attributes(batch.edge_attributes)
         self.series_ = check_series(self.series, walk.n_iterations).resolved(max_degree(batch))
         self.max_length_, self.rate_ = self._choose_length(batch)
         self._given_walk = replace(walk, max_length=self.max_length_)
@@ -112,11 +114,10 @@ class WalkEstimator(TakesSeries):
             raise UnsupportedError(
                 "refined labels differ between directed and undirected graphs; fit on graphs like these"
             )
-        if self.attribute_bandwidth is not None and batch.n_nodes and _n_attributes(batch) != self.n_attributes_:
-            raise UnsupportedError(
-                f"the fitted graphs had {self.n_attributes_} node attributes and these have {_n_attributes(batch)}; "
-                "fit on graphs like these"
-            )
+        if walk.attribute_bandwidth is not None and batch.n_nodes:
+            _check_as_many("node", self.n_attributes_, _n_attributes(batch.node_attributes))
+        if walk.edge_attribute_bandwidth is not None and batch.n_entries:
+            _check_as_many("edge", self.n_edge_attributes_, _n_attributes(batch.edge_attributes))
         walk.checked(batch)
         if self.rate_ is not None and not self._surely_reaches(batch):
             growth = self._growth(walk_rate(batch))
@@ -166,5 +167,12 @@ def as_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _n_attributes(batch: GraphBatch) -> int:
-    return 0 if batch.node_attributes is None else batch.node_attributes.shape[1]
+def _n_attributes(attributes: NDArray[np.float64] | None) -> int:
+    return 0 if attributes is None else attributes.shape[1]
+
+
+def _check_as_many(kind: str, fitted: int, found: int) -> None:
+    if found != fitted:
+        raise UnsupportedError(
+            f"the fitted graphs had {fitted} {kind} attributes and these have {found}; fit on graphs like these"
+        )

@@ -54,11 +54,14 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         to `refine`.
     backtrack : bool, default=True
         Whether walks may backtrack; False counts non-backtracking walks only.
-    attribute_bandwidth : float or None, default=None
-        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    attribute_bandwidth : float, sequence of float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``, with one bandwidth for all or one for each;
+        None ignores them.
     structure : str, sequence of str or None, default=None
         Structural labels of the nodes, which go with their own: "degree", "core", or by walks up to `max_length`
         "closed", "rows", "deleted", "ball1", "ball2"; see :func:`gvoys.walks.structural_labels`.
+    edge_attribute_bandwidth : float, sequence of float or None, default=None
+        Compare edge attributes in the same way.
     random_state : int, RandomState or None, default=0
         Seed; with an integer the result is a pure function of the graphs and the parameters.
     n_jobs : int or None, default=None
@@ -121,8 +124,9 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         labels: str | None = "auto",
         refine: int = KERNEL.refine,
         backtrack: bool = KERNEL.backtrack,
-        attribute_bandwidth: float | None = None,
+        attribute_bandwidth: Any = None,
         structure: Any = None,
+        edge_attribute_bandwidth: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         device: str = "cpu",
@@ -140,6 +144,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         self.backtrack = backtrack
         self.attribute_bandwidth = attribute_bandwidth
         self.structure = structure
+        self.edge_attribute_bandwidth = edge_attribute_bandwidth
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device

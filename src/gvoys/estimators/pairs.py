@@ -36,7 +36,7 @@ class PairSolver(Method):
         if not walk.sampled:
             return Support(
                 False,
-                "method='exact' cannot use refine, backtrack=False or node attributes; use 'sequences' or 'sketch'",
+                "method='exact' cannot use refine, backtrack=False or attributes; use 'sequences' or 'sketch'",
             )
         if not isinstance(walk.start, str) or not isinstance(walk.stop, str):
             return Support(

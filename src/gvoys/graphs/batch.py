@@ -18,7 +18,7 @@ from gvoys.graphs.labels import Labels
 
 __all__ = ["GraphBatch"]
 
-_PER_EDGE = ("edge_weights", "edge_labels")
+_PER_EDGE = ("edge_weights", "edge_labels", "edge_attributes")
 _PER_NODE = ("node_labels", "node_attributes")
 
 
@@ -47,6 +47,8 @@ class GraphBatch:
         One label per entry, and one per node.
     node_attributes : array of shape (n_nodes, n_attributes) or None
         Real attributes of the nodes.
+    edge_attributes : array of shape (n_entries, n_edge_attributes) or None
+        Real attributes of the entries.
 
     Raises
     ------
@@ -63,6 +65,7 @@ class GraphBatch:
     edge_labels: Labels | None = None  # (n_entries,)
     node_labels: Labels | None = None  # (n_nodes,)
     node_attributes: NDArray[np.float64] | None = None  # (n_nodes, n_attributes)
+    edge_attributes: NDArray[np.float64] | None = None  # (n_entries, n_edge_attributes)
 
     def __post_init__(self) -> None:
         for name, value in as_fields(self).items():
@@ -88,6 +91,7 @@ class GraphBatch:
         edge_weights: ArrayLike | None = None,
         node_attributes: ArrayLike | None = None,
         directed: bool = False,
+        edge_attributes: ArrayLike | None = None,
     ) -> GraphBatch:
         """Build a batch from arrays that hold all graphs at once.
 
@@ -108,6 +112,8 @@ class GraphBatch:
             Finite real numbers.
         directed : bool, default=False
             Whether the graphs are directed.
+        edge_attributes : array-like of shape (n_edges, n_edge_attributes) or None, default=None
+            Finite real numbers, one row per row of `edges`. Repeats of an edge must agree.
 
         Returns
         -------
@@ -127,7 +133,9 @@ class GraphBatch:
         """
         from gvoys.graphs.build import batch_from_arrays
 
-        return batch_from_arrays(edges, graph_sizes, node_labels, edge_labels, edge_weights, node_attributes, directed)
+        return batch_from_arrays(
+            edges, graph_sizes, node_labels, edge_labels, edge_weights, node_attributes, directed, edge_attributes
+        )
 
     @classmethod
     def concatenate(cls, batches: Sequence[GraphBatch]) -> GraphBatch:
@@ -203,6 +211,7 @@ class GraphBatch:
         parts += [f"{len(self.node_labels.hashes)} node labels"] if self.node_labels is not None else []
         parts += [f"{len(self.edge_labels.hashes)} edge labels"] if self.edge_labels is not None else []
         parts += [f"{self.node_attributes.shape[1]} attributes"] if self.node_attributes is not None else []
+        parts += [f"{self.edge_attributes.shape[1]} edge attributes"] if self.edge_attributes is not None else []
         return f"GraphBatch({', '.join(parts)})"
 
     def _repr_html_(self) -> str:  # what notebooks show
@@ -385,6 +394,7 @@ class GraphBatch:
         edge_label: str = "label",
         weight: str = "weight",
         node_attributes: str = "attributes",
+        edge_attributes: str = "attributes",
     ) -> list[Any]:
         """Convert to networkx graphs with nodes 0 … n-1 and the labels as they were given.
 
@@ -394,8 +404,8 @@ class GraphBatch:
             Names of the attributes for labels.
         weight : str, default="weight"
             Name of the attribute for weights.
-        node_attributes : str, default="attributes"
-            Name of the attribute for node attributes.
+        node_attributes, edge_attributes : str, default="attributes"
+            Names of the attributes for real attributes of nodes and edges.
 
         Returns
         -------
@@ -409,7 +419,7 @@ class GraphBatch:
         """
         from gvoys.graphs.to_networkx import to_networkx
 
-        return to_networkx(self, node_label, edge_label, weight, node_attributes)
+        return to_networkx(self, node_label, edge_label, weight, node_attributes, edge_attributes)
 
     # -- plumbing
 
@@ -422,7 +432,8 @@ class GraphBatch:
 
     def _arrays(self) -> list[NDArray[Any]]:
         labels = [part for part in (self.edge_labels, self.node_labels) if part is not None]
-        arrays = [self.node_offsets, self.indptr, self.indices, self.edge_weights, self.node_attributes]
+        arrays = [self.node_offsets, self.indptr, self.indices, self.edge_weights]
+        arrays += [self.node_attributes, self.edge_attributes]
         arrays += [array for part in labels for array in (part.codes, part.hashes)]
         return [array for array in arrays if array is not None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,13 @@ def batch_from_arrays(
     edge_weights: ArrayLike | None,
     node_attributes: ArrayLike | None,
     directed: bool,
+    edge_attributes: ArrayLike | None = None,
 ) -> GraphBatch:
     """Build a batch from arrays: the work of `GraphBatch.from_arrays`.
 
     Parameters
     ----------
-    edges, graph_sizes, node_labels, edge_labels, edge_weights, node_attributes, directed : object
+    edges, graph_sizes, node_labels, edge_labels, edge_weights, node_attributes, directed, edge_attributes : object
         As in `GraphBatch.from_arrays`.
 
     Returns
@@ -43,32 +45,29 @@ def batch_from_arrays(
     check_directed(directed)
     sizes = check_sizes(graph_sizes)
     try:
-        return _build(sizes, edges, node_labels, edge_labels, edge_weights, node_attributes, bool(directed))
+        entries = _entries(sizes, edges, edge_labels, edge_weights, edge_attributes, bool(directed))
+        return assemble(entries, sizes, bool(directed), node_labels, node_attributes)
     except MemoryError:
         raise GraphError(f"{int(sizes.sum()):,} nodes need more memory than there is; a store takes more") from None
 
 
-def _build(
-    sizes: NDArray[np.int64],
-    edges: Any,
-    node_labels: Any,
-    edge_labels: Any,
-    edge_weights: Any,
-    node_attributes: Any,
-    directed: bool,
-) -> GraphBatch:
+def _entries(
+    sizes: NDArray[np.int64], edges: Any, edge_labels: Any, edge_weights: Any, edge_attributes: Any, directed: bool
+) -> Entries:
+    """Sorted entries, both directions of an undirected edge."""
     pairs = _check_edges(edges)
     labels = _labels(edge_labels, "edge_labels", len(pairs), "edges")
     weights = None if edge_weights is None else as_floats(edge_weights, "edge_weights", flat=True)
     if weights is not None:
         _check_length("edge_weights", weights, len(pairs), "edges")
-    entries = Entries(pairs[:, 0], pairs[:, 1], weights, labels)
+    attributes = _rows_of_reals(edge_attributes, "edge_attributes", len(pairs), "edges")
+    entries = Entries(pairs[:, 0], pairs[:, 1], weights, labels, attributes)
     check_entries(entries, sizes)
     small = index_type(int(sizes.sum()))
     entries = replace(entries, rows=entries.rows.astype(small), columns=entries.columns.astype(small))
     if not directed:
         entries = entries.mirrored(np.ones(len(entries), bool))
-    return assemble(merge_equal(entries, sizes), sizes, directed, node_labels, node_attributes)
+    return merge_equal(entries, sizes)
 
 
 def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
@@ -161,6 +160,7 @@ def assemble(
         entries.labels,
         _labels(node_labels, "node_labels", total, "nodes"),
         _node_attributes(node_attributes, sizes),
+        entries.attributes,
     )
 
 
@@ -171,17 +171,24 @@ def _labels(labels: Any, name: str, count: int, of_what: str) -> Labels | None:
 
 
 def _node_attributes(attributes: Any, sizes: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    if attributes is None:
+    values = _rows_of_reals(attributes, "node_attributes", int(sizes.sum()), "nodes")
+    if values is None:
         return None
-    values = np.atleast_1d(as_floats(attributes, "node_attributes"))
-    _check_length("node_attributes", values, int(sizes.sum()), "nodes")
-    values = values.reshape(len(values), -1) if values.size else values.reshape(len(values), 0)
     bad = ~np.isfinite(values).all(axis=1)
     if bad.any():
         node = int(np.argmax(bad))
         graph = int(np.searchsorted(np.cumsum(sizes), node, side="right"))
         raise GraphError(f"graph {graph}: a node attribute is not finite; attributes must be real numbers")
     return values
+
+
+def _rows_of_reals(given: Any, name: str, count: int, of_what: str) -> NDArray[np.float64] | None:
+    """One row for each node or edge; a flat array is one column."""
+    if given is None:
+        return None
+    values = np.atleast_1d(as_floats(given, name))
+    _check_length(name, values, count, of_what)
+    return values.reshape(len(values), -1) if values.size else values.reshape(len(values), 0)
 
 
 # -- batches in
@@ -223,6 +230,7 @@ def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
         join_values("edge labels", [b.edge_labels for b in batches], entries, Labels.concatenate, "batch"),
         join_values("node labels", [b.node_labels for b in batches], nodes, Labels.concatenate, "batch"),
         join_values("node attributes", [b.node_attributes for b in batches], nodes, join_attributes, "batch"),
+        join_values("edge attributes", [b.edge_attributes for b in batches], entries, join_edge_attributes, "batch"),
     )
 
 
@@ -266,13 +274,15 @@ def join_values(
     return join([parts[index] for index in given])
 
 
-def join_attributes(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Stack node attributes.
+def join_attributes(parts: list[NDArray[np.float64]], kind: str = "node") -> NDArray[np.float64]:
+    """Stack attributes of nodes or edges.
 
     Parameters
     ----------
     parts : list of arrays
-        Arrays of shape (n_nodes, n_attributes).
+        Arrays of shape (n_nodes, n_attributes) or (n_entries, n_attributes).
+    kind : {"node", "edge"}, default="node"
+        What has them, for the message.
 
     Returns
     -------
@@ -286,5 +296,8 @@ def join_attributes(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
-        raise GraphError(f"the graphs have different numbers of node attributes, {widths}; give all the same")
+        raise GraphError(f"the graphs have different numbers of {kind} attributes, {widths}; give all the same")
     return np.concatenate(parts)
+
+
+join_edge_attributes = partial(join_attributes, kind="edge")

@@ -47,8 +47,9 @@ def as_fields(batch: GraphBatch) -> dict[str, Any]:
     n_nodes, n_entries = len(fields["indptr"]) - 1, len(fields["indices"])
     if batch.edge_weights is not None:
         fields["edge_weights"] = _as_reals(batch.edge_weights, "edge_weights", 1, n_entries)
-    if batch.node_attributes is not None:
-        fields["node_attributes"] = _as_reals(batch.node_attributes, "node_attributes", 2, n_nodes)
+    for name, count in (("node_attributes", n_nodes), ("edge_attributes", n_entries)):
+        if getattr(batch, name) is not None:
+            fields[name] = _as_reals(getattr(batch, name), name, 2, count)
     for name, count in (("edge_labels", n_entries), ("node_labels", n_nodes)):
         if getattr(batch, name) is not None:
             fields[name] = as_labels(getattr(batch, name), name, count)
@@ -187,6 +188,9 @@ def check_structure(batch: GraphBatch) -> None:
     if batch.node_attributes is not None and (place := first_not_finite(batch.node_attributes)) != NONE:
         node = place // batch.node_attributes.shape[1]
         raise GraphError(f"{_name(batch.node_offsets, node)}: an attribute is not finite")
+    if batch.edge_attributes is not None and (place := first_not_finite(batch.edge_attributes)) != NONE:
+        node = int(np.searchsorted(batch.indptr, place // batch.edge_attributes.shape[1], side="right")) - 1
+        raise GraphError(f"{_name(batch.node_offsets, node)}: an attribute of an edge is not finite")
 
 
 def _check_pointers(

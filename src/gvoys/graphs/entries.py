@@ -29,18 +29,22 @@ class Entries:
         Weight of each entry.
     labels : Labels or None
         Label of each entry.
+    attributes : array of shape (n_entries, n_attributes) or None
+        Real attributes of each entry.
     """
 
     rows: NDArray[Any]
     columns: NDArray[Any]
     weights: NDArray[np.float64] | None = None
     labels: Labels | None = None
+    attributes: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> Entries:
-        return Entries(self.rows[index], self.columns[index], *(take(x, index) for x in (self.weights, self.labels)))
+        held = (self.weights, self.labels, self.attributes)
+        return Entries(self.rows[index], self.columns[index], *(take(values, index) for values in held))
 
     def mirrored(self, which: NDArray[Any]) -> Entries:
         """Add the reverse of some entries; a self-loop is its own reverse.
@@ -61,7 +65,21 @@ class Entries:
             np.concatenate([self.columns, self.rows[reverse]]),
             None if self.weights is None else np.concatenate([self.weights, self.weights[reverse]]),
             None if self.labels is None else self.labels[np.concatenate([np.arange(len(self)), reverse])],
+            None if self.attributes is None else np.concatenate([self.attributes, self.attributes[reverse]]),
         )
+
+    def codes(self) -> list[NDArray[Any]]:
+        """What tells entries apart beside their weight: a number for each label, and for each row of attributes.
+
+        Returns
+        -------
+        list of arrays of shape (n_entries,)
+            None, one or two of them.
+        """
+        found: list[NDArray[Any]] = [] if self.labels is None else [self.labels.codes]
+        if self.attributes is not None and self.attributes.shape[1]:
+            found.append(np.unique(self.attributes, axis=0, return_inverse=True)[1].ravel())
+        return found
 
 
 # -- checks that name the graph
@@ -122,6 +140,10 @@ def check_entries(entries: Entries, sizes: NDArray[np.int64]) -> None:
                 f"{graphs[columns[edge]]}; an edge stays within its graph"
             )
     _check_weights(entries, sizes)
+    if entries.attributes is not None and not np.isfinite(entries.attributes).all():
+        bad = int(np.argmax(~np.isfinite(entries.attributes).all(axis=1)))
+        named = where(sizes, int(rows[bad]), int(columns[bad]))
+        raise GraphError(f"{named} has an attribute that is not finite; attributes must be real numbers")
 
 
 def _other_end(sizes: NDArray[np.int64], row: int, column: int, total: int) -> str:
@@ -196,13 +218,13 @@ def merge_equal(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
     Raises
     ------
     GraphError
-        If repeats disagree in weight or label.
+        If repeats disagree in weight, label or attributes.
     """
     if _is_sorted(entries):
         return entries
     entries, first = _sorted(entries, (entries.rows, entries.columns))
     codes = None if entries.labels is None else entries.labels.codes
-    if first.all() or (entries.weights is None and codes is None):
+    if first.all() or (entries.weights is None and codes is None and entries.attributes is None):
         return entries[first]
     head = np.flatnonzero(first)[np.cumsum(first) - 1]  # the first entry of each entry's group
     for name, values in (("weights", entries.weights), ("labels", codes)):
@@ -215,6 +237,9 @@ def merge_equal(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
             f"{where(sizes, int(pair.rows[0]), int(pair.columns[0]))} is given with the {name} "
             f"{shown[0]!r} and {shown[1]!r}; give each edge one of them"
         )
+    if entries.attributes is not None and (bad := (entries.attributes != entries.attributes[head]).any(axis=1)).any():
+        edge = where(sizes, *(int(ends[np.argmax(bad)]) for ends in (entries.rows, entries.columns)))
+        raise GraphError(f"{edge} is given with different attributes; give each edge one row of them")
     return entries[first]
 
 
@@ -237,7 +262,7 @@ def differ(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def merge_parallel(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
-    """Sort entries and add the weights of parallel edges; those with different labels stay apart.
+    """Sort entries and add the weights of parallel edges; those with different labels or attributes stay apart.
 
     Parameters
     ----------
@@ -258,8 +283,7 @@ def merge_parallel(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
     """
     if _is_sorted(entries):
         return entries
-    keys = [entries.rows, entries.columns] + ([] if entries.labels is None else [entries.labels.codes])
-    entries, first = _sorted(entries, keys)
+    entries, first = _sorted(entries, [entries.rows, entries.columns, *entries.codes()])
     if first.all():
         return entries
     weights = np.ones(len(entries)) if entries.weights is None else entries.weights
@@ -270,7 +294,7 @@ def merge_parallel(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
 
 
 def check_symmetric(entries: Entries, sizes: NDArray[np.int64]) -> None:
-    """Check that each entry of an undirected batch has its mirror, of equal weight and label.
+    """Check that each entry of an undirected batch has its mirror, of equal weight, label and attributes.
 
     Parameters
     ----------
@@ -288,8 +312,7 @@ def check_symmetric(entries: Entries, sizes: NDArray[np.int64]) -> None:
     small = index_type(max(total, len(entries)))
     indptr = row_pointers(entries, total).astype(small)
     columns = entries.columns.astype(small, copy=False)
-    codes = None if entries.labels is None else entries.labels.codes
-    given: list[NDArray[Any]] = [values for values in (entries.weights, codes) if values is not None]
+    given: list[NDArray[Any]] = [*([] if entries.weights is None else [entries.weights]), *entries.codes()]
     # scipy sorts the entries by (column, row) in linear time, and carries one array of values along
     for carried in given or [np.ones(len(entries), np.int32)]:
         mirror = sp.csr_array((carried, columns, indptr), shape=(total, total)).tocsc()
@@ -298,7 +321,7 @@ def check_symmetric(entries: Entries, sizes: NDArray[np.int64]) -> None:
             fault = "has no edge back, so the matrix is not symmetric"
         elif (bad := differ(carried, mirror.data)).any():
             row, column = (int(ends[np.argmax(bad)]) for ends in (entries.rows, entries.columns))
-            fault = "and the edge back differ in weight or label, so the matrix is not symmetric"
+            fault = "and the edge back differ in weight, label or attributes, so the matrix is not symmetric"
         else:
             continue
         raise GraphError(f"{where(sizes, row, column)} {fault}; pass directed=True if the graphs are directed")

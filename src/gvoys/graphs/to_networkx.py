@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["to_networkx"]
 
 
-def to_networkx(batch: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str) -> list[Any]:
+def to_networkx(
+    batch: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str, edge_attributes: str
+) -> list[Any]:
     """Convert to networkx graphs: the work of `GraphBatch.to_networkx`.
 
     Parameters
     ----------
     batch : GraphBatch
         The graphs.
-    node_label, edge_label, weight, node_attributes : str
+    node_label, edge_label, weight, node_attributes, edge_attributes : str
         As in `GraphBatch.to_networkx`.
 
     Returns
@@ -33,10 +35,13 @@ def to_networkx(batch: GraphBatch, node_label: str, edge_label: str, weight: str
         import networkx  # noqa: F401
     except ImportError:
         raise MissingDependencyError("to_networkx needs networkx; install it with: pip install networkx") from None
-    return [_one_to_networkx(graph, node_label, edge_label, weight, node_attributes) for graph in batch]
+    names = (node_label, edge_label, weight, node_attributes, edge_attributes)
+    return [_one_to_networkx(graph, *names) for graph in batch]
 
 
-def _one_to_networkx(graph: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str) -> Any:
+def _one_to_networkx(
+    graph: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str, edge_attributes: str
+) -> Any:
     import networkx as nx
 
     rows, columns = graph.rows(), graph.indices
@@ -60,6 +65,8 @@ def _one_to_networkx(graph: GraphBatch, node_label: str, edge_label: str, weight
         edges[edge_label] = graph.edge_labels[chosen].decode()
     if graph.edge_weights is not None:
         edges[weight] = graph.edge_weights[chosen].tolist()
+    if graph.edge_attributes is not None:
+        edges[edge_attributes] = list(graph.edge_attributes[chosen])
     out.add_nodes_from(zip(range(graph.n_nodes), _facts(nodes, graph.n_nodes), strict=True))
     out.add_edges_from((u, v, fact) for (u, v), fact in zip(pairs.tolist(), _facts(edges, len(pairs)), strict=True))
     return out

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import GraphError, GvoysError, LabelError, ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.build import assemble, join_attributes, join_values
+from gvoys.graphs.build import assemble, join_attributes, join_edge_attributes, join_values
 from gvoys.graphs.check import check_directed
 from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_type, merge_parallel
 from gvoys.graphs.labels import Labels
@@ -29,7 +29,7 @@ _KINDS = (
     "or GraphBatches"
 )
 _DEFAULT_NAMES = {"node_label": LABEL, "edge_label": "label", "weight": "weight"}
-_NAMES = Names(**_DEFAULT_NAMES, node_attributes=(), directed=False)
+_NAMES = Names(**_DEFAULT_NAMES, node_attributes=(), directed=False)  # type: ignore[arg-type]
 
 
 def as_batch(
@@ -39,6 +39,7 @@ def as_batch(
     weight: str | None = "weight",
     node_attributes: str | Sequence[str] | None = None,
     directed: bool = False,
+    edge_attributes: str | Sequence[str] | None = None,
 ) -> GraphBatch:
     """Convert a list of graphs to one GraphBatch.
 
@@ -59,11 +60,14 @@ def as_batch(
     directed : bool, default=False
         How to read formats that do not say it themselves (matrices, PyG, GraKeL tuples). False means that every edge is
         listed in both directions.
+    edge_attributes : str, sequence of str or None, default=None
+        Name or names of real edge attributes, numbers or vectors.
 
     Returns
     -------
     GraphBatch
-        The graphs. Parallel edges of a multigraph are merged by adding their weights, unless their labels differ.
+        The graphs. Parallel edges of a multigraph are merged by adding their weights, unless their labels or attributes
+        differ.
 
     Raises
     ------
@@ -88,8 +92,10 @@ def as_batch(
     if items and all(isinstance(item, GraphBatch) for item in items):
         return GraphBatch.concatenate(items)
     check_directed(directed)
-    attributes = _attribute_names(node_attributes)
-    names = Names(node_label, edge_label, weight, attributes, directed)
+    attributes, of_edges = (
+        _attribute_names(given, kind) for given, kind in ((node_attributes, "node"), (edge_attributes, "edge"))
+    )
+    names = Names(node_label, edge_label, weight, attributes, directed, of_edges)
     if _are_smiles(items):
         return _molecules(items, names)
     parts = [read_graph(item, names, index) for index, item in enumerate(items)]
@@ -121,6 +127,7 @@ def _molecules(items: list[Any], names: Names) -> GraphBatch:
     if names.edge_label != LABEL:
         batch = replace(batch, edge_labels=None)
     stack_attributes(dict.fromkeys(names.node_attributes), batch.n_nodes)  # which raises if any are asked for
+    stack_attributes(dict.fromkeys(names.edge_attributes), batch.n_nodes, "edge")
     _check_names(batch, names)
     return batch
 
@@ -169,10 +176,10 @@ def as_one_graph(graph: Any, name: str) -> GraphBatch:
     return batch
 
 
-def _attribute_names(given: Any) -> tuple[str, ...]:
+def _attribute_names(given: Any, kind: str) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else () if given is None else given
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise GraphError(f"node_attributes must be the name or names of node attributes, not {given!r}")
+        raise GraphError(f"{kind}_attributes must be the name or names of {kind} attributes, not {given!r}")
     return tuple(names)
 
 
@@ -318,7 +325,9 @@ def _join_entries(parts: list[GraphParts], sizes: NDArray[np.int64], counts: NDA
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([_weights(part, index) for index, part in enumerate(parts)])
     labels = _labels("edge labels", [part.edge_labels for part in parts], counts)
-    return Entries(rows, columns, weights, labels)
+    held = [part.edge_attributes for part in parts]
+    attributes = join_values("edge attributes", held, counts.tolist(), join_edge_attributes)
+    return Entries(rows, columns, weights, labels, attributes)
 
 
 def _join_numbers(parts: list[Any], sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[Any]:

@@ -45,7 +45,7 @@ class Moments(WalkMethod):
             return Support(True, "no labels or attributes are used, so that one number per length is exact")
         return Support(
             False,
-            "method 'moments' cannot use labels, node attributes, refine or backtrack=False; "
+            "method 'moments' cannot use labels, attributes, refine or backtrack=False; "
             "use method='sequences' or 'sketch'",
         )
 

@@ -144,8 +144,9 @@ class Sequences(WalkMethod):
 
 def can_count(name: str, walk: Walk, device: str) -> Support:
     """Say whether label sequences of these walks can be counted, by the method of this name."""
-    if walk.attribute_bandwidth is not None:
-        return Support(False, f"method {name!r} cannot use node attributes; use method='sketch'")
+    if walk.attributed:
+        kind = "edge" if walk.attribute_bandwidth is None else "node"
+        return Support(False, f"method {name!r} cannot use {kind} attributes; use method='sketch'")
     if device != "cpu":
         return Support(False, f"method {name!r} cannot run on a GPU; use device='cpu' or method='sketch'")
     return Support(True)

@@ -74,8 +74,10 @@ class Sketch(WalkMethod):
         return Support(True)
 
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
-        if walk.attribute_bandwidth is not None and self.n_components % 2:
+        if walk.attributed and self.n_components % 2:
             return Support(False, f"n_components must be even with attribute_bandwidth, not {self.n_components}")
+        if walk.edge_attribute_bandwidth is not None and self.device != "cpu":
+            return Support(False, "edge attributes have no kernel for a GPU yet; use device='cpu'")
         return Support(True, "a sketch's width does not depend on the graphs")
 
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:

@@ -161,9 +161,7 @@ class SampledWalks(WalkMethod):
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
         if walk.sampled:
             return Support(True)
-        return Support(
-            False, "sampled walks cannot use refine, backtrack=False or node attributes; use method='sketch'"
-        )
+        return Support(False, "sampled walks cannot use refine, backtrack=False or attributes; use method='sketch'")
 
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
         numbers = float(len(self.replicates) * self.n_components)

@@ -34,14 +34,17 @@ class Walk:
         Number of Weisfeiler–Lehman iterations of the labels.
     backtrack : bool, default=True
         Whether walks may backtrack; False counts non-backtracking walks only.
-    attribute_bandwidth : float or None, default=None
-        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
+    attribute_bandwidth : float, sequence of float or None, default=None
+        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``, with one bandwidth for all or one for each;
+        None ignores them.
     start : {"uniform", "ones"} or array-like, default="uniform"
         Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
     stop : {"uniform", "ones"} or array-like, default="uniform"
         Weight of each node as the end of a walk, like `start`.
     structure : str, sequence of str or None, default=None
         Structural labels that stand in front of the nodes' own, as in `structural_labels`: by walks up to `max_length`.
+    edge_attribute_bandwidth : float, sequence of float or None, default=None
+        Compare edge attributes in the same way.
     """
 
     max_length: int
@@ -49,10 +52,11 @@ class Walk:
     edge_labels: bool = False
     refine: int = 0
     backtrack: bool = True
-    attribute_bandwidth: float | None = None
+    attribute_bandwidth: Any = None
     start: Any = "uniform"
     stop: Any = "uniform"
     structure: Any = None
+    edge_attribute_bandwidth: Any = None
 
     @classmethod
     def on(cls, batch: GraphBatch, max_length: int, labels: Any = "auto", **options: Any) -> Walk:
@@ -112,13 +116,10 @@ class Walk:
         check_count(self.refine, "refine", least=0)
         check_flag(self.backtrack, "backtrack")
         check_structure(self.structure)
-        bandwidth = self.attribute_bandwidth
-        if bandwidth is not None and not (isinstance(bandwidth, (int, float, np.number)) and 0 < bandwidth < np.inf):
-            raise ParameterError(f"attribute_bandwidth must be None or a positive number, not {bandwidth!r}")
-        if bandwidth is not None and batch.n_nodes and batch.node_attributes is None:
-            raise UnsupportedError(
-                "attribute_bandwidth is given, but the graphs have no node attributes; pass attribute_bandwidth=None"
-            )
+        _check_bandwidth(self.attribute_bandwidth, "attribute_bandwidth", "node", batch.node_attributes, batch.n_nodes)
+        _check_bandwidth(
+            self.edge_attribute_bandwidth, "edge_attribute_bandwidth", "edge", batch.edge_attributes, batch.n_entries
+        )
         for name, end in (("start", self.start), ("stop", self.stop)):
             if not isinstance(end, str) or end not in ENDS:
                 compute_endpoint(batch, end, name)
@@ -151,14 +152,19 @@ class Walk:
         return bool(self.node_labels or self.edge_labels or self.refine)
 
     @property
+    def attributed(self) -> bool:
+        """Whether attributes of nodes or edges are compared."""
+        return self.attribute_bandwidth is not None or self.edge_attribute_bandwidth is not None
+
+    @property
     def plain(self) -> bool:
         """Whether walks are only counted: no labels or attributes are used, and walks may backtrack."""
-        return not self.labelled and self.attribute_bandwidth is None and self.backtrack
+        return not self.labelled and not self.attributed and self.backtrack
 
     @property
     def sampled(self) -> bool:
         """Whether the walk can be sampled step by step, by the labels as they are."""
-        return not self.refine and self.backtrack and self.attribute_bandwidth is None
+        return not self.refine and self.backtrack and not self.attributed
 
     @property
     def n_lengths(self) -> int:
@@ -209,6 +215,24 @@ class Walk:
             if not isinstance(value, str)
         }
         return replace(self, **cut) if cut else self
+
+
+def _check_bandwidth(bandwidth: Any, name: str, kind: str, held: NDArray[np.float64] | None, count: int) -> None:
+    """Positive, one number or one for each attribute, which must be there."""
+    if bandwidth is None:
+        return
+    try:
+        values = np.asarray(bandwidth, np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    if isinstance(bandwidth, (bool, str)) or values.ndim > 1 or not values.size or not np.all(values > 0):
+        raise ParameterError(f"{name} must be None or a positive number, or one for each attribute, not {bandwidth!r}")
+    if not np.all(np.isfinite(values)):
+        raise ParameterError(f"{name} must be finite, not {bandwidth!r}")
+    if count and held is None:
+        raise UnsupportedError(f"{name} is given, but the graphs have no {kind} attributes; pass {name}=None")
+    if count and held is not None and values.ndim and len(values) != held.shape[1]:
+        raise ParameterError(f"{name} has {len(values)} numbers, and the graphs have {held.shape[1]} {kind} attributes")
 
 
 def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:

@@ -17,6 +17,8 @@ from gvoys._jit import kernel
 __all__ = [
     "ANCHOR",
     "EDGE",
+    "EDGE_MIXING",
+    "EDGE_OMEGA",
     "HALT",
     "LENGTH",
     "MIXING",
@@ -36,6 +38,7 @@ __all__ = [
 # Purposes: bits of different purposes are independent.
 NODE, EDGE, OMEGA, MIXING = range(4)  # the sketch
 LENGTH, WALK_NODE, WALK_EDGE, HALT, WALK, STEP, ANCHOR = range(4, 11)  # sampled walks
+EDGE_OMEGA, EDGE_MIXING = range(11, 13)  # the sketch again
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

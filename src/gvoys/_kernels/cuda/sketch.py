@@ -49,7 +49,7 @@ class GpuSketch(SketchBlock):
 
     @staticmethod
     def is_fast(walk: WalkOptions) -> bool:
-        return is_plain(walk) or (cupy_module() is not None and walk.attribute_bandwidth is None)
+        return is_plain(walk) or (cupy_module() is not None and not walk.attributed)
 
     def fill(self, out: NDArray[np.float32]) -> None:
         at_once = max(_OUTPUT // (4 * out.shape[1] * out.shape[2]), 1)

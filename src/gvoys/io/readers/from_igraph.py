@@ -53,6 +53,9 @@ def read(graph: Any, names: Names) -> GraphParts:
         node_attributes=stack_attributes(
             {name: _column(graph.vs, name, "nodes") for name in names.node_attributes}, graph.vcount()
         ),
+        edge_attributes=stack_attributes(
+            {name: _column(graph.es, name, "edges") for name in names.edge_attributes}, len(edges), "edge"
+        ),
     )
 
 

@@ -56,6 +56,9 @@ def read(graph: Any, names: Names) -> GraphParts:
         node_attributes=stack_attributes(
             {name: _column(list(nodes.values()), name, "nodes") for name in names.node_attributes}, len(nodes)
         ),
+        edge_attributes=stack_attributes(
+            {name: _column(facts, name, "edges") for name in names.edge_attributes}, len(edges), "edge"
+        ),
     )
 
 

@@ -63,6 +63,9 @@ def read(graph: Any, names: Names) -> GraphParts:
         node_attributes=stack_attributes(
             {name: _column(nodes, name, "nodes") for name in names.node_attributes}, len(nodes)
         ),
+        edge_attributes=stack_attributes(
+            {name: _column(edges, name, "links") for name in names.edge_attributes}, len(edges), "edge"
+        ),
     )
 
 

@@ -69,6 +69,11 @@ def read(graph: Any, names: Names) -> GraphParts:
         node_attributes=stack_attributes(
             {name: _tensor(graph, name, n_nodes, "nodes") for name in names.node_attributes}, n_nodes
         ),
+        edge_attributes=stack_attributes(
+            {name: _tensor(graph, name, index.shape[1], "edges") for name in names.edge_attributes},
+            index.shape[1],
+            "edge",
+        ),
     )
 
 

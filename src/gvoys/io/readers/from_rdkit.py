@@ -59,6 +59,7 @@ def read(graph: Any, names: Names) -> GraphParts:
         edge_labels=[bond.GetBondTypeAsDouble() for bond in bonds] if names.edge_label == "label" else None,
         node_labels=atoms if names.node_label == "label" else None,
         node_attributes=stack_attributes(dict.fromkeys(names.node_attributes), len(atoms)),
+        edge_attributes=stack_attributes(dict.fromkeys(names.edge_attributes), len(atoms), "edge"),
     )
 
 

@@ -28,6 +28,8 @@ class Names:
         Names of real node attributes.
     directed : bool
         Whether formats that do not say it are read as directed.
+    edge_attributes : tuple of str, default=()
+        Names of real edge attributes.
     """
 
     node_label: str | None
@@ -35,6 +37,7 @@ class Names:
     weight: str | None
     node_attributes: tuple[str, ...]
     directed: bool
+    edge_attributes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class GraphParts:
         One value per entry.
     node_labels, node_attributes : sequence or None
         One value, or one row of numbers, per node.
+    edge_attributes : array or None
+        One row of numbers per entry.
     named : bool
         Whether the format finds labels and weights by name.
     """
@@ -68,6 +73,7 @@ class GraphParts:
     edge_labels: Any = None
     node_labels: Any = None
     node_attributes: Any = None
+    edge_attributes: Any = None
     named: bool = True  # the format finds labels and weights by name
 
 
@@ -101,30 +107,32 @@ def collect(values: list[Any], name: str, of_what: str) -> list[Any] | None:
     return values
 
 
-def stack_attributes(columns: dict[str, Any], n_nodes: int) -> NDArray[np.float64] | None:
-    """Node attributes side by side.
+def stack_attributes(columns: dict[str, Any], count: int, kind: str = "node") -> NDArray[np.float64] | None:
+    """Attributes of nodes or edges side by side.
 
     Parameters
     ----------
     columns : dict
         Values of each attribute, numbers or vectors, by name.
-    n_nodes : int
-        Number of nodes.
+    count : int
+        Number of nodes or edges.
+    kind : {"node", "edge"}, default="node"
+        What has them, for the message.
 
     Returns
     -------
-    array of shape (n_nodes, n_attributes) or None
+    array of shape (count, n_attributes) or None
         The attributes; None where none are asked for.
 
     Raises
     ------
     GraphError
-        If no node has an attribute that is asked for.
+        If no node or edge has an attribute that is asked for.
     """
-    if not columns or not n_nodes:
+    if not columns or not count:
         return None
     for name, values in columns.items():
         if values is None:
-            raise GraphError(f"no node has the attribute {name!r} that node_attributes asks for")
-    blocks = [as_floats(values, f"node attribute {name!r}") for name, values in columns.items()]
-    return np.hstack([block.reshape(n_nodes, -1) for block in blocks])
+            raise GraphError(f"no {kind} has the attribute {name!r} that {kind}_attributes asks for")
+    blocks = [as_floats(values, f"{kind} attribute {name!r}") for name, values in columns.items()]
+    return np.hstack([block.reshape(count, -1) for block in blocks])

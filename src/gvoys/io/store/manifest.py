@@ -38,6 +38,7 @@ _ARRAYS: dict[str, tuple[tuple[type, ...], int]] = {  # types and dimensions
     "indices": ((np.int32,), 1),
     "edge_weights": ((np.float64,), 1),
     "node_attributes": ((np.float64,), 2),
+    "edge_attributes": ((np.float64,), 2),
     **dict.fromkeys(_LABELS, ((np.int32,), 1)),
     **{f"{name}_hashes": ((np.uint64,), 1) for name in _LABELS},
 }

@@ -69,6 +69,7 @@ def _open(folder: Path, verify: bool) -> GraphBatch:
         labels.get("edge_labels"),
         labels.get("node_labels"),
         arrays.get("node_attributes"),
+        arrays.get("edge_attributes"),
     )
     if verify:
         check_mirrored(batch)

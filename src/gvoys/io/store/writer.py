@@ -163,6 +163,7 @@ class StoreWriter:
             batch.edge_labels,
             batch.node_labels,
             batch.node_attributes,
+            batch.edge_attributes,
         )
         self._arrays["node_offsets"].append(nodes + batch.node_offsets[1:].astype(np.int64))
 
@@ -216,7 +217,7 @@ class StoreWriter:
         if weights is not None and not np.isfinite(weights).all():
             raise GraphError("edge_weights must be finite")
         edges, nodes = (None if values is None else Labels.from_values(values) for values in (edge_labels, node_labels))
-        self._append_rows(degrees, indices, directed, weights, edges, nodes, None)
+        self._append_rows(degrees, indices, directed, weights, edges, nodes)
         self._graph_nodes += len(degrees)
         self._largest = max(self._largest, int(indices.max(initial=-1)))
 
@@ -252,13 +253,15 @@ class StoreWriter:
         edge_weights: NDArray[Any] | None,
         edge_labels: Labels | None,
         node_labels: Labels | None,
-        node_attributes: NDArray[Any] | None,
+        node_attributes: NDArray[Any] | None = None,
+        edge_attributes: NDArray[Any] | None = None,
     ) -> None:
         if self.directed not in (None, directed):
             raise GraphError("directed and undirected graphs do not go into one store; make them alike first")
         self._check_alike("edge_labels", edge_labels, self.n_entries, len(indices))
         self._check_alike("node_labels", node_labels, self.n_nodes, len(degrees))
         self._check_alike("node_attributes", node_attributes, self.n_nodes, len(degrees))
+        self._check_alike("edge_attributes", edge_attributes, self.n_entries, len(indices))
         self.directed = directed
         self._append_weights(edge_weights, len(indices))
         if edge_labels is not None and len(indices):
@@ -266,7 +269,9 @@ class StoreWriter:
         if node_labels is not None and len(degrees):
             self._append_labels("node_labels", node_labels)
         if node_attributes is not None and len(degrees):
-            self._append_attributes(node_attributes)
+            self._append_attributes("node_attributes", node_attributes)
+        if edge_attributes is not None and len(indices):
+            self._append_attributes("edge_attributes", edge_attributes)
         self._arrays["indptr"].append(self.n_entries + np.cumsum(degrees, dtype=np.int64))
         self._arrays["indices"].append(indices)
 
@@ -281,11 +286,11 @@ class StoreWriter:
         if "edge_weights" in self._arrays:
             self._arrays["edge_weights"].append(np.ones(count) if weights is None else weights)
 
-    def _append_attributes(self, attributes: NDArray[Any]) -> None:
-        width = attributes.shape[1]
-        array = self._arrays.get("node_attributes") or self._array("node_attributes", np.float64, width)
+    def _append_attributes(self, name: str, attributes: NDArray[Any]) -> None:
+        width, what = attributes.shape[1], name.replace("_", " ")
+        array = self._arrays.get(name) or self._array(name, np.float64, width)
         if array.width != width:
-            raise GraphError(f"the graphs have {array.width} and {width} node attributes; give all the same number")
+            raise GraphError(f"the graphs have {array.width} and {width} {what}; give all the same number")
         array.append(attributes)
 
     def _append_labels(self, name: str, labels: Labels) -> None:

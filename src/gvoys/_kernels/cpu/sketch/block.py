@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Graphs, Labels, Maps, PairedAttributes, Tasks
+from gvoys._kernels.arguments import Attributes, Graphs, Labels, Maps, PairedAttributes, Tasks
 from gvoys._kernels.cpu.sketch.arcs import Arcs, number_rows
 from gvoys._kernels.cpu.sketch.hubs import Cuts, cut_graph
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
@@ -31,7 +31,7 @@ class CpuSketch(SketchBlock):
 
     @staticmethod
     def is_fast(walk: WalkOptions) -> bool:
-        return walk.attribute_bandwidth is None
+        return not walk.attributed
 
     def _graphs(self, reverse: NDArray[np.int64] | None = None) -> Graphs:
         batch = self.batch
@@ -88,7 +88,12 @@ class CpuSketch(SketchBlock):
         graphs = self._graphs(self._reverse())
         if graphs.weights is None:
             graphs = graphs._replace(weights=np.empty(0, np.float32))
-        maps = Maps(self._node_maps(*shape), self._edge_maps(*shape), self._with_partners(*shape))
+        maps = Maps(
+            self._node_maps(*shape),
+            self._edge_maps(*shape),
+            _with_partners(self._attribute_maps(*shape)),
+            _with_partners(self._edge_attribute_maps(*shape)),
+        )
         rest = (self.ends, np.zeros(out.shape[2]), out)
         small, large = self._tasks()
         sketch_group(small, graphs, *maps, *rest)
@@ -100,17 +105,18 @@ class CpuSketch(SketchBlock):
         pairs = out.reshape(len(out), n_steps, 2, -1).transpose(0, 1, 3, 2).reshape(out.shape)
         return pairs * np.float32(np.sqrt(2.0))
 
-    def _with_partners(self, group: int, n_steps: int, width: int) -> PairedAttributes | None:
-        """The maps of attributes, whose rotations are weights of each coordinate and of its partner."""
-        maps = self._attribute_maps(group, n_steps, width)
-        if maps is None:
-            return None
-        strides = 1 << maps.mixing[:, :, 0, width:].astype(np.int64)
-        places = np.arange(width)
-        partners = places ^ strides
-        paired, first = partners < width, np.minimum(places, partners)
-        cosines, sines = (np.take_along_axis(maps.mixing[:, :, part], first, axis=2) for part in range(2))
-        own = np.where(paired, cosines, np.float32(1.0))
-        other = np.where(paired, np.where(places < partners, -sines, sines), np.float32(0.0))
-        partners = np.where(paired, partners, places).astype(np.uint32)
-        return PairedAttributes(maps.values, maps.omega, own, other, partners)
+
+def _with_partners(maps: Attributes | None) -> PairedAttributes | None:
+    """The maps of attributes, whose rotations are weights of each coordinate and of its partner."""
+    if maps is None:
+        return None
+    width = maps.omega.shape[2]
+    strides = 1 << maps.mixing[:, :, 0, width:].astype(np.int64)
+    places = np.arange(width)
+    partners = places ^ strides
+    paired, first = partners < width, np.minimum(places, partners)
+    cosines, sines = (np.take_along_axis(maps.mixing[:, :, part], first, axis=2) for part in range(2))
+    own = np.where(paired, cosines, np.float32(1.0))
+    other = np.where(paired, np.where(places < partners, -sines, sines), np.float32(0.0))
+    partners = np.where(paired, partners, places).astype(np.uint32)
+    return PairedAttributes(maps.values, maps.omega, own, other, partners)

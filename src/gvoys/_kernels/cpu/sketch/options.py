@@ -8,8 +8,8 @@ A step takes the state h of the neighbours to the state of a node by linear maps
     backtrack     without it, what came from the node itself is skipped: states on directed edges, and for each of them
                   the sum of the others of its node, by adding those before it to those after it. Subtracting it from
                   the sum of all would leave nothing but rounding where it is much the largest
-    attributes    coordinate j is multiplied by exp(i omega_j . a), then pairs of coordinates are rotated, which mixes
-                  them: a diagonal map alone would leave the variance growing with the length
+    attributes    of nodes or entries: coordinate j is multiplied by exp(i omega_j . a), then pairs of coordinates are
+                  rotated, which mixes them: a diagonal map alone would leave the variance growing with the length
     node label    R shifts and signs the sum
 
 Complex states are two planes, real parts before imaginary ones, which fill vector registers as pairs would not.
@@ -168,11 +168,11 @@ def _weight(e: Any, weights: Any, factor: Any) -> Any:  # pragma: no cover
 
 @kernel()
 def _step(
-    place: Any, graphs: Any, reverse: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any
+    place: Any, graphs: Any, reverse: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, states: Any
 ) -> None:  # pragma: no cover
     """States y of some nodes after t steps, from their neighbours' states x after one step less.
 
-    place: graph, step, first node and node after the last.
+    place: graph, step, first node and node after the last. `attributes` are those of nodes, `along` those of entries.
     """
     g, t, begin_node, end_node = place
     indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
@@ -186,7 +186,10 @@ def _step(
     if attributes is not None:
         values, omega = attributes.values, attributes.omega[t]
         mixing = (attributes.own[t], attributes.other[t], attributes.partners[t])
-        angles = np.empty(omega.shape[1])
+    if along is not None:
+        along_values, along_omega = along.values, along.omega[t]
+        along_mixing = (along.own[t], along.other[t], along.partners[t])
+    angles = np.empty(signs.shape[1])
     sums[:] = 0.0
     for u in range(begin_node, end_node):
         node, total = first + u, y[u]
@@ -195,7 +198,9 @@ def _step(
         if t == 0:
             message[: len(signs[label])] = stop[node]
             message[len(signs[label]) :] = 0.0
-        elif reverse is None and edges is None:  # most of the time; one pass over the neighbour's state
+        elif (
+            reverse is None and edges is None and along is None
+        ):  # most of the time; one pass over the neighbour's state
             message[:] = 0.0
             for e in range(begin, end):
                 weight, state = _weight(e, weights, factor), x[indices[e]]
@@ -212,6 +217,8 @@ def _step(
                 if edges is not None:
                     _turn(message, edge_shifts[edge_codes[e]], edge_signs[edge_codes[e]], turned)
                     message[:] = turned
+                if along is not None:
+                    _attend(message, along_values[e], along_omega, along_mixing, angles, turned)
                 if reverse is None:
                     total += message
                 else:
@@ -240,7 +247,7 @@ def _room(reverse: Any, indptr: Any, first: Any, last: Any) -> Any:  # pragma: n
 
 @kernel(parallel=True)
 def sketch_group(
-    tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, wide: Any, out: Any
+    tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, wide: Any, out: Any
 ) -> None:  # pragma: no cover
     """Profiles of the tasks' graphs in one group into out, (n_graphs, n_steps, width), with attributes in two planes.
 
@@ -248,12 +255,12 @@ def sketch_group(
     """
     for chunk in prange(len(tasks.bounds) - 1):
         chosen = tasks.graphs[tasks.bounds[np.int64(chunk)] : tasks.bounds[np.int64(chunk) + 1]]
-        _sketch(chosen, graphs, nodes, edges, attributes, ends, wide, out)
+        _sketch(chosen, graphs, nodes, edges, attributes, along, ends, wide, out)
 
 
 @kernel()
 def _sketch(
-    chosen: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, wide: Any, out: Any
+    chosen: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, wide: Any, out: Any
 ) -> None:  # pragma: no cover
     """What one thread does: graph after graph."""
     width = out.shape[2]
@@ -269,7 +276,7 @@ def _sketch(
         for t in range(out.shape[1]):
             place = (g, t, np.int64(0), last - first)
             states = _States(x, y, others, next_others, message, turned, arriving, sums)
-            _step(place, graphs, graphs.reverse, nodes, edges, attributes, ends, states)
+            _step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, states)
             for j in range(width):
                 out[g, t, j] = sums[j]
             x, y, others, next_others = y, x, next_others, others
@@ -277,18 +284,27 @@ def _sketch(
 
 @kernel(parallel=True)
 def _large_step(
-    place: Any, blocks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any, sums: Any
+    place: Any,
+    blocks: Any,
+    graphs: Any,
+    nodes: Any,
+    edges: Any,
+    attributes: Any,
+    along: Any,
+    ends: Any,
+    states: Any,
+    sums: Any,
 ) -> None:  # pragma: no cover
     """One step of all nodes, and the blocks' shares of the profile in sums; place: graph, step, its first node."""
     for part in prange(len(sums)):
         begin, end = blocks[np.int64(part)], blocks[np.int64(part) + 1]
         rows = (place[0], place[1], begin - place[2], end - place[2])
-        _large_block(rows, graphs, nodes, edges, attributes, ends, states, sums[np.int64(part)])
+        _large_block(rows, graphs, nodes, edges, attributes, along, ends, states, sums[np.int64(part)])
 
 
 @kernel()
 def _large_block(
-    place: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, ends: Any, states: Any, share: Any
+    place: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, states: Any, share: Any
 ) -> None:  # pragma: no cover
     """What one thread does: a block of nodes."""
     x, y, others, next_others = states
@@ -297,7 +313,7 @@ def _large_block(
     message, turned = np.empty(width, x.dtype), np.empty(width, x.dtype)
     arriving = np.empty((largest, width), x.dtype)
     own = _States(x, y, others, next_others, message, turned, arriving, share)
-    _step(place, graphs, graphs.reverse, nodes, edges, attributes, ends, own)
+    _step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, own)
 
 
 def sketch_group_of_large(graph: int, blocks: Any, graphs: Graphs, maps: Maps, ends: Ends, wide: Any, out: Any) -> None:
