@@ -82,6 +82,9 @@ def features_by_every_kernel(patch):
     patch.setattr("gvoys.walks.products._DENSE", 0)  # no matrix is small enough for BLAS alone
     yield gv.RandomWalkKernel(gv.Geometric(0.05), max_length=3, method="sequences").fit_transform(labelled)
     yield gv.return_probabilities(labelled, 5)
+    yield gv.walks.structural_labels(labelled, ["closed", "rows", "ball1"], 4).hashed
+    patch.setattr("gvoys.walks.closed._EXACT", 0)
+    yield gv.walks.closed_walk_totals(weighted, 5).values
     size = labelled.graph_sizes.astype(float)
     yield gv.RandomWalkRegressor(1, layers=("given", "fine")).fit(labelled, size).predict(labelled)
     yield gv.RandomWalkClassifier(1, labels="core").fit(labelled, size > np.median(size)).decision_function(labelled)

@@ -20,6 +20,13 @@ BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=6)
 ONES = {"start": "ones", "stop": "ones"}
 KINDS = ("linear", "matern12", "matern32", "gaussian")
 RNG = np.random.default_rng(0)
+FIRST = RNG.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers_for_each_test():
+    """Whichever tests run before it."""
+    RNG.bit_generator.state = FIRST
 
 
 def features(n=25, widths=(3, 2)):

@@ -83,9 +83,9 @@ class Maps(NamedTuple):
     """The random maps of a step."""
 
     nodes: Labels
-    edges: Labels | None
-    attributes: PairedAttributes | None
-    edge_attributes: PairedAttributes | None
+    edges: Labels
+    attributes: PairedAttributes
+    edge_attributes: PairedAttributes
 
 
 class WalkedGraphs(NamedTuple):

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Attributes, Graphs, Labels, Maps, PairedAttributes, Tasks
+from gvoys._kernels.arguments import Attributes, Graphs, Labels, Maps, PairedAttributes, Tasks, frozen
 from gvoys._kernels.cpu.sketch.arcs import Arcs, number_rows
 from gvoys._kernels.cpu.sketch.hubs import Cuts, cut_graph
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
@@ -24,6 +24,14 @@ _LARGE = 1 << 18  # nodes and entries from which the threads share one graph
 _BLOCK = 1 << 14  # nodes and entries that a thread takes at a time in a large graph
 _PIECE = 512  # entries that a thread takes at a time of a node with more of them
 _TABLE = 1 << 28  # bytes of random bits, past which a graph's groups are done one after the other
+
+# options that are not used, in the types of those that are: one kernel serves all
+_NO_WAY = np.empty((0, 2), np.int64)
+_NO_LABELS = Labels(frozen(np.empty(0, np.int32)), np.empty((0, 0, 0), np.float32), np.empty((0, 0), np.int64))
+_NO_FLOATS = np.empty((0, 0, 0), np.float32)
+_NO_ATTRIBUTES = PairedAttributes(
+    np.empty((0, 0)), np.empty((0, 0, 0)), _NO_FLOATS, _NO_FLOATS, np.empty((0, 0, 0), np.uint32)
+)
 
 
 class CpuSketch(SketchBlock):
@@ -85,16 +93,16 @@ class CpuSketch(SketchBlock):
     def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
         shape = (group, n_steps, width // 2 if self._mixed else width)
         out = np.empty((len(self.batch), n_steps, 2 * shape[2] if self._mixed else width), np.float32)
-        graphs = self._graphs(self._reverse())
-        if graphs.weights is None:
-            graphs = graphs._replace(weights=np.empty(0, np.float32))
+        reverse, graphs = self._reverse(), self._graphs()
+        weights = np.empty(0, np.float32) if graphs.weights is None else graphs.weights
+        graphs = graphs._replace(weights=weights, reverse=_NO_WAY if reverse is None else reverse)
         maps = Maps(
             self._node_maps(*shape),
-            self._edge_maps(*shape),
+            self._edge_maps(*shape) or _NO_LABELS,
             _with_partners(self._attribute_maps(*shape)),
             _with_partners(self._edge_attribute_maps(*shape)),
         )
-        rest = (self.ends, np.zeros(out.shape[2]), out)
+        rest = (self.ends, out)
         small, large = self._tasks()
         sketch_group(small, graphs, *maps, *rest)
         for graph, cuts in large:
@@ -106,10 +114,10 @@ class CpuSketch(SketchBlock):
         return pairs * np.float32(np.sqrt(2.0))
 
 
-def _with_partners(maps: Attributes | None) -> PairedAttributes | None:
+def _with_partners(maps: Attributes | None) -> PairedAttributes:
     """The maps of attributes, whose rotations are weights of each coordinate and of its partner."""
     if maps is None:
-        return None
+        return _NO_ATTRIBUTES
     width = maps.omega.shape[2]
     strides = 1 << maps.mixing[:, :, 0, width:].astype(np.int64)
     places = np.arange(width)

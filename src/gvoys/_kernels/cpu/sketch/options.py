@@ -91,17 +91,23 @@ def _turn_by(angles: Any, real: Any, imaginary: Any) -> None:  # pragma: no cove
 
 
 @kernel()
-def _attend(vector: Any, attributes: Any, omega: Any, mixing: Any, angles: Any, room: Any) -> None:  # pragma: no cover
-    """Multiply by exp(i omega_j . a), then mix coordinates, in place."""
+def _attend(vector: Any, item: Any, t: Any, maps: Any, angles: Any, room: Any) -> None:  # pragma: no cover
+    """Multiply by exp(i omega_j . a) with the attributes a of a node or entry, then mix coordinates, in place."""
     width = len(angles)
     real, imaginary = vector[:width], vector[width:]
+    attributes, omega, own, other, partners = (
+        maps.values[item],
+        maps.omega[t],
+        maps.own[t],
+        maps.other[t],
+        maps.partners[t],
+    )
     angles[:] = 0.0
     for k in range(len(attributes)):
         value, row = attributes[k], omega[k]
         for j in range(width):
             angles[j] += value * row[j]
     _turn_by(angles, real, imaginary)
-    own, other, partners = mixing
     for level in range(len(own)):
         _mix(real, own[level], other[level], partners[level], room[:width])
         _mix(imaginary, own[level], other[level], partners[level], room[width:])
@@ -181,14 +187,13 @@ def _step(
     codes, signs, shifts = nodes.codes, nodes.signs[t], nodes.shifts[t]
     x, y, others, next_others, message, turned, arriving, sums = states
     start, stop = ends.start, ends.stop
-    if edges is not None:
-        edge_codes, edge_signs, edge_shifts = edges.codes, edges.signs[t], edges.shifts[t]
-    if attributes is not None:
-        values, omega = attributes.values, attributes.omega[t]
-        mixing = (attributes.own[t], attributes.other[t], attributes.partners[t])
-    if along is not None:
-        along_values, along_omega = along.values, along.omega[t]
-        along_mixing = (along.own[t], along.other[t], along.partners[t])
+    # asked at run time, so that one kernel is compiled for all options
+    onward, by_edge, by_node, by_entry = (
+        len(reverse) > 0,
+        len(edges.codes) > 0,
+        len(attributes.own) > 0,
+        len(along.own) > 0,
+    )
     angles = np.empty(signs.shape[1])
     sums[:] = 0.0
     for u in range(begin_node, end_node):
@@ -198,9 +203,7 @@ def _step(
         if t == 0:
             message[: len(signs[label])] = stop[node]
             message[len(signs[label]) :] = 0.0
-        elif (
-            reverse is None and edges is None and along is None
-        ):  # most of the time; one pass over the neighbour's state
+        elif not (onward or by_edge or by_entry):  # most of the time; one pass over the neighbour's state
             message[:] = 0.0
             for e in range(begin, end):
                 weight, state = _weight(e, weights, factor), x[indices[e]]
@@ -209,29 +212,29 @@ def _step(
         else:
             total[:] = 0.0
             for e in range(begin, end):
-                if reverse is not None and t > 1 and reverse[e, 0] < reverse[e, 1]:
+                if onward and t > 1 and reverse[e, 0] < reverse[e, 1]:
                     message[:] = others[reverse[e, 0] - base]
                 else:
                     message[:] = x[indices[e]]
                 message *= _weight(e, weights, factor)
-                if edges is not None:
-                    _turn(message, edge_shifts[edge_codes[e]], edge_signs[edge_codes[e]], turned)
+                if by_edge:
+                    _turn(message, edges.shifts[t][edges.codes[e]], edges.signs[t][edges.codes[e]], turned)
                     message[:] = turned
-                if along is not None:
-                    _attend(message, along_values[e], along_omega, along_mixing, angles, turned)
-                if reverse is None:
+                if by_entry:
+                    _attend(message, e, t, along, angles, turned)
+                if not onward:
                     total += message
                 else:
-                    if attributes is not None:
-                        _attend(message, values[node], omega, mixing, angles, turned)
+                    if by_node:
+                        _attend(message, node, t, attributes, angles, turned)
                     _turn(message, shifts[label], signs[label], arriving[e - begin])
-            if reverse is None:
+            if not onward:
                 message[:] = total
             else:
                 _add_others(begin, end, base, indices, arriving, message, next_others, total)
-        if t == 0 or reverse is None:
-            if attributes is not None:
-                _attend(message, values[node], omega, mixing, angles, turned)
+        if t == 0 or not onward:
+            if by_node:
+                _attend(message, node, t, attributes, angles, turned)
             _turn(message, shifts[label], signs[label], total)
         for j in range(len(sums)):
             sums[j] += start[node] * total[j]
@@ -240,31 +243,28 @@ def _step(
 @kernel()
 def _room(reverse: Any, indptr: Any, first: Any, last: Any) -> Any:  # pragma: no cover
     """Entries of some nodes and the largest degree, for non-backtracking walks; else 0."""
-    if reverse is None:
+    if len(reverse) == 0:
         return np.int64(0), np.int64(0)
     return np.int64(indptr[last]) - np.int64(indptr[first]), _largest_degree(indptr, first, last)
 
 
 @kernel(parallel=True)
 def sketch_group(
-    tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, wide: Any, out: Any
+    tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, out: Any
 ) -> None:  # pragma: no cover
-    """Profiles of the tasks' graphs in one group into out, (n_graphs, n_steps, width), with attributes in two planes.
-
-    `wide` gives the type that sums over nodes are kept in.
-    """
+    """Profiles of the tasks' graphs in one group into out, (n_graphs, n_steps, width); two planes with attributes."""
     for chunk in prange(len(tasks.bounds) - 1):
         chosen = tasks.graphs[tasks.bounds[np.int64(chunk)] : tasks.bounds[np.int64(chunk) + 1]]
-        _sketch(chosen, graphs, nodes, edges, attributes, along, ends, wide, out)
+        _sketch(chosen, graphs, nodes, edges, attributes, along, ends, out)
 
 
 @kernel()
 def _sketch(
-    chosen: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, wide: Any, out: Any
+    chosen: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, out: Any
 ) -> None:  # pragma: no cover
     """What one thread does: graph after graph."""
     width = out.shape[2]
-    message, turned, sums = np.empty(width, out.dtype), np.empty(width, out.dtype), np.empty_like(wide)
+    message, turned, sums = np.empty(width, out.dtype), np.empty(width, out.dtype), np.empty(width)
     for g in chosen:
         first, last = np.int64(graphs.node_offsets[g]), np.int64(graphs.node_offsets[g + 1])
         n_arcs, largest = _room(graphs.reverse, graphs.indptr, first, last)
@@ -316,7 +316,7 @@ def _large_block(
     _step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, own)
 
 
-def sketch_group_of_large(graph: int, blocks: Any, graphs: Graphs, maps: Maps, ends: Ends, wide: Any, out: Any) -> None:
+def sketch_group_of_large(graph: int, blocks: Any, graphs: Graphs, maps: Maps, ends: Ends, out: Any) -> None:
     """The profile of one graph in one group into out[graph], all threads on it, by blocks of nodes.
 
     Entries are read in order, once per step, so that they may lie in a file that is mapped into memory; two states of
@@ -325,9 +325,9 @@ def sketch_group_of_large(graph: int, blocks: Any, graphs: Graphs, maps: Maps, e
     first, last = int(graphs.node_offsets[graph]), int(graphs.node_offsets[graph + 1])
     width, kind = out.shape[2], out.dtype
     x, y = (np.empty((last - first, width), kind) for _ in range(2))
-    n_arcs = 0 if graphs.reverse is None else int(graphs.indptr[last]) - int(graphs.indptr[first])
+    n_arcs = 0 if not len(graphs.reverse) else int(graphs.indptr[last]) - int(graphs.indptr[first])
     others, next_others = (np.empty((n_arcs, width), kind) for _ in range(2))
-    sums = np.empty((len(blocks) - 1, width), wide.dtype)
+    sums = np.empty((len(blocks) - 1, width))
     for t in range(out.shape[1]):
         states = (x, y, others, next_others)
         _large_step((graph, t, first), blocks, graphs, *maps, ends, states, sums)
