@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor, learn_series
     from gvoys.estimators.saving import load_model
     from gvoys.exact import ExactKernel, exact_kernel
+    from gvoys.explain import compare
     from gvoys.graphs import GraphBatch
     from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
     from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
@@ -38,6 +39,7 @@ __all__ = [
     "RandomWalkRegressor",
     "StoreWriter",
     "as_batch",
+    "compare",
     "compute_gram",
     "datasets",
     "errors",
@@ -61,6 +63,7 @@ _HOMES = {
     "estimators.saving": ("load_model",),
     "estimators.learners": ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series"),
     "exact": ("ExactKernel", "exact_kernel"),
+    "explain": ("compare",),
     "graphs": ("GraphBatch",),
     "io": ("StoreWriter", "as_batch", "from_smiles", "open_store", "write_store"),
     "paper": ("GraphRandomFeatures", "GraphVoyagers", "OneSidedVoyagers", "estimate_on_product", "theory"),
@@ -75,6 +78,7 @@ _PARTS = (
     "estimators",
     "evaluation",
     "exact",
+    "explain",
     "graphs",
     "io",
     "paper",

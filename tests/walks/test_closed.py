@@ -6,6 +6,7 @@ import pytest
 
 import gvoys as gv
 from gvoys.walks import closed_walk_totals, closed_walks
+from gvoys.walks.closed import _work
 from gvoys.walks.traces import LargeGraph
 
 LENGTH = 9
@@ -117,6 +118,12 @@ def test_a_large_graph_among_small_ones(monkeypatch):
     expected = np.array([np.einsum("kuu->k", powers(dense(graph), 6)) for graph in graphs])
     np.testing.assert_allclose(found.values, expected, rtol=0.1, atol=1e-9)
     np.testing.assert_array_equal(found.values[[0, 2]], expected[[0, 2]])
+
+
+def test_work_of_a_large_graph_does_not_overflow():
+    nodes = np.arange(70_000)
+    ring = gv.GraphBatch.from_arrays(np.column_stack([nodes, (nodes + 1) % 70_000]), [70_000])
+    assert _work(ring, 10).tolist() == [70_000 * 140_000 * 5]
 
 
 @pytest.mark.parametrize(("options", "message"), [({"rtol": 0}, "rtol"), ({"random_state": -1}, "random_state")])

@@ -146,7 +146,7 @@ def closed_walk_totals(
     if not 0.0 < rtol < 1.0:
         raise ParameterError(f"rtol must be between 0 and 1, not {rtol!r}")
     seed = check_seed(random_state)
-    work = batch.graph_sizes * np.diff(batch.entry_offsets) * (count if batch.directed else count / 2)
+    work = _work(batch, count)
     found = ClosedWalks(np.zeros((len(batch), count)), np.zeros((len(batch), count)), np.zeros(len(batch), np.int64))
     small, large = np.flatnonzero(work <= _EXACT), np.flatnonzero(work > _EXACT)
     if small.size:
@@ -162,3 +162,9 @@ def closed_walk_totals(
             )
             found.values[place], found.standard_errors[place], found.n_vectors[place] = values, errors, n_vectors
     return found
+
+
+def _work(batch: GraphBatch, n_lengths: int) -> Array:
+    """Additions that count the closed walks of each graph from every node; in floats, which do not overflow."""
+    steps = n_lengths if batch.directed else n_lengths / 2
+    return batch.graph_sizes.astype(np.float64) * np.diff(batch.entry_offsets) * steps

@@ -61,10 +61,10 @@ class LargeGraph:
         return values, errors, len(drawn)
 
     def _needed(self, drawn: Array, inside: Array, rtol: float) -> int:
-        """Blocks of random vectors by which even lengths are within the tolerance."""
+        """Blocks of random vectors by which even lengths are within the tolerance, with room for a spread from few."""
         values, spread = inside + drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
         even = slice(4, None, 2)
-        ratios = 2.0 * spread[even] / (rtol * np.maximum(np.abs(values[even]), np.finfo(float).tiny))
+        ratios = 2.4 * spread[even] / (rtol * np.maximum(np.abs(values[even]), np.finfo(float).tiny))
         blocks = np.ceil(np.max(ratios, initial=0.0) ** 2 / WIDTH)
         return int(np.clip(blocks, _FIRST, _MOST))
 

@@ -174,7 +174,7 @@ def _choose_width(batch: GraphBatch, n_components: Any) -> int:
 
 def _may_return(batch: GraphBatch, walk: Walk) -> bool:
     """Whether return probabilities may stand for attributes: there are none, and it would not take long."""
-    work = float(np.sum(batch.graph_sizes * np.diff(batch.entry_offsets))) * _RETURNS / 2
+    work = float(batch.graph_sizes.astype(np.float64) @ np.diff(batch.entry_offsets)) * _RETURNS / 2
     fit = not batch.directed and batch.n_entries > 0 and bool(np.all(batch.weights() > 0)) and work <= _MOST_RETURNS
     return fit and batch.node_attributes is None and is_auto(walk.attribute_bandwidth)
 

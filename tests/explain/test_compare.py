@@ -1,0 +1,134 @@
+"""What a kernel value is made of."""
+
+from collections import Counter
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.explain.spelling import _name
+
+
+def coloured(graph, colours, edge_kinds=None):
+    nx.set_node_attributes(graph, dict(zip(graph, colours, strict=True)), "label")
+    if edge_kinds is not None:
+        nx.set_edge_attributes(graph, dict(zip(graph.edges, edge_kinds, strict=True)), "label")
+    return graph
+
+
+ONE = coloured(nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3)]), "aabc", "xyxy")
+OTHER = coloured(nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4)]), "abaca", "xyyx")
+
+
+def one_by_one(graph, length, backtrack, kinds):
+    """How often each label sequence is spelled, beside n^2."""
+    walks = [(u,) for u in graph]
+    for _ in range(length):
+        walks = [(*walk, v) for walk in walks for v in graph[walk[-1]] if backtrack or len(walk) < 2 or walk[-2] != v]
+    spelled = Counter()
+    for walk in walks:
+        steps = tuple(graph.edges[edge]["label"] for edge in pairwise(walk)) if kinds else ()
+        spelled[tuple(graph.nodes[u]["label"] for u in walk), steps] += 1 / len(graph) ** 2
+    return spelled
+
+
+@pytest.mark.parametrize("backtrack", [True, False])
+@pytest.mark.parametrize("labels", ["node", "both"])
+def test_parts_are_those_of_walks_counted_one_by_one(labels, backtrack):
+    series = gv.Geometric(0.1)
+    found = gv.compare(ONE, OTHER, series, max_length=4, labels=labels, backtrack=backtrack, top=1000)
+    expected = {}
+    for length in range(5):
+        ours, theirs = (one_by_one(graph, length, backtrack, labels == "both") for graph in (ONE, OTHER))
+        expected |= {(length, key): 0.1**length * ours[key] * theirs[key] for key in ours.keys() & theirs.keys()}
+    assert found.n_shared == len(expected) == len(found.sequences)
+    np.testing.assert_allclose(
+        sorted(each.contribution for each in found.sequences), sorted(expected.values()), rtol=1e-12
+    )
+    by_length = [sum(value for (i, _), value in expected.items() if i == length) for length in range(5)]
+    np.testing.assert_allclose(found.lengths, by_length, rtol=1e-12)
+
+
+@pytest.mark.parametrize("backtrack", [True, False])
+def test_the_value_is_that_of_the_kernel(backtrack):
+    batch = gv.datasets.molecules(12)
+    how = {"max_length": 5, "backtrack": backtrack}
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.05), method="sequences", labels="node", **how)
+    K = kernel.fit_transform(batch)
+    for i in range(0, 12, 2):
+        found = gv.compare(batch[i], batch[i + 1], gv.Geometric(0.05), labels="node", **how)
+        assert found.value == pytest.approx(K[i, i + 1], rel=1e-12)
+        assert found.similarity == pytest.approx(K[i, i + 1] / np.sqrt(K[i, i] * K[i + 1, i + 1]), rel=1e-12)
+        assert found.lengths.sum() == pytest.approx(found.value, rel=1e-12)
+
+
+def test_walks_spell_their_sequence():
+    found = gv.compare(ONE, OTHER, gv.Geometric(0.1), max_length=3, labels="both")
+    for each in found.sequences:
+        for graph, walk in zip((ONE, OTHER), each.walks, strict=True):
+            assert len(walk) == each.length + 1
+            parts = [graph.nodes[walk[0]]["label"]]
+            for step in pairwise(walk):
+                parts += [f"–({graph.edges[step]['label']})–", graph.nodes[step[1]]["label"]]
+            assert "".join(parts) == each.spelled
+    assert [each.contribution for each in found.sequences] == sorted(
+        (each.contribution for each in found.sequences), reverse=True
+    )
+
+
+def test_molecules_are_spelled_as_chemists_do():
+    pytest.importorskip("rdkit")
+    found = gv.compare("CC(=O)Oc1ccccc1", "CC(=O)N", max_length=2, top=100)
+    spelled = {each.spelled for each in found.sequences}
+    assert {"CH3", "O", "CH3–C", "C=O", "CH3–C=O"} <= spelled
+    assert "cH:cH" in {each.spelled for each in gv.compare("c1ccccc1", "c1ccncc1", max_length=2).sequences}
+
+
+@pytest.mark.parametrize(
+    ("label", "spelled"),
+    [
+        (("C", True, 1), "cH"),
+        (("N", False, 0), "N"),
+        (("C",), "C"),
+        (("O", False, 0, "-1", "D1"), "O(-1,D1)"),
+        ((1, 2), "(1, 2)"),
+        ("helix", "helix"),
+        (7, "7"),
+    ],
+)
+def test_labels_of_any_kind_have_a_name(label, spelled):
+    assert _name(label) == spelled
+
+
+def test_the_text_says_the_main_things():
+    text = repr(gv.compare(ONE, OTHER, gv.Geometric(0.1), max_length=1))
+    assert text.splitlines()[0].startswith("kernel 0.")
+    assert "length 1:" in text
+    assert "  a: " in text
+
+
+def test_graphs_that_share_nothing():
+    found = gv.compare(coloured(nx.path_graph(2), "aa"), coloured(nx.path_graph(2), "bb"), max_length=2)
+    assert (found.value, found.similarity, found.sequences, found.n_shared) == (0.0, 0.0, [], 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: gv.compare(gv.datasets.molecules(2), ONE), "GraphError", "g must be one graph.*batch of 2"),
+        (lambda: gv.compare(ONE, nx.path_graph(3)), "GraphError", "graph 1 has no edge labels"),
+        (lambda: gv.compare(ONE, OTHER, gv.Geometric("auto")), "ParameterError", "decay"),
+        (lambda: gv.compare(ONE, OTHER, top=-1), "ParameterError", "top"),
+        (
+            lambda: gv.compare(*[nx.complete_graph(60)] * 2, labels=None, backtrack=False, max_length=9),
+            "UnsupportedError",
+            "smaller max_length",
+        ),
+    ],
+)
+def test_refusals(call, kind, message, monkeypatch):
+    monkeypatch.setattr("gvoys.explain.spelling._MOST", 10_000)
+    with pytest.raises(getattr(gv.errors, kind), match=message):
+        call()
