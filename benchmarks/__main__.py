@@ -34,6 +34,7 @@ from benchmarks import (
     sketch,
     soak,
     structure,
+    unlabelled,
     voyagers,
 )
 from benchmarks.peers import command as peers
@@ -59,6 +60,7 @@ LARGE = {
     "parts": parts.run,
     "brec": brec.run,
     "closed": closed.run,
+    "unlabelled": unlabelled.run,
 }
 
 COMPARISONS = {

@@ -1,5 +1,7 @@
 """Labels from structure."""
 
+from collections import Counter
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -108,7 +110,7 @@ def test_walks_between_nodes_tell_what_deleting_tells():
 def test_what_is_said_of_other_nodes_counts():
     batch, said = gv.as_batch(GRAPHS), np.arange(sum(map(len, GRAPHS)), dtype=np.uint64) % 3
     out = np.zeros(batch.n_nodes, np.uint64)
-    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns())
+    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns(), np.empty(0, np.uint64))
     closed.hash_pairs(np.array([0, 7, batch.n_nodes]), *graphs, LENGTH, said, out)
     wanted = []
     for first, graph in zip(batch.node_offsets, GRAPHS, strict=False):
@@ -124,7 +126,7 @@ def test_counts_are_remainders():
     batch, A = gv.as_batch([graph]), nx.to_numpy_array(graph).astype(int).astype(object)
     x, y, exact = np.ones((30, 2), np.uint64), np.empty((30, 2), np.uint64), np.ones(30, object)
     for _ in range(40):
-        closed._step(batch.indptr, batch.columns(), 0, x, y)
+        closed._step(batch.indptr, batch.columns(), np.empty(0, np.uint64), 0, 0, x, y)
         x, y, exact = y, x, A @ exact
     assert exact.min() > 2**128
     np.testing.assert_array_equal(x.astype(object), np.column_stack([exact % prime for prime in PRIMES]))
@@ -169,6 +171,61 @@ def test_a_label_is_a_function_of_its_graph_alone(name):
     together = structural_labels(batch, name).hashed
     apart = np.concatenate([structural_labels(batch[i], name).hashed for i in range(30)])
     np.testing.assert_array_equal(together, apart)
+
+
+# -- with labels
+
+
+def test_products_are_remainders():
+    rng = np.random.default_rng(0)
+    for a, b in rng.integers(0, PRIMES[0], size=(200, 2)).tolist():
+        assert closed._product(np.uint64(a), np.uint64(b)) == a * b % PRIMES[0]
+    edge = [0, 1, 2**30, 2**31 - 1, 2**31, 2**60, PRIMES[0] - 1]
+    assert all(closed._product(np.uint64(a), np.uint64(b)) == a * b % PRIMES[0] for a in edge for b in edge)
+
+
+def sequences_of(graph, colours, length):
+    """Of every node the label sequences of its closed walks, and how often each is spelled."""
+    found = []
+    for u in graph:
+        walks, counts_of = [(u,)], []
+        for _ in range(length):
+            walks = [(*walk, v) for walk in walks for v in graph[walk[-1]]]
+            spelled = Counter(tuple(colours[v] for v in walk) for walk in walks if walk[-1] == u)
+            counts_of.append(tuple(sorted(spelled.items())))
+        found.append((colours[u], tuple(counts_of)))
+    return found
+
+
+def test_closed_walks_with_labels_are_told_apart_by_their_sequences():
+    rng, graphs, wanted = np.random.default_rng(0), [], []
+    for seed in range(12):
+        graph = nx.gnp_random_graph(6, 0.5, seed=seed // 3)  # thrice each, in other colours
+        colours = rng.integers(2, size=6).tolist()
+        nx.set_node_attributes(graph, dict(enumerate(colours)), "label")
+        graphs.append(graph)
+        wanted += sequences_of(graph, colours, 4)
+    found = structural_labels(gv.as_batch(graphs), "closed", 4, labelled=True).codes.tolist()
+    assert tells_apart_as_much(found, wanted)
+    assert tells_apart_as_much(wanted, found)
+    plain = structural_labels(gv.as_batch(graphs), "closed", 4).codes.tolist()
+    assert len(set(plain)) < len(set(found))
+
+
+@pytest.mark.parametrize("name", ["rows", "deleted", "ball1", "ball2"])
+def test_labels_count_and_the_numbering_of_nodes_does_not(name):
+    graph, order = nx.gnp_random_graph(9, 0.4, seed=1), [4, 0, 8, 2, 6, 1, 7, 3, 5]
+    colours = dict(enumerate("aabababba"))
+    nx.set_node_attributes(graph, colours, "label")
+    other = nx.Graph()
+    other.add_nodes_from((k, {"label": colours[order.index(k)]}) for k in range(9))
+    other.add_edges_from((order[u], order[v]) for u, v in graph.edges)
+    batch = gv.as_batch([graph, other])
+    first, second = np.split(structural_labels(batch, name, LENGTH, labelled=True).hashed, 2)
+    np.testing.assert_array_equal(first, second[order])
+    nx.set_node_attributes(graph, "a", "label")
+    alike = structural_labels(gv.as_batch([graph]), name, LENGTH, labelled=True).hashed
+    assert not set(alike) & set(first)
 
 
 # -- in front of any method

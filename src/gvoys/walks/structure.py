@@ -22,6 +22,7 @@ __all__ = ["STRUCTURES", "check_structure", "structural_labels", "usual_structur
 _PER_THREAD = 16  # chunks of nodes, so that threads end together
 
 Hashes = NDArray[np.uint64]
+_NO_LABELS: Hashes = np.empty(0, np.uint64)
 
 
 def usual_structure(batch: GraphBatch) -> str:
@@ -48,11 +49,10 @@ def check_structure(structure: Any) -> tuple[str, ...]:
     raise ParameterError(f"structure must be None or some of {', '.join(map(repr, STRUCTURES))}, not {structure!r}")
 
 
-def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8) -> Labels:
+def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8, *, labelled: bool = False) -> Labels:
     """Label every node by its place in its graph, whatever the other graphs.
 
-    Weights and labels do not count: equal labels mean equal numbers of walks, which are counted modulo two primes of 61
-    bits.
+    Equal labels mean equal numbers of walks, which are counted modulo two primes of 61 bits. Weights do not count.
 
     Parameters
     ----------
@@ -69,6 +69,9 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8) ->
         - "ball1", "ball2": closed walks inside the ball of radius 1 or 2 around the node, of all nodes in it
     max_length : int, default=8
         Longest walk.
+    labelled : bool, default=False
+        Whether the nodes' own labels count, where they have any: equal labels then mean as many walks of each label
+        sequence.
 
     Returns
     -------
@@ -83,7 +86,9 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8) ->
     all nodes together.
     """
     names = check_structure(structure)
-    return _labels(reduce(combine_hashes, [_HASHES[name](batch, max_length) for name in names]))
+    own = batch.node_labels.hashed if labelled and batch.node_labels is not None else _NO_LABELS
+    parts = [_HASHES[name](batch, max_length, own) for name in names]
+    return _labels(reduce(combine_hashes, [own, *parts] if len(own) else parts))
 
 
 def with_structure(batch: GraphBatch, structure: tuple[str, ...], max_length: int, labelled: bool) -> GraphBatch:
@@ -105,10 +110,7 @@ def with_structure(batch: GraphBatch, structure: tuple[str, ...], max_length: in
     GraphBatch
         The graphs.
     """
-    labels = structural_labels(batch, structure, max_length)
-    if labelled and batch.node_labels is not None:
-        labels = _labels(combine_hashes(batch.node_labels.hashed, labels.hashed))
-    return replace(batch, node_labels=labels)
+    return replace(batch, node_labels=structural_labels(batch, structure, max_length, labelled=labelled))
 
 
 def _labels(hashes: Hashes) -> Labels:
@@ -116,42 +118,42 @@ def _labels(hashes: Hashes) -> Labels:
     return Labels(codes.astype(np.int32), table, table)
 
 
-def _degrees(batch: GraphBatch, max_length: int) -> Hashes:
+def _degrees(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
     return hash_integers(np.diff(batch.indptr))
 
 
-def _cores(batch: GraphBatch, max_length: int) -> Hashes:
+def _cores(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
     cores = np.zeros(batch.n_nodes, np.int64)
     core_numbers(batch.node_offsets, batch.indptr, batch.columns(), cores)
     return hash_integers((np.diff(batch.indptr).astype(np.int64) << 32) | cores)
 
 
-def _closed(batch: GraphBatch, max_length: int) -> Hashes:
-    return _hashed(hash_closed, batch, max_length)
+def _closed(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
+    return _hashed(hash_closed, batch, own, max_length)
 
 
-def _rows(batch: GraphBatch, max_length: int) -> Hashes:
-    return _hashed(hash_pairs, batch, max_length, np.zeros(batch.n_nodes, np.uint64))
+def _rows(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
+    return _hashed(hash_pairs, batch, own, max_length, np.zeros(batch.n_nodes, np.uint64))
 
 
-def _deleted(batch: GraphBatch, max_length: int) -> Hashes:
-    return _hashed(hash_pairs, batch, max_length, _closed(batch, max_length))
+def _deleted(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
+    return _hashed(hash_pairs, batch, own, max_length, _closed(batch, max_length, own))
 
 
-def _balls(radius: int, batch: GraphBatch, max_length: int) -> Hashes:
-    return _hashed(hash_balls, batch, max_length, radius)
+def _balls(radius: int, batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
+    return _hashed(hash_balls, batch, own, max_length, radius)
 
 
-def _hashed(kernel: Any, batch: GraphBatch, max_length: int, *rest: Any) -> Hashes:
+def _hashed(kernel: Any, batch: GraphBatch, own: Hashes, *rest: Any) -> Hashes:
     """What a kernel makes of every node; threads share the nodes."""
     out = np.zeros(batch.n_nodes, np.uint64)
     chunks = balanced_chunks(np.diff(batch.indptr) + 1, _PER_THREAD * n_threads())
-    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns())
-    kernel(chunks, *graphs, max_length, *rest, out)
+    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns(), own)
+    kernel(chunks, *graphs, *rest, out)
     return out
 
 
-_HASHES: dict[str, Callable[[GraphBatch, int], Hashes]] = {
+_HASHES: dict[str, Callable[[GraphBatch, int, Hashes], Hashes]] = {
     "degree": _degrees,
     "core": _cores,
     "closed": _closed,
