@@ -33,6 +33,7 @@ __all__ = [
     "can_count",
     "count_lengths",
     "entries_back",
+    "places_of",
     "sequences_by_length",
     "spread_graphs",
 ]
@@ -199,7 +200,7 @@ def count_lengths(
         If there are more states.
     """
     limits = _Limits(budget, per_graph)
-    parts = _places(batch, walk, scales, back)
+    parts = places_of(batch, walk, scales, back)
     return [counts for first, places, longest in parts for counts in _count_all(places, longest, limits, first)]
 
 
@@ -229,14 +230,14 @@ def sequences_by_length(
         States of the graph with the most, which may be over `per_graph`.
     """
     found = []
-    for _, places, longest in _places(batch, walk, np.ones(len(batch)), back):
+    for _, places, longest in places_of(batch, walk, np.ones(len(batch)), back):
         pointers, _, _, made = count_sequences(0, len(batch), places, longest, _MOST, per_graph)
         found.append((np.diff(pointers).reshape(len(batch), longest + 1).sum(axis=0), made[:, 0], made[:, 1]))
     counts, states, most = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return counts, states, most
 
 
-def _places(
+def places_of(
     batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], back: NDArray[np.int64]
 ) -> list[tuple[int, Places, int]]:
     """Where walks are: nodes, or arcs of non-backtracking walks, from a length on, and up to which after it."""

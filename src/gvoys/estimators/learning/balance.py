@@ -85,6 +85,11 @@ class BalancedProfiles:
         squares = self._squares()
         return _half_normalised(inner, squares, squares if others is None else right._squares())
 
+    def factors(self, length: int) -> Array:
+        """What a count by labels is multiplied by to be a feature, (n_graphs,)."""
+        powers = np.ldexp(1.0, length * self.profiles.labels.exponents)
+        return np.sqrt(self.balance.lengths[length]) * powers / _roots(self._squares())
+
     def _squares(self) -> Array:
         """K(G, G) before half-normalisation."""
         return np.asarray(sum(part.diagonal(mu) for part, mu in self._parts))

@@ -25,6 +25,12 @@ _OF_DISTANCE: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = 
     "gaussian": lambda r: np.exp(-(r**2) / 2.0),
 }
 KERNELS = ("linear", *_OF_DISTANCE)
+# how fast they fall, divided by the distance
+_SLOPES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "matern12": lambda r: np.exp(-r) / np.where(r > 0, r, np.inf),
+    "matern32": lambda r: 3.0 * np.exp(-np.sqrt(3.0) * r),
+    "gaussian": lambda r: np.exp(-(r**2) / 2.0),
+}
 
 
 class HasPairs(Protocol):
@@ -87,6 +93,10 @@ class BaseKernel:
         if self.name == "linear":
             return pairs.inner / self.unit**2
         return _OF_DISTANCE[self.name](np.sqrt(pairs.squared_distances) / self.unit)
+
+    def slope(self, pairs: Pairs) -> NDArray[np.float64]:
+        """-k'(d) / d of a kernel of the distance d, (n_left, n_right)."""
+        return _SLOPES[self.name](np.sqrt(pairs.squared_distances) / self.unit) / self.unit**2
 
 
 @dataclass(frozen=True)

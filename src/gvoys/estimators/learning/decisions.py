@@ -28,6 +28,19 @@ class SupportVectors:
         decisions = K[:, self.places] @ self.weights.T + self.intercepts
         return -decisions[:, 0] if self.n_classes == 2 else self._vote(decisions)
 
+    def linear(self, n_fitted: int, chosen: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Weights of the fitted graphs, (n_graphs, n_fitted), and intercepts, of a class chosen for each graph.
+
+        Of two classes the decision is that for the second; of several, the sum of those against each other class.
+        """
+        signs = np.zeros((self.n_classes, len(self.weights)))
+        for pair, (i, j) in enumerate(zip(*np.triu_indices(self.n_classes, 1), strict=True)):
+            signs[i, pair], signs[j, pair] = 1.0, -1.0
+        weights = np.zeros((self.n_classes, n_fitted))
+        weights[:, self.places] = signs @ self.weights
+        chosen = np.ones_like(chosen) if self.n_classes == 2 else chosen
+        return weights[chosen], (signs @ self.intercepts)[chosen]
+
     def _vote(self, decisions: Array) -> Array:
         """One vote per pair of classes, and sums of decisions where votes are equal."""
         votes, sums = np.zeros((2, len(decisions), self.n_classes))

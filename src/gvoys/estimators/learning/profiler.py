@@ -94,21 +94,21 @@ class Profiler:
 
     def profile(self, batch: GraphBatch, n_jobs: int | None = None, device: str = "cpu") -> LabelsAndAttributes:
         """Profiles of any graphs, a function of each alone; exact counts are made on the CPU, whatever the device."""
-        batch = self._labelled(batch)
+        batch = self.labelled(batch)
         method = replace(self.method, device=device) if isinstance(self.method, Sketch) else self.method
         with threads(n_jobs):
-            return LabelsAndAttributes(method.profile(batch, self._by_labels), self._attributes(batch, device))
+            return LabelsAndAttributes(method.profile(batch, self.by_labels), self._attributes(batch, device))
 
     def without_attributes(self) -> Profiler:
         """The same by labels alone."""
-        return replace(self, walk=self._by_labels, centre=None, deviation=None, returns=0)
+        return replace(self, walk=self.by_labels, centre=None, deviation=None, returns=0)
 
     def in_sketches(self) -> Profiler:
         """The same with profiles of fixed width."""
         return replace(self, method=self.sketch)
 
     @property
-    def _by_labels(self) -> Walk:
+    def by_labels(self) -> Walk:
         return replace(self.walk, attribute_bandwidth=None)
 
     def _choose_method(self, batch: GraphBatch, method: Any) -> Sequences | Combined | Sketch:
@@ -119,13 +119,13 @@ class Profiler:
             return Sequences(budget=LARGE_BUDGET, per_graph=PER_GRAPH)
         if not is_auto(method):
             raise ParameterError(f"method must be 'auto', 'sequences' or 'sketch', not {method!r}")
-        walk, most = self._by_labels, _FEW * self.sketch.n_components
-        lengths = exact_lengths(self._labelled(batch), walk, most)
+        walk, most = self.by_labels, _FEW * self.sketch.n_components
+        lengths = exact_lengths(self.labelled(batch), walk, most)
         if min(lengths) == walk.max_length:
             return Sequences(budget=LARGE_BUDGET, per_graph=PER_GRAPH)
         return self.sketch if max(lengths) < 0 else Combined(self.sketch.n_components, self.sketch.seed, exact=lengths)
 
-    def _labelled(self, batch: GraphBatch) -> GraphBatch:
+    def labelled(self, batch: GraphBatch) -> GraphBatch:
         if self.labels in STRUCTURES:
             return replace(batch, node_labels=structural_labels(batch, self.labels, self.walk.max_length))
         check_has_labels(batch, *LABEL_CHOICES[self.labels])
