@@ -298,6 +298,11 @@ def test_unknown_structure_is_refused():
         gv.RandomWalkKernel(structure="ball3").fit(GRAPHS)
 
 
+def test_labels_need_a_structure():
+    with pytest.raises(gv.errors.ParameterError, match="structure must be one or some of"):
+        structural_labels(gv.as_batch(GRAPHS), None)
+
+
 # -- core numbers
 
 

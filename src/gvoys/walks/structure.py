@@ -86,6 +86,8 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8, *,
     all nodes together.
     """
     names = check_structure(structure)
+    if not names:
+        raise ParameterError(f"structure must be one or some of {', '.join(map(repr, STRUCTURES))}, not {structure!r}")
     own = batch.node_labels.hashed if labelled and batch.node_labels is not None else _NO_LABELS
     parts = [_HASHES[name](batch, max_length, own) for name in names]
     return _labels(reduce(combine_hashes, [own, *parts] if len(own) else parts))
