@@ -135,7 +135,7 @@ def spell(graph: GraphBatch, walk: Walk, nodes: NDArray[np.int64], entries: NDAr
     graph : GraphBatch
         One graph.
     walk : Walk
-        Which labels count.
+        Which labels are used.
     nodes : ndarray of shape (length + 1,)
         The nodes of the walk.
     entries : ndarray of shape (length,)

@@ -70,7 +70,7 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8, *,
     max_length : int, default=8
         Longest walk.
     labelled : bool, default=False
-        Whether the nodes' own labels count, where they have any: equal labels then mean as many walks of each label
+        Whether the nodes' own labels are used, where they have any: equal labels then mean as many walks of each label
         sequence.
 
     Returns
@@ -105,7 +105,7 @@ def with_structure(batch: GraphBatch, structure: tuple[str, ...], max_length: in
     max_length : int
         Longest walk.
     labelled : bool
-        Whether the nodes' own labels count.
+        Whether the nodes' own labels are used.
 
     Returns
     -------
