@@ -66,16 +66,17 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         How walks are counted: exactly, label sequence by label sequence, or in a sketch of `n_components`. "auto"
         counts each iteration up to the length by which a sample of the graphs has few sequences, which in molecules is
         the longest, and sketches the rest.
-    labels : {"auto", "node", "edge", "both", "degree", "core"}, default="auto"
+    labels : {"auto", "node", "edge", "both"} or a structure, default="auto"
         Labels that are used; "auto" means node labels where there are any, with edge labels in molecules (where node
         labels are tuples). Nodes without labels are told apart by their degree and core number ("core"), in directed
-        graphs by their degree.
+        graphs by their degree ("degree"); other structures are those of :func:`gvoys.walks.structural_labels`.
     backtrack : bool or "auto", default="auto"
         Whether walks may backtrack; "auto" excludes such walks where the mean degree is at most 3, as in molecules.
     attribute_bandwidth : float, "auto" or None, default="auto"
         None ignores node attributes. A number (in standard deviations) lets nodes match by them as well, in walks of
-        length 0 and 1 that weigh as much as the labels. "auto" does so where inner cross-validation says that it helps;
-        `partial_fit`, which has none, ignores them then.
+        length 0 and 1 that weigh as much as the labels. "auto" does so where inner cross-validation says that it helps,
+        and lets return probabilities stand for the attributes of graphs with neither labels nor attributes;
+        `partial_fit`, which has no cross-validation, ignores them then.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class by its name, one where it is not named; "balanced" weighs classes by the inverse of their
         numbers of graphs.
