@@ -196,22 +196,26 @@ class SketchBlock(ABC):
         bits = np.unpackbits(signs[0].view(np.uint8), axis=-1, bitorder="little")[..., :width]
         return 1.0 - 2.0 * bits.astype(np.float32), (places[0] % width).astype(np.int64)
 
-    def _attribute_maps(self, group: int, n_steps: int, width: int) -> Attributes | None:
-        bandwidth, attributes = self.walk.attribute_bandwidth, self.batch.node_attributes
-        if bandwidth is None or attributes is None:
-            return None
-        return self._phases(attributes / np.asarray(bandwidth), (OMEGA, MIXING), group, n_steps, width)
+    def _attribute_maps(self, *shape: int) -> Attributes | None:
+        return self._phases(self.walk.attribute_bandwidth, self.batch.node_attributes, (OMEGA, MIXING), *shape)
 
-    def _edge_attribute_maps(self, group: int, n_steps: int, width: int) -> Attributes | None:
-        bandwidth, attributes = self.walk.edge_attribute_bandwidth, self.batch.edge_attributes
-        if bandwidth is None or attributes is None:
-            return None
-        return self._phases(attributes / np.asarray(bandwidth), (EDGE_OMEGA, EDGE_MIXING), group, n_steps, width)
+    def _edge_attribute_maps(self, *shape: int) -> Attributes | None:
+        held = self.batch.edge_attributes
+        return self._phases(self.walk.edge_attribute_bandwidth, held, (EDGE_OMEGA, EDGE_MIXING), *shape)
 
     def _phases(
-        self, values: NDArray[np.float64], purposes: tuple[int, int], group: int, n_steps: int, width: int
-    ) -> Attributes:
-        groups = self._number(group)
+        self,
+        bandwidth: Any,
+        held: NDArray[np.float64] | None,
+        purposes: tuple[int, int],
+        group: int,
+        n_steps: int,
+        width: int,
+    ) -> Attributes | None:
+        """Maps of the attributes of nodes or edges, where they are compared."""
+        if bandwidth is None or held is None:
+            return None
+        values, groups = held / np.asarray(bandwidth), self._number(group)
         omega = normal_table(self.seed, purposes[0], groups, n_steps, width * values.shape[1])[0]
         angles = uniform_table(self.seed, purposes[1], groups, n_steps, _MIXING_LEVELS * (width + 1))[0]
         angles = angles.reshape(n_steps, _MIXING_LEVELS, width + 1)

@@ -524,16 +524,11 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
                 "explanations are of models with one column of classes and at most max_exact graphs; fit one of these"
             )
         batch, found = self._read(X), []
-        explainer = Explainer(self.profiler_, self.kernel_, cast(BalancedProfiles, self.engine_.fitted))
-        vectors = self.engine_.machines[0].vectors
+        fitted, vectors = cast(BalancedProfiles, self.engine_.fitted), self.engine_.machines[0].vectors
+        explainer = Explainer(self.profiler_, self.kernel_, fitted, vectors, self.classes_)
         for block in _blocks(len(batch)):
-            graphs = self._balanced(batch[block])
-            decided = self.engine_.decide(graphs)[0]
-            codes = decided.argmax(axis=1) if decided.ndim == 2 else np.ones(len(decided), np.int64)
-            weights, intercepts = vectors.linear(len(self.engine_.fitted), codes)
-            names = [self.classes_[code] for code in codes.tolist()]
             with threads(self.n_jobs):
-                found += explainer.explain(batch[block], graphs, weights, intercepts, names)
+                found += explainer.explain(batch[block], self._balanced(batch[block]))
         return found
 
     def predict_table(self, X: Any) -> dict[str, NDArray[Any]]:

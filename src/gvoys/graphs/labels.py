@@ -269,6 +269,23 @@ class Labels:
         return cls(codes.astype(np.int32), hashes, tuple(values))
 
     @classmethod
+    def from_hashes(cls, hashes: NDArray[np.uint64]) -> Labels:
+        """Labels of which nothing but the hashes is known.
+
+        Parameters
+        ----------
+        hashes : array of uint64, shape (n_items,)
+            Hash of each item.
+
+        Returns
+        -------
+        Labels
+            The labels, whose values are their hashes.
+        """
+        table, codes = np.unique(hashes, return_inverse=True)
+        return cls(codes.astype(np.int32), table, table)
+
+    @classmethod
     def concatenate(cls, parts: Sequence[Labels]) -> Labels:
         """Join labels, merging their tables by hash.
 

@@ -71,8 +71,7 @@ def refine_labels(batch: GraphBatch) -> GraphBatch:
         pointers = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=batch.n_nodes))])
         before = combine_hashes(own[rows] ^ _IN, edge)[order]
         around = combine_hashes(around, _sums(before, pointers))
-    hashes, codes = np.unique(combine_hashes(own, around), return_inverse=True)
-    return replace(batch, node_labels=Labels(codes.astype(np.int32), hashes, hashes))
+    return replace(batch, node_labels=Labels.from_hashes(combine_hashes(own, around)))
 
 
 def _sums(values: NDArray[np.uint64], pointers: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -57,8 +57,8 @@ def spread_weights(
             if first == 0:
                 nodes += shares.nodes
             else:  # arcs: walks pass their tails, and end at the head of the last
-                np.add.at(nodes, batch.rows(), shares.nodes)
-                np.add.at(nodes, batch.columns(), shares.last)
+                nodes += np.bincount(batch.rows(), shares.nodes, minlength=batch.n_nodes)
+                nodes += np.bincount(batch.columns(), shares.last, minlength=batch.n_nodes)
             entries += shares.edges
     return nodes, entries
 

@@ -13,13 +13,13 @@ from gvoys._kernels.cpu.returns import add_returns
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_graphs
-from gvoys.threads import balanced_chunks, n_threads, threads
+from gvoys.threads import threads
 from gvoys.walks.checks import check_count, check_seed
+from gvoys.walks.shared_nodes import shared_nodes
 from gvoys.walks.traces import LargeGraph
 
 __all__ = ["ClosedWalks", "closed_walk_totals", "closed_walks", "returns_by"]
 
-_PER_THREAD = 16  # chunks of nodes, so that threads end together
 _EXACT = 5 * 10**9  # additions up to which walks of a graph are counted from every node: seconds
 
 Array = NDArray[np.float64]
@@ -79,8 +79,7 @@ def returns_by(batch: GraphBatch, steps: Array, degrees: Array, max_length: int,
     """
     out = np.zeros((batch.n_nodes, check_count(max_length, "max_length") + 1))
     with threads(n_jobs):
-        chunks = balanced_chunks(np.diff(batch.indptr) + 1, _PER_THREAD * n_threads())
-        add_returns(chunks, batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns(), steps, degrees, out)
+        add_returns(*shared_nodes(batch), steps, degrees, out)
     return out
 
 

@@ -15,11 +15,9 @@ from gvoys._kernels.cpu.cores import core_numbers
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers
-from gvoys.threads import balanced_chunks, n_threads
+from gvoys.walks.shared_nodes import shared_nodes
 
 __all__ = ["STRUCTURES", "check_structure", "structural_labels", "usual_structure", "with_structure"]
-
-_PER_THREAD = 16  # chunks of nodes, so that threads end together
 
 Hashes = NDArray[np.uint64]
 _NO_LABELS: Hashes = np.empty(0, np.uint64)
@@ -90,7 +88,7 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8, *,
         raise ParameterError(f"structure must be one or some of {', '.join(map(repr, STRUCTURES))}, not {structure!r}")
     own = batch.node_labels.hashed if labelled and batch.node_labels is not None else _NO_LABELS
     parts = [_HASHES[name](batch, max_length, own) for name in names]
-    return _labels(reduce(combine_hashes, [own, *parts] if len(own) else parts))
+    return Labels.from_hashes(reduce(combine_hashes, [own, *parts] if len(own) else parts))
 
 
 def with_structure(batch: GraphBatch, structure: tuple[str, ...], max_length: int, labelled: bool) -> GraphBatch:
@@ -113,11 +111,6 @@ def with_structure(batch: GraphBatch, structure: tuple[str, ...], max_length: in
         The graphs.
     """
     return replace(batch, node_labels=structural_labels(batch, structure, max_length, labelled=labelled))
-
-
-def _labels(hashes: Hashes) -> Labels:
-    table, codes = np.unique(hashes, return_inverse=True)
-    return Labels(codes.astype(np.int32), table, table)
 
 
 def _degrees(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
@@ -149,9 +142,7 @@ def _balls(radius: int, batch: GraphBatch, max_length: int, own: Hashes) -> Hash
 def _hashed(kernel: Any, batch: GraphBatch, own: Hashes, *rest: Any) -> Hashes:
     """What a kernel makes of every node; threads share the nodes."""
     out = np.zeros(batch.n_nodes, np.uint64)
-    chunks = balanced_chunks(np.diff(batch.indptr) + 1, _PER_THREAD * n_threads())
-    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns(), own)
-    kernel(chunks, *graphs, *rest, out)
+    kernel(*shared_nodes(batch), own, *rest, out)
     return out
 
 

@@ -125,8 +125,7 @@ class LargeGraph:
         later = rows < columns
         upward = sp.csr_array((self.matrix.data[later], (rows[later], columns[later])), shape=(n, n))
         reach = np.diff(upward.indptr)
-        work = np.ones(n, np.int64)
-        np.add.at(work, np.repeat(np.arange(n), reach), reach[upward.indices])
+        work = 1.0 + np.bincount(np.repeat(np.arange(n), reach), reach[upward.indices], minlength=n)
         chunks = balanced_chunks(work, _CHUNKS)
         sums = np.zeros(len(chunks) - 1)
         sum_triangles(chunks, upward.indptr, upward.indices, upward.data, sums)

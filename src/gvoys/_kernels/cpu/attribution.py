@@ -12,16 +12,8 @@ import numpy as np
 from numba import prange
 
 from gvoys._jit import kernel
-from gvoys._kernels.cpu.sequences import (
-    Places,
-    _fans,
-    _first_states,
-    _half_combined,
-    _halves,
-    _mixed,
-    _stepped,
-    _table_size,
-)
+from gvoys._kernels.cpu.hashes import half_combined, mixed
+from gvoys._kernels.cpu.sequences import Places, fans, first_states, halves, stepped, table_size
 
 __all__ = ["Shares", "Weighted", "spread_sequences"]
 
@@ -56,11 +48,11 @@ def _spread(graph: Any, places: Any, first_length: Any, weighted: Any, shares: A
     longest, pointers, keys, weights = weighted
     nodes, last, edges = shares
     begin, end = places.offsets[graph], places.offsets[graph + 1]
-    level_keys, level_values, level_bounds = _first_states(places, begin, end)
+    level_keys, level_values, level_bounds = first_states(places, begin, end)
     all_keys, all_values, all_bounds = [level_keys], [level_values], [level_bounds]
     for _ in range(longest[graph] - first_length):
-        total, most = _fans(places, begin, end, level_bounds)
-        level_keys, level_values, level_bounds = _stepped(
+        total, most = fans(places, begin, end, level_bounds)
+        level_keys, level_values, level_bounds = stepped(
             places, begin, end, level_keys, level_values, level_bounds, total, most
         )
         all_keys.append(level_keys)
@@ -101,11 +93,12 @@ def _stepped_back(
 ) -> Any:  # pragma: no cover  # fmt: skip
     """What walks add that go on from the states of one level, from those of states that are one step longer."""
     new_node, new_edge = np.zeros(len(keys)), np.zeros(len(keys))
-    halves, has_edges = _halves(keys, len(places.edges) > 0), len(places.edges) > 0
+    has_edges = len(places.edges) > 0
+    rests = halves(keys, has_edges)
     most = 0
     for place in range(end - begin):
         most = max(most, later_bounds[place + 1] - later_bounds[place])
-    size = _table_size(most)
+    size = table_size(most)
     slots, turns, mask = np.empty(size, np.int64), np.zeros(size, np.int64), np.uint64(size - 1)
     for place in range(begin, end):
         turn, label = place - begin + 1, places.labels[place]
@@ -119,8 +112,8 @@ def _stepped_back(
                 continue
             other, weight = places.targets[entry] - begin, places.weights[entry]
             for state in range(bounds[other], bounds[other + 1]):
-                half = _half_combined(_mixed(halves[state] + places.edges[entry])) if has_edges else halves[state]
-                key = _mixed(half + label)
+                half = half_combined(mixed(rests[state] + places.edges[entry])) if has_edges else rests[state]
+                key = mixed(half + label)
                 slot = key & mask
                 while later_keys[slots[slot]] != key:
                     slot = (slot + np.uint64(1)) & mask

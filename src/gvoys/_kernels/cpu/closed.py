@@ -14,31 +14,22 @@ import numpy as np
 from numba import prange
 
 from gvoys._jit import kernel
+from gvoys._kernels.cpu.hashes import mixed
 
 __all__ = ["PRIMES", "hash_balls", "hash_closed", "hash_pairs"]
 
 PRIMES = (2**61 - 1, 2**61 - 31)
 
 _FIRST, _SECOND = np.uint64(PRIMES[0]), np.uint64(PRIMES[1])
-_GOLDEN, _ODD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
-_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_ONE, _S3, _S27, _S30, _S31, _S61 = (np.uint64(bits) for bits in (1, 3, 27, 30, 31, 61))
+_ODD = np.uint64(0xD6E8FEB86659FD93)
+_ONE, _S3, _S30, _S31, _S61 = (np.uint64(bits) for bits in (1, 3, 30, 31, 61))
 _LOW30, _LOW31 = np.uint64(2**30 - 1), np.uint64(2**31 - 1)
-
-
-@kernel()
-def _mixed(value: Any) -> Any:  # pragma: no cover
-    """The finaliser of splitmix64."""
-    value = value + _GOLDEN
-    value = (value ^ (value >> _S30)) * _MIX1
-    value = (value ^ (value >> _S27)) * _MIX2
-    return value ^ (value >> _S31)
 
 
 @kernel()
 def _chained(before: Any, counts: Any) -> Any:  # pragma: no cover
     """A hash of what was before and of a count."""
-    return _mixed((before ^ counts[0]) + _ODD * counts[1])
+    return mixed((before ^ counts[0]) + _ODD * counts[1])
 
 
 @kernel()
@@ -54,7 +45,7 @@ def _product(a: Any, b: Any) -> Any:  # pragma: no cover
 @kernel()
 def _step(pointers: Any, columns: Any, labels: Any, first: Any, t: Any, x: Any, y: Any) -> None:  # pragma: no cover
     """y = A x modulo both primes, on the nodes from `first` on; with labels, times their random numbers of step t."""
-    labelled, salt = len(labels) > 0, _mixed(np.uint64(t))
+    labelled, salt = len(labels) > 0, mixed(np.uint64(t))
     first_prime, second_prime = _FIRST, _FIRST if labelled else _SECOND
     for v in range(len(x)):
         a, b = np.uint64(0), np.uint64(0)
@@ -65,8 +56,8 @@ def _step(pointers: Any, columns: Any, labels: Any, first: Any, t: Any, x: Any, 
             a = min(a, a - first_prime)  # the smaller one: without its sign, a difference below zero is large
             b = min(b, b - second_prime)
         if labelled:
-            bits = _mixed(labels[first + v] ^ salt)
-            a, b = _product(a, bits >> _S3), _product(b, _mixed(bits) >> _S3)
+            bits = mixed(labels[first + v] ^ salt)
+            a, b = _product(a, bits >> _S3), _product(b, mixed(bits) >> _S3)
         y[v, 0], y[v, 1] = a, b
 
 
@@ -143,8 +134,8 @@ def _pairs_of_chunk(
             x, y = y, x
         total = np.uint64(0)
         for v in range(size):
-            total += _mixed(found[v] + _mixed(own[first + v]))
-        out[u] = _mixed(_mixed(found[u - first] + _mixed(own[u])) + total)
+            total += mixed(found[v] + mixed(own[first + v]))
+        out[u] = mixed(mixed(found[u - first] + mixed(own[u])) + total)
 
 
 @kernel(parallel=True)
@@ -192,8 +183,8 @@ def _balls_of_chunk(
         total = np.uint64(0)
         for v in range(count):
             found = _hash_of_closed(own_pointers, own_columns, own_labels, 0, v, longest, x, y)
-            total += _mixed(found + _mixed(np.uint64(far[v])))  # the node itself is the only one that is 0 steps away
-        out[u] = _mixed(total)
+            total += mixed(found + mixed(np.uint64(far[v])))  # the node itself is the only one that is 0 steps away
+        out[u] = mixed(total)
         for v in range(count):
             place[nodes[v]] = -1
 

@@ -11,11 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gvoys._jit import kernel
+from gvoys._kernels.cpu.hashes import half_combined, mixed
 from gvoys._kernels.cpu.keys import grown
 
-__all__ = ["Places", "count_sequences", "pick_length"]
-
-_SALT = np.uint64(0x243F6A8885A308D3)
+__all__ = [
+    "Places",
+    "count_sequences",
+    "fans",
+    "first_states",
+    "halves",
+    "pick_length",
+    "stepped",
+    "table_size",
+]
 
 
 class Places(NamedTuple):
@@ -31,24 +39,6 @@ class Places(NamedTuple):
     weights: Any  # (n_entries,)
     edges: Any  # (n_entries,) uint64, or empty without edge labels
     back: Any  # (n_places, 2), the entries that would backtrack, or empty where walks may
-
-
-# -- hashes, as in gvoys.graphs.labels
-
-
-@kernel()
-def _mixed(x: Any) -> Any:  # pragma: no cover
-    """`hash_integers` of one hash."""
-    x += np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@kernel()
-def _half_combined(first: Any) -> Any:  # pragma: no cover
-    """What `combine_hashes` makes of its first hash before the second comes."""
-    return _mixed(first ^ _SALT)
 
 
 # -- counting
@@ -69,10 +59,10 @@ def count_sequences(
     out_keys, out_values, n_out = np.empty(1024, np.uint64), np.empty(1024), 0
     for graph in range(first, last):
         begin, end = places.offsets[graph], places.offsets[graph + 1]
-        keys, values, bounds = _first_states(places, begin, end)
+        keys, values, bounds = first_states(places, begin, end)
         for length in range(n_lengths):
             if length:
-                total, most = _fans(places, begin, end, bounds)
+                total, most = fans(places, begin, end, bounds)
                 if total > made[length, 1]:
                     made[length, 1], made[length, 2] = total, graph
                 if total > per_graph:
@@ -81,7 +71,7 @@ def count_sequences(
                 made[length, 0] += total
                 if made[length, 0] > budget:
                     return pointers, out_keys, out_values, made
-                keys, values, bounds = _stepped(places, begin, end, keys, values, bounds, total, most)
+                keys, values, bounds = stepped(places, begin, end, keys, values, bounds, total, most)
             own_keys, own_values = _spelled(places.start[begin:end], keys, values, bounds)
             after = n_out + len(own_keys)
             out_keys, out_values = grown(out_keys, n_out, after), grown(out_values, n_out, after)
@@ -92,17 +82,17 @@ def count_sequences(
 
 
 @kernel()
-def _first_states(places: Places, begin: int, end: int) -> Any:  # pragma: no cover
+def first_states(places: Places, begin: int, end: int) -> Any:  # pragma: no cover
     """Walks of length 0: one state for each place."""
     labels, stop = places.labels, places.stop
     keys, values = np.empty(end - begin, np.uint64), np.empty(end - begin)
     for k in range(end - begin):
-        keys[k], values[k] = _mixed(labels[begin + k]), stop[begin + k]
+        keys[k], values[k] = mixed(labels[begin + k]), stop[begin + k]
     return keys, values, np.arange(end - begin + 1)
 
 
 @kernel()
-def _fans(places: Places, begin: int, end: int, bounds: Any) -> Any:  # pragma: no cover
+def fans(places: Places, begin: int, end: int, bounds: Any) -> Any:  # pragma: no cover
     """How many states a step makes before equal ones are merged, of all places and of the one with the most."""
     begins, ends, targets, back = places.begins, places.ends, places.targets, places.back
     total, most = 0, 0
@@ -118,7 +108,7 @@ def _fans(places: Places, begin: int, end: int, bounds: Any) -> Any:  # pragma: 
 
 
 @kernel()
-def _stepped(
+def stepped(
     places: Places, begin: int, end: int, keys: Any, values: Any, bounds: Any, total: int, most: int
 ) -> Any:  # pragma: no cover
     """The states one step earlier: at each place those of the places that it leads to, with its label in front."""
@@ -126,8 +116,8 @@ def _stepped(
     targets, weights, edges = places.targets, places.weights, places.edges
     new_keys, new_values = np.empty(total, np.uint64), np.empty(total)
     new_bounds = np.empty(end - begin + 1, np.int64)
-    halves = _halves(keys, len(edges) > 0)
-    size = _table_size(most)
+    rests = halves(keys, len(edges) > 0)
+    size = table_size(most)
     slots, turns, mask = np.empty(size, np.int64), np.zeros(size, np.int64), np.uint64(size - 1)
     count = 0
     new_bounds[0] = 0
@@ -138,8 +128,8 @@ def _stepped(
                 continue
             other, weight = targets[entry] - begin, weights[entry]
             for state in range(bounds[other], bounds[other + 1]):
-                half = _half_combined(_mixed(halves[state] + edges[entry])) if len(edges) else halves[state]
-                key = _mixed(half + label)
+                half = half_combined(mixed(rests[state] + edges[entry])) if len(edges) else rests[state]
+                key = mixed(half + label)
                 slot = key & mask
                 while turns[slot] == turn and new_keys[slots[slot]] != key:
                     slot = (slot + np.uint64(1)) & mask
@@ -154,19 +144,19 @@ def _stepped(
 
 
 @kernel()
-def _halves(keys: Any, has_edges: bool) -> Any:  # pragma: no cover
+def halves(keys: Any, has_edges: bool) -> Any:  # pragma: no cover
     """All of the hash of a longer sequence that does not depend on what comes in front: on the edge, if it counts."""
-    halves = np.empty(len(keys), np.uint64)
+    rests = np.empty(len(keys), np.uint64)
     for state in range(len(keys)):
-        half = _half_combined(keys[state])
-        halves[state] = half if has_edges else _half_combined(_mixed(half))
-    return halves
+        half = half_combined(keys[state])
+        rests[state] = half if has_edges else half_combined(mixed(half))
+    return rests
 
 
 @kernel()
 def _spelled(start: Any, keys: Any, values: Any, bounds: Any) -> Any:  # pragma: no cover
     """The sequences of a graph, wherever they begin."""
-    size = _table_size(len(keys))
+    size = table_size(len(keys))
     slots, mask = np.full(size, -1, np.int64), np.uint64(size - 1)
     own_keys, own_values, count = np.empty(len(keys), np.uint64), np.empty(len(keys)), 0
     for k in range(len(start)):
@@ -186,7 +176,7 @@ def _spelled(start: Any, keys: Any, values: Any, bounds: Any) -> Any:  # pragma:
 
 
 @kernel()
-def _table_size(n_items: int) -> int:  # pragma: no cover
+def table_size(n_items: int) -> int:  # pragma: no cover
     """A power of two that leaves half of the table free."""
     size = 8
     while size < 2 * n_items:

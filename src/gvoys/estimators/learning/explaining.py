@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gvoys.errors import UnsupportedError
 from gvoys.estimators.learning.balance import BalancedProfiles
 from gvoys.estimators.learning.base_kernels import BaseKernel, Pairs
+from gvoys.estimators.learning.decisions import SupportVectors
 from gvoys.estimators.learning.profiler import Profiler
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import SparseProfiles
@@ -69,14 +70,20 @@ class Explainer:
     profiler: Profiler
     kernel: BaseKernel
     fitted: BalancedProfiles
+    vectors: SupportVectors
+    classes: NDArray[Any]
 
-    def explain(
-        self, batch: GraphBatch, graphs: BalancedProfiles, weights: Array, intercepts: Array, names: list[Any]
-    ) -> list[Explanation]:
-        """Of graphs with their profiles; w, (n_graphs, n_fitted), and b, (n_graphs,), are each graph's own."""
+    def __post_init__(self) -> None:
+        _counted(self.fitted)  # which refuses before any work
+
+    def explain(self, batch: GraphBatch, graphs: BalancedProfiles) -> list[Explanation]:
+        """Of graphs with their profiles."""
         counts = _counted(graphs)
         pairs = graphs.pairs(self.fitted)
         begin, end = _at_start(self.kernel, pairs), self.kernel.gram(pairs)
+        decided = self.vectors.decide(end)
+        codes = decided.argmax(axis=1) if decided.ndim == 2 else np.ones(len(decided), np.int64)
+        weights, intercepts = self.vectors.linear(len(self.fitted), codes)
         others, own = _rates(self.kernel, pairs, end - begin)
         of_counts = self._weights_of_counts(graphs, weights * others, (weights * own).sum(axis=1))
         batch = self.profiler.labelled(batch)
@@ -88,7 +95,7 @@ class Explainer:
             Explanation(
                 float(decisions[g]),
                 float(baselines[g]),
-                names[g],
+                self.classes[codes[g]],
                 nodes[batch.node_offsets[g] : batch.node_offsets[g + 1]],
                 *_by_edge(batch[g], entries[batch.entry_offsets[g] : batch.entry_offsets[g + 1]]),
                 lengths[:, :, g],
@@ -99,14 +106,11 @@ class Explainer:
     def _weights_of_counts(self, graphs: BalancedProfiles, others: Array, own: Array) -> list[list[Array]]:
         """What one more of each count would add, by iteration and length."""
         counts, known = _counted(graphs), _counted(self.fitted)
-        found: list[list[Array]] = []
-        for r in range(counts.n_iterations):
-            found.append([])
-            for length in range(counts.n_lengths):
-                ours, theirs = graphs.factors(length), self.fitted.factors(length)
-                found[r].append(
-                    _of_block(counts.blocks[r][length], known.blocks[r][length], ours, others * theirs, own)
-                )
+        found: list[list[Array]] = [[] for _ in range(counts.n_iterations)]
+        for length in range(counts.n_lengths):
+            ours, of_fitted = graphs.factors(length), others * self.fitted.factors(length)
+            for r, own_weights in enumerate(found):
+                own_weights.append(_of_block(counts.blocks[r][length], known.blocks[r][length], ours, of_fitted, own))
         return found
 
 
