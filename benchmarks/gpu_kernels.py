@@ -136,7 +136,7 @@ def parts(console: Console) -> dict[str, float]:
     flops = len(batch) ** 2 * weighed.shape[1] / 1e9
     found = {
         "part: powers of two": by_clock(lambda: choose_exponents(batch, LENGTH)),
-        "part: start, stop, codes": by_clock(lambda: list(method._sketches(batch, walk, scales))),
+        "part: start, stop, codes": by_clock(lambda: list(method.sketches(batch, walk, scales))),
         "part: which graphs are small": by_clock(lambda: buckets.is_small(block)),
         "part: random maps, buckets, copy in": by_clock(lambda: block.prepare(every, norm, out)),
         "random maps alone": by_clock(lambda: block._turns(WIDTH // 128, LENGTH + 1)),

@@ -90,6 +90,8 @@ def features_by_every_kernel(patch):
     yield gv.RandomWalkClassifier(1, labels="core").fit(labelled, size > np.median(size)).decision_function(labelled)
     counting = gv.RandomWalkClassifier(2, method="sequences", refine=0, attribute_bandwidth=None)
     yield counting.fit(labelled, size > np.median(size)).explain(labelled)[0].nodes
+    sketching = gv.RandomWalkClassifier(2, method="sketch", kernel="gaussian", refine=0)
+    yield sketching.fit(labelled, size > np.median(size)).explain(labelled)[0].nodes
     for estimator in (gv.GraphVoyagers, gv.OneSidedVoyagers):
         yield estimator(gv.Geometric(1e-4), n_components=4, random_state=0).fit_transform(labelled)
     yield gv.GraphRandomFeatures(gv.Geometric(1e-4), 10).fit_transform(weighted[0]).toarray()

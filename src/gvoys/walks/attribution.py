@@ -4,25 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.attribution import Shares, Weighted, spread_sequences
+from gvoys._kernels.cpu.attribution import Shares, Wanted, Weighted, spread_sequences
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks.sequences import entries_back, places_of
 from gvoys.walks.sparse import SparseProfiles
 from gvoys.walks.walk import Walk
 
-__all__ = ["spread_weights"]
+__all__ = ["Found", "Spread", "spread_weights"]
 
 Array = NDArray[np.float64]
 
 
+class Found(NamedTuple):
+    """Label sequences of which a walk is wanted, sorted by graph."""
+
+    graphs: NDArray[np.int64]
+    iterations: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+
+    @classmethod
+    def none(cls) -> Found:
+        """Nothing wanted."""
+        no = np.empty(0, np.int64)
+        return cls(no, no, no, np.empty(0, np.uint64))
+
+    def take(self, places: NDArray[np.int64]) -> Found:
+        """Some of them."""
+        return Found(self.graphs[places], self.iterations[places], self.lengths[places], self.keys[places])
+
+
+class Spread(NamedTuple):
+    """What comes of spreading."""
+
+    nodes: Array  # (n_nodes,)
+    entries: Array  # (n_entries,), the same for edges, by direction
+    walks: list[tuple[NDArray[np.int64], NDArray[np.int64]]]  # nodes and entries of a walk for each wanted sequence
+
+
 def spread_weights(
-    batch: GraphBatch, walk: Walk, profiles: SparseProfiles, weights: Sequence[Sequence[Array]]
-) -> tuple[Array, Array]:
+    batch: GraphBatch,
+    walk: Walk,
+    profiles: SparseProfiles,
+    weights: Sequence[Sequence[Array]],
+    found: Found | None = None,
+) -> Spread:
     """Spread a weighted sum of label sequences over the nodes and edges of their walks.
 
     Parameters
@@ -35,43 +67,64 @@ def spread_weights(
         Their counts.
     weights : list of list of ndarray
         For every iteration and length the weight of each count, as `Counts.listing` has them.
+    found : Found or None, default=None
+        Sequences of which a walk is wanted.
 
     Returns
     -------
-    nodes : ndarray of shape (n_nodes,)
-        Sums over walks: weight divided by the number of nodes of the walk, as often as it passes the node.
-    entries : ndarray of shape (n_entries,)
-        The same for edges, by direction.
+    Spread
+        Sums over walks: weight divided by the number of nodes of the walk, as often as it passes the node; the same
+        for edges; and the walks that were wanted.
     """
     nodes, entries = np.zeros(batch.n_nodes), np.zeros(batch.n_entries)
+    tails, heads = batch.rows(), batch.columns()
+    found = Found.none() if found is None else found
+    walks: list[Any] = [None] * len(found.keys)
     scales, back = np.ldexp(1.0, profiles.exponents), entries_back(batch, walk)
     rounds = refinement_rounds(batch, len(weights) - 1, walk.node_labels, walk.edge_labels)
     for r, graphs in enumerate(rounds):
+        if not weights[r]:  # an iteration that is not counted
+            continue
         once = replace(walk, refine=0, node_labels=walk.node_labels or r > 0)
-        weighted = _weighted(profiles, r, weights[r])
+        weighted, here = _weighted(profiles, r, weights[r]), np.flatnonzero(found.iterations == r)
         for first, places, longest in places_of(graphs, once, scales, back):
             size = len(places.labels)
             shares = Shares(np.zeros(size), np.zeros(size), np.zeros(batch.n_entries))
-            reach = np.minimum(weighted.longest, first + longest)
-            spread_sequences(places, first, weighted._replace(longest=reach), shares)
+            reach, wanted = np.minimum(weighted.longest, first + longest), _wanted(found, here, batch, walk)
+            spread_sequences(places, first, weighted._replace(longest=reach), wanted, shares)
             if first == 0:
                 nodes += shares.nodes
             else:  # arcs: walks pass their tails, and end at the head of the last
-                nodes += np.bincount(batch.rows(), shares.nodes, minlength=batch.n_nodes)
-                nodes += np.bincount(batch.columns(), shares.last, minlength=batch.n_nodes)
+                nodes += np.bincount(tails, shares.nodes, minlength=batch.n_nodes)
+                nodes += np.bincount(heads, shares.last, minlength=batch.n_nodes)
             entries += shares.edges
-    return nodes, entries
+            for which, *way in zip(here.tolist(), wanted.walks, wanted.entries, strict=True):
+                if way[0][0] >= 0:
+                    walks[which] = _as_walk(tails, heads, first, int(found.lengths[which]), *way)
+    return Spread(nodes, entries, walks)
+
+
+def _wanted(found: Found, here: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> Wanted:
+    """Those of one iteration."""
+    pointers = np.searchsorted(found.graphs[here], np.arange(len(batch) + 1))
+    walks, entries = np.full((2, len(here), walk.n_lengths), -1, np.int64)
+    return Wanted(pointers, found.lengths[here], found.keys[here], walks, entries)
+
+
+def _as_walk(tails: Any, heads: Any, first: int, length: int, places: Any, entries: Any) -> tuple[Any, Any]:
+    """Nodes and entries, from places, which are arcs if `first` is 1."""
+    if first == 0:
+        return places[: length + 1], entries[:length]
+    arcs = places[:length]
+    return np.append(tails[arcs], heads[arcs[-1]]), arcs
 
 
 def _weighted(profiles: SparseProfiles, iteration: int, weights: Sequence[Array]) -> Weighted:
-    """Of one iteration, sorted by graph, length and key."""
+    """Of one iteration, length after length."""
     listings = [counts.listing for counts in profiles.blocks[iteration]]
-    counts = np.stack([np.diff(pointers) for pointers, _, _ in listings], axis=1)  # (n_graphs, n_lengths)
-    graphs = np.concatenate([np.repeat(np.arange(len(counts)), each) for each in counts.T])
-    lengths = np.repeat(np.arange(counts.shape[1]), counts.sum(axis=0))
-    keys = np.concatenate([own for _, own, _ in listings])
-    order = np.lexsort([keys, lengths, graphs])
-    ends = np.cumsum(counts.ravel()).reshape(counts.shape)
-    begins = np.concatenate([[0], ends[:-1, -1]]) if len(ends) else np.empty(0, np.int64)
-    longest = counts.shape[1] - 1 - np.argmax(counts[:, ::-1] > 0, axis=1)
-    return Weighted(longest, np.column_stack([begins, ends]), keys[order], np.concatenate(list(weights))[order])
+    before = np.cumsum([0, *(len(keys) for _, keys, _ in listings)])
+    pointers = np.stack([first + pointers for first, (pointers, _, _) in zip(before[:-1], listings, strict=True)])
+    counts = np.diff(pointers, axis=1)  # (n_lengths, n_graphs)
+    longest = len(counts) - 1 - np.argmax(counts[::-1] > 0, axis=0)
+    keys = np.concatenate([keys for _, keys, _ in listings])
+    return Weighted(longest, pointers[:, :-1].copy(), pointers[:, 1:].copy(), keys, np.concatenate(list(weights)))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.refine import refinement_rounds
+from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.profiles import Profiles
 from gvoys.walks.sequences import (
@@ -189,6 +190,19 @@ class CombinedProfiles(Profiles):
 
     def iterations(self, count: int) -> CombinedProfiles:
         return CombinedProfiles(self.exact.iterations(count), self.sketches[:count], self.rounding)
+
+    def sketched(self) -> DenseProfiles:
+        """The sketches alone, of all lengths: zero where sequences are counted.
+
+        Returns
+        -------
+        DenseProfiles
+            Profiles whose products are the sketched part of these.
+        """
+        values = np.zeros((len(self), self.n_lengths, self.n_iterations, self.width), np.float32)
+        for iteration, part in enumerate(self.sketches):
+            values[:, self._sketched_from(iteration) :, iteration] = part
+        return DenseProfiles(values.reshape(len(self), self.n_lengths, -1), self.exponents, self.n_iterations)
 
     def _sketched_from(self, iteration: int) -> int:
         """The first length that is sketched."""

@@ -117,7 +117,7 @@ class Sketch(WalkMethod):
         from gvoys._kernels.cuda import all_finite, empty_on_device, to_host
 
         out = empty_on_device(self._shape(batch, walk), np.float32)
-        for block, place in self._sketches(batch, walk, scales):
+        for block, place in self.sketches(batch, walk, scales):
             block.fill_on_device(out[place])
         if not all_finite(out):
             _check_finite(to_host(out))
@@ -126,7 +126,7 @@ class Sketch(WalkMethod):
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         if out is None:
             out = backend(self.device).empty(self._shape(batch, walk), np.float32)
-        for block, place in self._sketches(batch, walk, scales):
+        for block, place in self.sketches(batch, walk, scales):
             block.fill(out[place])
         _check_finite(out)
         return out
@@ -134,8 +134,23 @@ class Sketch(WalkMethod):
     def _shape(self, batch: GraphBatch, walk: Walk) -> tuple[int, int, int]:
         return len(batch), walk.n_lengths, walk.n_iterations * self.n_components
 
-    def _sketches(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Iterator[tuple[Any, Any]]:
-        """Blocks of graphs, iteration after iteration, and the part of the result that is theirs."""
+    def sketches(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Iterator[tuple[Any, Any]]:
+        """Blocks of graphs, iteration after iteration, and the part of the result that is theirs.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+        walk : Walk
+            What is walked.
+        scales : ndarray of shape (n_graphs,)
+            Number that each graph's adjacency matrix is divided by.
+
+        Yields
+        ------
+        tuple of SketchBlock and index
+            A block, and its graphs, lengths and columns.
+        """
         kernels, d = backend(self.device), self.n_components
         start, stop, factors = (array.astype(np.float32) for array in (*walk.ends(batch), 1.0 / scales))
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)

@@ -89,8 +89,14 @@ class Counts:
         return len(self._listed[1]) if hasattr(self, "_listed") else self.matrix.nnz
 
     @cached_property
-    def _table(self) -> Table:
+    def table(self) -> Table:
+        """Where keys are looked up."""
         return Table.of(self.keys)
+
+    @cached_property
+    def by_sequence(self) -> sp.csc_array:
+        """The matrix by columns: which graphs have a sequence, and how often."""
+        return self.matrix.tocsc()
 
     def squares(self) -> NDArray[np.float64]:
         """The sum of squared counts of every graph, (n_graphs,)."""
@@ -112,7 +118,7 @@ class Counts:
         """The counts of the sequences that other graphs have, (n_graphs, n_keys), without numbers of all their own."""
         if self is other or "_numbered" in vars(self):
             return self.on(other.keys)
-        pointers, columns, values = look_up(*self._listed, other._table)
+        pointers, columns, values = look_up(*self._listed, other.table)
         return sp.csr_array((values, columns, pointers), shape=(len(pointers) - 1, len(other.keys)))
 
     def on(self, keys: NDArray[np.uint64]) -> sp.csr_array:

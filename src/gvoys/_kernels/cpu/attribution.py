@@ -15,15 +15,16 @@ from gvoys._jit import kernel
 from gvoys._kernels.cpu.hashes import half_combined, mixed
 from gvoys._kernels.cpu.sequences import Places, fans, first_states, halves, stepped, table_size
 
-__all__ = ["Shares", "Weighted", "spread_sequences"]
+__all__ = ["Shares", "Wanted", "Weighted", "spread_sequences", "weigh_sequences"]
 
 
 class Weighted(NamedTuple):
     """Label sequences of every graph and length with their weights."""
 
     longest: Any  # (n_graphs,), the longest walk that is counted
-    pointers: Any  # (n_graphs, n_lengths + 1), where the sequences of each length begin
-    keys: Any  # sorted within graph and length
+    begins: Any  # (n_lengths, n_graphs), where the sequences of each length and graph begin
+    ends: Any
+    keys: Any
     weights: Any
 
 
@@ -35,17 +36,57 @@ class Shares(NamedTuple):
     edges: Any  # the same by edges: (n_entries,), or (n_places,) if places are arcs
 
 
+class Wanted(NamedTuple):
+    """Label sequences of which a walk is looked for."""
+
+    pointers: Any  # (n_graphs + 1,), where those of each graph begin
+    lengths: Any
+    keys: Any
+    walks: Any  # (n_wanted, n_lengths), the places of one walk; -1 where it has none
+    entries: Any  # (n_wanted, n_lengths), and the entries it goes along
+
+
+@kernel(parallel=True, fastmath=True)
+def weigh_sequences(
+    pointers: Any, listed: Any, values: Any, table: Any, begins: Any, rows: Any, counts: Any, others: Any, own: Any,
+    factors: Any, out: Any,
+) -> None:  # pragma: no cover  # fmt: skip
+    """Of a function with the gradient sum_j others_j y_j - own x, what one more of each count of x would add.
+
+    Counts of graphs x are listed; those of fitted graphs y by sequence (begins, rows, counts). Coordinates of x are its
+    counts times its factor.
+    """
+    keys, slots = table
+    mask = np.uint64(len(slots) - 1)
+    for g in prange(len(pointers) - 1):
+        graph = np.int64(g)
+        weights, factor = others[graph], factors[graph]
+        for entry in range(pointers[graph], pointers[graph + 1]):
+            total, key = 0.0, listed[entry]
+            slot = key & mask
+            while slots[slot] >= 0 and keys[slots[slot]] != key:
+                slot = (slot + np.uint64(1)) & mask
+            if slots[slot] >= 0:
+                for place in range(begins[slots[slot]], begins[slots[slot] + 1]):
+                    total += weights[rows[place]] * counts[place]
+            out[entry] = factor * (total - own[graph] * factor * values[entry])
+
+
 @kernel(parallel=True)
-def spread_sequences(places: Places, first_length: int, weighted: Weighted, shares: Shares) -> None:  # pragma: no cover
+def spread_sequences(
+    places: Places, first_length: int, weighted: Weighted, wanted: Wanted, shares: Shares
+) -> None:  # pragma: no cover
     """Spread the weights of label sequences over the places of their walks; first_length is 1 if places are arcs."""
     for graph in prange(len(places.offsets) - 1):
-        _spread(np.int64(graph), places, first_length, weighted, shares)
+        _spread(np.int64(graph), places, first_length, weighted, wanted, shares)
 
 
 @kernel()
-def _spread(graph: Any, places: Any, first_length: Any, weighted: Any, shares: Any) -> None:  # pragma: no cover
+def _spread(
+    graph: Any, places: Any, first_length: Any, weighted: Any, wanted: Any, shares: Any
+) -> None:  # pragma: no cover
     """What one thread does: one graph."""
-    longest, pointers, keys, weights = weighted
+    longest, begins, ends, keys, weights = weighted
     nodes, last, edges = shares
     begin, end = places.offsets[graph], places.offsets[graph + 1]
     level_keys, level_values, level_bounds = first_states(places, begin, end)
@@ -58,19 +99,28 @@ def _spread(graph: Any, places: Any, first_length: Any, weighted: Any, shares: A
         all_keys.append(level_keys)
         all_values.append(level_values)
         all_bounds.append(level_bounds)
+    for which in range(wanted.pointers[graph], wanted.pointers[graph + 1]):
+        level = wanted.lengths[which] - first_length
+        if level >= 0 and level < len(all_keys):
+            _trace(places, begin, end, all_keys, all_bounds, level, which, wanted)
     by_node, by_edge = np.zeros(0), np.zeros(0)  # of the level at hand, from walks that go on before it
     for back in range(len(all_keys)):
         level = len(all_keys) - 1 - back
         length = level + first_length
         if back == 0:
             by_node, by_edge = np.zeros(len(all_keys[level])), np.zeros(len(all_keys[level]))
-        own = slice(pointers[graph, length], pointers[graph, length + 1])
+        own = slice(begins[length, graph], ends[length, graph])
         own_keys, own_weights = keys[own], weights[own]
+        slots = _slots(own_keys)
+        mask = np.uint64(len(slots) - 1)
         for place in range(begin, end):
             for state in range(all_bounds[level][place - begin], all_bounds[level][place - begin + 1]):
-                found = np.searchsorted(own_keys, all_keys[level][state])
-                if found < len(own_keys) and own_keys[found] == all_keys[level][state]:
-                    share = places.start[place] * own_weights[found]
+                key = all_keys[level][state]
+                slot = key & mask
+                while slots[slot] >= 0 and own_keys[slots[slot]] != key:
+                    slot = (slot + np.uint64(1)) & mask
+                if slots[slot] >= 0:
+                    share = places.start[place] * own_weights[slots[slot]]
                     by_node[state] += share / (length + 1)
                     by_edge[state] += share / max(length, 1)
                 through = by_node[state] * all_values[level][state]
@@ -84,6 +134,19 @@ def _spread(graph: Any, places: Any, first_length: Any, weighted: Any, shares: A
                 places, begin, end, all_keys[level - 1], all_values[level - 1], all_bounds[level - 1],
                 all_keys[level], all_bounds[level], by_node, by_edge, first_length, edges,
             )  # fmt: skip
+
+
+@kernel()
+def _slots(keys: Any) -> Any:  # pragma: no cover
+    """A hash table of distinct keys: their places, or -1."""
+    size = table_size(len(keys))
+    slots, mask = np.full(size, -1, np.int64), np.uint64(size - 1)
+    for place in range(len(keys)):
+        slot = keys[place] & mask
+        while slots[slot] >= 0:
+            slot = (slot + np.uint64(1)) & mask
+        slots[slot] = place
+    return slots
 
 
 @kernel()
@@ -123,3 +186,36 @@ def _stepped_back(
                 if first_length == 0:
                     out[entry] += weight * by_edge[later] * values[state]
     return new_node, new_edge
+
+
+@kernel()
+def _trace(
+    places: Any, begin: Any, end: Any, all_keys: Any, all_bounds: Any, level: Any, which: Any, wanted: Any
+) -> None:  # pragma: no cover
+    """The places of a walk that spells a sequence, from the states of all levels."""
+    key, next_key, at = wanted.keys[which], wanted.keys[which], -1
+    for place in range(begin, end):
+        if places.start[place] != 0 and at < 0:
+            for state in range(all_bounds[level][place - begin], all_bounds[level][place - begin + 1]):
+                if all_keys[level][state] == key:
+                    at = place
+                    break
+    step, has_edges = 0, len(places.edges) > 0
+    while at >= 0:
+        wanted.walks[which, step] = at
+        here, at, step = at, -1, step + 1
+        if level == 0:
+            break
+        level -= 1
+        keys, bounds = all_keys[level], all_bounds[level]
+        rests = halves(keys, has_edges)
+        for entry in range(places.begins[here], places.ends[here]):
+            if len(places.back) and entry >= places.back[here, 0] and entry < places.back[here, 1]:
+                continue
+            other = places.targets[entry] - begin
+            for state in range(bounds[other], bounds[other + 1]):
+                half = half_combined(mixed(rests[state] + places.edges[entry])) if has_edges else rests[state]
+                if at < 0 and mixed(half + places.labels[here]) == key:
+                    at, next_key = other + begin, keys[state]
+                    wanted.entries[which, step - 1] = entry
+        key = next_key

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = ["KINDS", "add_terms", "add_values", "n_pairs_of", "pack_squares", "share", "slopes_by_weight"]
+__all__ = [
+    "KINDS",
+    "add_terms",
+    "add_values",
+    "exp_of_minus",
+    "n_pairs_of",
+    "pack_squares",
+    "share",
+    "slopes_by_weight",
+]
 
 KINDS = {"linear": 0, "matern12": 1, "matern32": 2, "gaussian": 3}
 
@@ -113,26 +122,26 @@ def _of_squares(kind: Any, squares: Any, powers: Any, value: Any, slope: Any) ->
     if kind == 3:
         for t in range(len(squares)):
             squares[t] *= half
-        _exp_of_minus(squares, powers)
+        exp_of_minus(squares, powers)
         for t in range(len(squares)):
             value[t], slope[t] = powers[t], -half * powers[t]
         return
     for t in range(len(squares)):
         squares[t] = np.sqrt(squares[t])
     if kind == 1:
-        _exp_of_minus(squares, powers)
+        exp_of_minus(squares, powers)
         for t in range(len(squares)):
             value[t], slope[t] = powers[t], -half * powers[t] / max(squares[t], _LEAST)
         return
     for t in range(len(squares)):
         squares[t] *= root3
-    _exp_of_minus(squares, powers)
+    exp_of_minus(squares, powers)
     for t in range(len(squares)):
         value[t], slope[t] = (np.float32(1.0) + squares[t]) * powers[t], np.float32(-1.5) * powers[t]
 
 
 @kernel(fastmath=True)
-def _exp_of_minus(values: Any, out: Any) -> None:  # pragma: no cover
+def exp_of_minus(values: Any, out: Any) -> None:  # pragma: no cover
     """exp(-x) of numbers from 0 on, to the last bits of float32: 2^n times a polynomial, in vector registers.
 
     A call of exp would leave them.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Attributes, Graphs, Labels, Maps, PairedAttributes, Tasks, frozen
 from gvoys._kernels.cpu.sketch.arcs import Arcs, number_rows
+from gvoys._kernels.cpu.sketch.backward import Gradients, SketchShares, spread_group
 from gvoys._kernels.cpu.sketch.hubs import Cuts, cut_graph
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys._kernels.cpu.sketch.large import sketch_arcs_of_large
@@ -91,17 +92,8 @@ class CpuSketch(SketchBlock):
                 sketch_arcs_of_large(graph, cuts, *arguments)
 
     def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
-        shape = (group, n_steps, width // 2 if self._mixed else width)
-        out = np.empty((len(self.batch), n_steps, 2 * shape[2] if self._mixed else width), np.float32)
-        reverse, graphs = self._reverse(), self._graphs()
-        weights = np.empty(0, np.float32) if graphs.weights is None else graphs.weights
-        graphs = graphs._replace(weights=weights, reverse=_NO_WAY if reverse is None else reverse)
-        maps = Maps(
-            self._node_maps(*shape),
-            self._edge_maps(*shape) or _NO_LABELS,
-            _with_partners(self._attribute_maps(*shape)),
-            _with_partners(self._edge_attribute_maps(*shape)),
-        )
+        out = np.empty((len(self.batch), n_steps, width // 2 * 2 if self._mixed else width), np.float32)
+        graphs, maps = self._general_graphs(), self._maps(group, n_steps, width)
         rest = (self.ends, out)
         small, large = self._tasks()
         sketch_group(small, graphs, *maps, *rest)
@@ -112,6 +104,57 @@ class CpuSketch(SketchBlock):
         # real and imaginary parts are as many coordinates as there are components, of half as many frequencies
         pairs = out.reshape(len(out), n_steps, 2, -1).transpose(0, 1, 3, 2).reshape(out.shape)
         return pairs * np.float32(np.sqrt(2.0))
+
+    def _general_graphs(self) -> Graphs:
+        reverse, graphs = self._reverse(), self._graphs()
+        weights = np.empty(0, np.float32) if graphs.weights is None else graphs.weights
+        return graphs._replace(weights=weights, reverse=_NO_WAY if reverse is None else reverse)
+
+    def _maps(self, group: int, n_steps: int, width: int) -> Maps:
+        """The random maps of a group of some components."""
+        shape = (group, n_steps, width // 2 if self._mixed else width)
+        return Maps(
+            self._node_maps(*shape),
+            self._edge_maps(*shape) or _NO_LABELS,
+            _with_partners(self._attribute_maps(*shape)),
+            _with_partners(self._edge_attribute_maps(*shape)),
+        )
+
+    def spread(
+        self,
+        gradients: NDArray[np.float32],
+        n_components: int,
+        first: int,
+        nodes: NDArray[np.float64],
+        entries: NDArray[np.float64],
+    ) -> None:
+        """Add what nodes and entries have of the sum of gradients times sketches, group by group.
+
+        Each graph is walked by one thread. It keeps the states of all steps: (n_steps, n_nodes, 128), and as much for
+        each entry in non-backtracking walks.
+
+        Parameters
+        ----------
+        gradients : contiguous ndarray of shape (n_graphs, n_steps, n_columns)
+            Gradients of what `fill` computes.
+        n_components : int
+            Number of components of the sketch.
+        first : int
+            The column of its first component.
+        nodes : ndarray of shape (n_groups, n_nodes)
+            Array to add to: walks shared by their nodes.
+        entries : ndarray of shape (n_groups, n_entries)
+            Array to add to: walks shared by their edges.
+        """
+        norm = np.float32(np.sqrt((2.0 if self._mixed else 1.0) / n_components))
+        graphs, n_graphs = self._general_graphs(), len(self.batch)
+        work = np.diff(self.batch.entry_offsets) + self.batch.graph_sizes
+        tasks = Tasks(np.arange(n_graphs), balanced_chunks(work, 8 * n_threads()))
+        for group, begin in enumerate(range(0, n_components, WIDTH)):
+            width = min(WIDTH, n_components - begin)
+            own = Gradients(gradients, first + begin, width, norm)
+            shares = SketchShares(nodes[group], entries[group])
+            spread_group(tasks, graphs, *self._maps(group, gradients.shape[1], width), self.ends, own, shares)
 
 
 def _with_partners(maps: Attributes | None) -> PairedAttributes:

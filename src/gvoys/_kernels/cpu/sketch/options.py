@@ -25,12 +25,22 @@ from numba import prange
 from gvoys._jit import kernel
 from gvoys._kernels.arguments import Ends, Graphs, Maps
 
-__all__ = ["sketch_group", "sketch_group_of_large"]
+__all__ = [
+    "States",
+    "add_others",
+    "room_of",
+    "signed",
+    "sketch_group",
+    "sketch_group_of_large",
+    "step",
+    "turn_by",
+    "weight_of",
+]
 
 _TURNS = 0.5 / np.pi  # in an angle of one
 
 
-class _States(NamedTuple):
+class States(NamedTuple):
     """States of one graph before and after a step, and room for what comes to one node."""
 
     x: Any  # (n_nodes, width)
@@ -44,23 +54,23 @@ class _States(NamedTuple):
 
 
 @kernel()
-def _turn(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no cover
+def turn(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no cover
     """out = signs * source shifted by `shift`, plane by plane."""
     width = len(signs)
     for plane in range(0, len(source), width):
         left = plane + width - shift
-        _signed(source[plane:left], signs[shift:], out[plane + shift : plane + width])
-        _signed(source[left : plane + width], signs[:shift], out[plane : plane + shift])
+        signed(source[plane:left], signs[shift:], out[plane + shift : plane + width])
+        signed(source[left : plane + width], signs[:shift], out[plane : plane + shift])
 
 
 @kernel()
-def _signed(source: Any, signs: Any, out: Any) -> None:  # pragma: no cover
+def signed(source: Any, signs: Any, out: Any) -> None:  # pragma: no cover
     for j in range(len(source)):
         out[j] = signs[j] * source[j]
 
 
 @kernel(fastmath=True)
-def _turn_by(angles: Any, real: Any, imaginary: Any) -> None:  # pragma: no cover
+def turn_by(angles: Any, real: Any, imaginary: Any) -> None:  # pragma: no cover
     """Multiply by exp(i angle), to the last bits of float32: polynomials of the rest beside a multiple of pi / 2.
 
     Calls of cos and sin would leave the vector registers.
@@ -107,7 +117,7 @@ def _attend(vector: Any, item: Any, t: Any, maps: Any, angles: Any, room: Any) -
         value, row = attributes[k], omega[k]
         for j in range(width):
             angles[j] += value * row[j]
-    _turn_by(angles, real, imaginary)
+    turn_by(angles, real, imaginary)
     for level in range(len(own)):
         _mix(real, own[level], other[level], partners[level], room[:width])
         _mix(imaginary, own[level], other[level], partners[level], room[width:])
@@ -122,7 +132,7 @@ def _mix(source: Any, own: Any, other: Any, partners: Any, out: Any) -> None:  #
 
 
 @kernel()
-def _add_others(
+def add_others(
     begin: Any, end: Any, base: Any, indices: Any, arriving: Any, running: Any, others: Any, total: Any
 ) -> None:  # pragma: no cover
     """total = sum of arriving; others[e] = the same without the entries that lead where e leads."""
@@ -166,14 +176,14 @@ def _largest_degree(indptr: Any, first: Any, last: Any) -> Any:  # pragma: no co
 
 
 @kernel()
-def _weight(e: Any, weights: Any, factor: Any) -> Any:  # pragma: no cover
+def weight_of(e: Any, weights: Any, factor: Any) -> Any:  # pragma: no cover
     if len(weights) == 0:  # asked at run time, so that half as many kernels are compiled
         return factor
     return factor * weights[e]
 
 
 @kernel()
-def _step(
+def step(
     place: Any, graphs: Any, reverse: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, states: Any
 ) -> None:  # pragma: no cover
     """States y of some nodes after t steps, from their neighbours' states x after one step less.
@@ -206,7 +216,7 @@ def _step(
         elif not (onward or by_edge or by_entry):  # most of the time; one pass over the neighbour's state
             message[:] = 0.0
             for e in range(begin, end):
-                weight, state = _weight(e, weights, factor), x[indices[e]]
+                weight, state = weight_of(e, weights, factor), x[indices[e]]
                 for j in range(len(message)):
                     message[j] += weight * state[j]
         else:
@@ -216,9 +226,9 @@ def _step(
                     message[:] = others[reverse[e, 0] - base]
                 else:
                     message[:] = x[indices[e]]
-                message *= _weight(e, weights, factor)
+                message *= weight_of(e, weights, factor)
                 if by_edge:
-                    _turn(message, edges.shifts[t][edges.codes[e]], edges.signs[t][edges.codes[e]], turned)
+                    turn(message, edges.shifts[t][edges.codes[e]], edges.signs[t][edges.codes[e]], turned)
                     message[:] = turned
                 if by_entry:
                     _attend(message, e, t, along, angles, turned)
@@ -227,21 +237,21 @@ def _step(
                 else:
                     if by_node:
                         _attend(message, node, t, attributes, angles, turned)
-                    _turn(message, shifts[label], signs[label], arriving[e - begin])
+                    turn(message, shifts[label], signs[label], arriving[e - begin])
             if not onward:
                 message[:] = total
             else:
-                _add_others(begin, end, base, indices, arriving, message, next_others, total)
+                add_others(begin, end, base, indices, arriving, message, next_others, total)
         if t == 0 or not onward:
             if by_node:
                 _attend(message, node, t, attributes, angles, turned)
-            _turn(message, shifts[label], signs[label], total)
+            turn(message, shifts[label], signs[label], total)
         for j in range(len(sums)):
             sums[j] += start[node] * total[j]
 
 
 @kernel()
-def _room(reverse: Any, indptr: Any, first: Any, last: Any) -> Any:  # pragma: no cover
+def room_of(reverse: Any, indptr: Any, first: Any, last: Any) -> Any:  # pragma: no cover
     """Entries of some nodes and the largest degree, for non-backtracking walks; else 0."""
     if len(reverse) == 0:
         return np.int64(0), np.int64(0)
@@ -267,7 +277,7 @@ def _sketch(
     message, turned, sums = np.empty(width, out.dtype), np.empty(width, out.dtype), np.empty(width)
     for g in chosen:
         first, last = np.int64(graphs.node_offsets[g]), np.int64(graphs.node_offsets[g + 1])
-        n_arcs, largest = _room(graphs.reverse, graphs.indptr, first, last)
+        n_arcs, largest = room_of(graphs.reverse, graphs.indptr, first, last)
         x = np.empty((last - first, width), out.dtype)
         y = np.empty((last - first, width), out.dtype)
         others = np.empty((n_arcs, width), out.dtype)
@@ -275,8 +285,8 @@ def _sketch(
         arriving = np.empty((largest, width), out.dtype)
         for t in range(out.shape[1]):
             place = (g, t, np.int64(0), last - first)
-            states = _States(x, y, others, next_others, message, turned, arriving, sums)
-            _step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, states)
+            states = States(x, y, others, next_others, message, turned, arriving, sums)
+            step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, states)
             for j in range(width):
                 out[g, t, j] = sums[j]
             x, y, others, next_others = y, x, next_others, others
@@ -309,11 +319,11 @@ def _large_block(
     """What one thread does: a block of nodes."""
     x, y, others, next_others = states
     first, width = np.int64(graphs.node_offsets[place[0]]), x.shape[1]
-    largest = _room(graphs.reverse, graphs.indptr, first + place[2], first + place[3])[1]
+    largest = room_of(graphs.reverse, graphs.indptr, first + place[2], first + place[3])[1]
     message, turned = np.empty(width, x.dtype), np.empty(width, x.dtype)
     arriving = np.empty((largest, width), x.dtype)
-    own = _States(x, y, others, next_others, message, turned, arriving, share)
-    _step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, own)
+    own = States(x, y, others, next_others, message, turned, arriving, share)
+    step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, own)
 
 
 def sketch_group_of_large(graph: int, blocks: Any, graphs: Graphs, maps: Maps, ends: Ends, out: Any) -> None:

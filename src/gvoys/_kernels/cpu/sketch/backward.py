@@ -1,0 +1,367 @@
+"""The generic path backwards: what each node and entry has of a sum over walks that is linear in the sketch.
+
+With a gradient g_i for each length, the sum over lengths of <g_i, H_i> is a sum over walks. Forwards, states of all
+steps are kept. Backwards, the adjoint of a state is what the sum grows by with it: it begins with the gradient, goes
+through the transposed maps, and its product with the state is what all walks add that pass there.
+
+A walk of length i is shared by its i + 1 nodes and, apart from that, by its i edges: hence rows of two adjoints, of
+gradients divided by i + 1 and by i. Shares are products in single precision, added up in double precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from gvoys._jit import kernel
+from gvoys._kernels.cpu.sketch.lanes import ROW, WIDTH, sum_row, sum_weighted_row
+from gvoys._kernels.cpu.sketch.options import States, add_others, room_of, step, weight_of
+from gvoys._kernels.cpu.sketch.transposed import attend_back, product, turn_back
+
+__all__ = ["Gradients", "SketchShares", "spread_group"]
+
+
+class Gradients(NamedTuple):
+    """Gradients of all groups, and which of them are those of one group."""
+
+    values: Any  # (n_graphs, n_steps, n_columns)
+    begin: Any  # first column of the group
+    width: Any  # number of its columns
+    norm: Any  # factor of the sketch
+
+
+class SketchShares(NamedTuple):
+    """What comes of it, in double precision."""
+
+    nodes: Any  # (n_nodes,), of walks that pass the node, each shared by as many as it has nodes
+    entries: Any  # (n_entries,), the same by edges
+
+
+class _Adjoints(NamedTuple):
+    """Adjoints of one graph's states at one step, of walks shared by nodes and of walks shared by edges."""
+
+    nodes: Any  # (n_nodes, 2 * width)
+    others: Any  # (n_entries, 2 * width), of what non-backtracking walks read instead
+
+
+class _Incoming(NamedTuple):
+    """The entries of one graph by the node they lead to."""
+
+    pointers: Any  # (n_nodes + 1,)
+    rows: Any  # (n_entries,), twice the node that each entry belongs to: its row among single adjoints
+    weights: Any  # (n_entries,); unset where all are one
+
+
+class _Room(NamedTuple):
+    """Rows that are written over and over."""
+
+    message: Any  # (2 * width,), adjoints on their way along an entry
+    turned: Any  # (2 * width,)
+    arriving: Any  # (largest degree, 2 * width), adjoints of what comes along all entries of a node
+    row: Any  # (144,)
+    angles: Any  # (width,), or half as many for complex states
+    phases: Any  # (2, n_angles), cosines and sines
+
+
+@kernel(parallel=True)
+def spread_group(
+    tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, gradients: Any, shares: Any
+) -> None:  # pragma: no cover
+    """Add what nodes and entries of the tasks' graphs have of the sum of gradients times the sketch of one group."""
+    for chunk in prange(len(tasks.bounds) - 1):
+        chosen = tasks.graphs[tasks.bounds[np.int64(chunk)] : tasks.bounds[np.int64(chunk) + 1]]
+        _spread(chosen, graphs, nodes, edges, attributes, along, ends, gradients, shares)
+
+
+@kernel()
+def _spread(
+    chosen: Any,
+    graphs: Any,
+    nodes: Any,
+    edges: Any,
+    attributes: Any,
+    along: Any,
+    ends: Any,
+    gradients: Any,
+    shares: Any,
+) -> None:  # pragma: no cover
+    """What one thread does: graph after graph, in room for the largest."""
+    n_steps, width, kind = gradients.values.shape[1], gradients.width, gradients.values.dtype
+    n_frequencies = nodes.signs.shape[2]
+    n_nodes, n_entries, n_arcs, largest = _largest(chosen, graphs)
+    x, others = np.empty((n_steps, n_nodes, width), kind), np.empty((n_steps, n_arcs, width), kind)
+    gradient, arriving, no_sums = np.empty((n_steps, width), kind), np.empty((largest, width), kind), np.empty(0)
+    adjoints = _Adjoints(np.empty((n_nodes, 2 * width), kind), np.empty((n_arcs, 2 * width), kind))
+    before = _Adjoints(np.empty((n_nodes, 2 * width), kind), np.empty((n_arcs, 2 * width), kind))
+    incoming = _Incoming(np.empty(n_nodes + 1, np.int64), np.empty(n_entries, np.uint32), np.empty(n_entries, kind))
+    room = _Room(
+        np.empty(2 * width, kind),
+        np.empty(2 * width, kind),
+        np.empty((largest, 2 * width), kind),
+        np.empty(ROW, kind),
+        np.empty(n_frequencies),
+        np.empty((2, n_frequencies), kind),
+    )
+    # asked at run time, so that one kernel is compiled for all options
+    onward, mapped = len(graphs.reverse) > 0, len(edges.codes) > 0 or len(along.own) > 0
+    for g in chosen:
+        _take_gradient(g, gradients, n_frequencies, gradient)
+        last = _last_step(gradient)
+        if last < 0:
+            continue
+        first = np.int64(graphs.node_offsets[g])
+        n = np.int64(graphs.node_offsets[g + 1]) - first
+        for t in range(last + 1):
+            old = max(t - 1, 0)
+            states = States(
+                x[old], x[t], others[old], others[t], room.message[:width], room.turned[:width], arriving, no_sums
+            )
+            step((g, t, np.int64(0), n), graphs, graphs.reverse, nodes, edges, attributes, along, ends, states)
+        if not (onward or mapped):
+            _list_incoming(g, graphs, incoming)
+        _clear(g, n, graphs, adjoints)
+        for back in range(last + 1):
+            t = last - back
+            place = (g, t, n)
+            _add_gradient(place, graphs, ends, gradient[t], adjoints.nodes)
+            if t == 0 or not onward:
+                for u in range(n):
+                    shares.nodes[first + u] += product(adjoints.nodes[u], 0, x[t, u])
+            if t == 0:
+                break
+            if onward:
+                _clear(g, n, graphs, before)
+                sources = (x[t - 1], others[t - 1])
+                _step_onward_back(
+                    place, graphs, nodes, edges, attributes, along, ends, sources, adjoints, before, room, shares
+                )
+                adjoints, before = before, adjoints
+            else:  # what arrives at the nodes is kept in `before`
+                _turn_nodes_back(place, graphs, nodes, attributes, adjoints.nodes, before.nodes, room)
+                if mapped:
+                    _scatter(place, graphs, edges, along, ends, x[t - 1], before.nodes, adjoints.nodes, room, shares)
+                else:
+                    _gather(place, graphs, ends, incoming, x[t - 1], before.nodes, adjoints.nodes, room.row, shares)
+
+
+@kernel()
+def _largest(chosen: Any, graphs: Any) -> Any:  # pragma: no cover
+    """Most nodes and entries of a graph; for non-backtracking walks, once more its entries, and the largest degree."""
+    n_nodes, n_entries, n_arcs, largest = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for g in chosen:
+        first, last = np.int64(graphs.node_offsets[g]), np.int64(graphs.node_offsets[g + 1])
+        n_nodes = max(n_nodes, last - first)
+        n_entries = max(n_entries, np.int64(graphs.indptr[last]) - np.int64(graphs.indptr[first]))
+        arcs, degree = room_of(graphs.reverse, graphs.indptr, first, last)
+        n_arcs, largest = max(n_arcs, arcs), max(largest, degree)
+    return n_nodes, n_entries, n_arcs, largest
+
+
+@kernel()
+def _take_gradient(g: Any, gradients: Any, n_frequencies: Any, out: Any) -> None:  # pragma: no cover
+    """One graph's gradients; those of real parts before those of imaginary ones, where the group has pairs of them."""
+    values, begin, width, norm = gradients
+    n_planes = width // n_frequencies
+    for t in range(len(out)):
+        for plane in range(n_planes):
+            for j in range(n_frequencies):
+                out[t, plane * n_frequencies + j] = norm * values[g, t, begin + j * n_planes + plane]
+
+
+@kernel()
+def _last_step(gradient: Any) -> Any:  # pragma: no cover
+    """The longest length with a gradient, or -1."""
+    for back in range(len(gradient)):
+        t = len(gradient) - 1 - back
+        for j in range(gradient.shape[1]):
+            if gradient[t, j] != 0:
+                return t
+    return -1
+
+
+@kernel()
+def _list_incoming(g: Any, graphs: Any, incoming: Any) -> None:  # pragma: no cover
+    """Entries in the order of the nodes that they lead to, by counting."""
+    pointers, rows, in_weights = incoming
+    indptr, indices, weights = graphs.indptr, graphs.indices, graphs.weights
+    first, last = np.int64(graphs.node_offsets[g]), np.int64(graphs.node_offsets[g + 1])
+    n = last - first
+    pointers[: n + 1] = 0
+    for e in range(np.int64(indptr[first]), np.int64(indptr[last])):
+        pointers[indices[e] + 1] += 1
+    for u in range(n):
+        pointers[u + 1] += pointers[u]
+    for u in range(n):
+        for e in range(np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])):
+            place = pointers[indices[e]]
+            rows[place] = 2 * u
+            if len(weights):
+                in_weights[place] = weights[e]
+            pointers[indices[e]] += 1
+    for u in range(n, 0, -1):  # each has moved to where the next began
+        pointers[u] = pointers[u - 1]
+    pointers[0] = 0
+
+
+@kernel()
+def _clear(g: Any, n: Any, graphs: Any, adjoints: Any) -> None:  # pragma: no cover
+    adjoints.nodes[:n] = 0.0
+    if len(graphs.reverse):
+        first = np.int64(graphs.node_offsets[g])
+        adjoints.others[: np.int64(graphs.indptr[first + n]) - np.int64(graphs.indptr[first])] = 0.0
+
+
+@kernel()
+def _add_gradient(place: Any, graphs: Any, ends: Any, gradient: Any, out: Any) -> None:  # pragma: no cover
+    """Walks that are complete after t steps: each node's start times the gradient, by nodes and by edges."""
+    g, t, n = place
+    first, start, width = np.int64(graphs.node_offsets[g]), ends.start, len(gradient)
+    for u in range(n):
+        by_node, by_edge = start[first + u] / np.float32(t + 1), start[first + u] / np.float32(max(t, 1))
+        of_nodes, of_edges = out[u, :width], out[u, width:]
+        for j in range(width):
+            of_nodes[j] += by_node * gradient[j]
+        for j in range(width):
+            of_edges[j] += by_edge * gradient[j]
+
+
+@kernel()
+def _turn_nodes_back(
+    place: Any, graphs: Any, nodes: Any, attributes: Any, adjoints: Any, out: Any, room: Any
+) -> None:  # pragma: no cover
+    """Adjoints of what arrives at the nodes, from those of their states: the transposed maps of the nodes."""
+    g, t, n = place
+    codes, signs, shifts, first = nodes.codes, nodes.signs[t], nodes.shifts[t], np.int64(graphs.node_offsets[g])
+    by_node, row, angles, phases = len(attributes.own) > 0, room.row, room.angles, room.phases
+    for u in range(n):
+        label = codes[first + u]
+        turn_back(adjoints[u], shifts[label], signs[label], row, out[u])
+        if by_node:
+            attend_back(out[u], first + u, t, attributes, angles, phases, row)
+
+
+@kernel()
+def _gather(
+    place: Any, graphs: Any, ends: Any, incoming: Any, x: Any, arriving: Any, out: Any, row: Any, shares: Any
+) -> None:  # pragma: no cover
+    """One step back where entries have weights alone: a node's adjoints are sums over the entries that lead to it."""
+    g, t, n = place
+    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
+    first, entries, width = np.int64(graphs.node_offsets[g]), shares.entries, x.shape[1]
+    for u in range(n):
+        own = arriving[u]
+        for e in range(np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])):
+            entries[e] += weight_of(e, weights, factor) * product(own, width, x[indices[e]])
+    pointers, rows, in_weights = incoming
+    weighted, singles, targets = len(weights) > 0, arriving.reshape(-1, width), out.reshape(-1, width)
+    for half in range(_n_halves(t)):
+        state = singles[half:].reshape(-1)
+        for u in range(n):
+            begin, end, target = pointers[u], pointers[u + 1], targets[2 * u + half]
+            if width != WIDTH:
+                target[:] = 0.0
+                for item in range(begin, end):
+                    weight, source = factor, singles[rows[item] + half]
+                    if weighted:
+                        weight *= in_weights[item]
+                    for j in range(width):
+                        target[j] += weight * source[j]
+            else:  # sums stay in registers
+                if weighted:
+                    sum_weighted_row(state, rows, begin, end, row, 0, in_weights)
+                else:
+                    sum_row(state, rows, begin, end, row, 0)
+                for j in range(WIDTH):
+                    target[j] = factor * row[j]
+
+
+@kernel(inline="always")
+def _n_halves(t: Any) -> Any:  # pragma: no cover
+    """How many of the two adjoints are wanted one step before t: walks of no edge have no share for edges."""
+    return 1 if t == 1 else 2
+
+
+@kernel()
+def _scatter(
+    place: Any, graphs: Any, edges: Any, along: Any, ends: Any, x: Any, arriving: Any, out: Any, room: Any, shares: Any
+) -> None:  # pragma: no cover
+    """One step back where entries have maps of their own."""
+    g, t, n = place
+    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
+    first, entries, width = np.int64(graphs.node_offsets[g]), shares.entries, x.shape[1]
+    by_entry, message, turned, reach = len(along.own) > 0, room.message, room.turned, width * _n_halves(t)
+    out[:n] = 0.0
+    for u in range(n):
+        for e in range(np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])):
+            source = arriving[u]
+            if by_entry:
+                turned[:] = source
+                source = turned
+            _walk_back(source, e, t, edges, along, room)
+            weight, target = weight_of(e, weights, factor), out[indices[e]]
+            entries[e] += weight * product(message, width, x[indices[e]])
+            for j in range(reach):
+                target[j] += weight * message[j]
+
+
+@kernel()
+def _walk_back(source: Any, e: Any, t: Any, edges: Any, along: Any, room: Any) -> None:  # pragma: no cover
+    """room.message = what arrives along an entry, by the transposed maps of the entry; attributes write to `source`."""
+    if len(along.own):
+        attend_back(source, e, t, along, room.angles, room.phases, room.row)
+    if len(edges.codes):
+        code = edges.codes[e]
+        turn_back(source, edges.shifts[t, code], edges.signs[t, code], room.row, room.message)
+    else:
+        room.message[:] = source
+
+
+@kernel()
+def _step_onward_back(
+    place: Any,
+    graphs: Any,
+    nodes: Any,
+    edges: Any,
+    attributes: Any,
+    along: Any,
+    ends: Any,
+    sources: Any,
+    adjoints: Any,
+    before: Any,
+    room: Any,
+    shares: Any,
+) -> None:  # pragma: no cover
+    """One step back of non-backtracking walks.
+
+    What arrives along an entry goes into the state of its node, and into what all entries have that lead elsewhere.
+    """
+    g, t, n = place
+    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
+    codes, signs, shifts, reverse = nodes.codes, nodes.signs[t], nodes.shifts[t], graphs.reverse
+    (x, others), (of_nodes, of_others), (of_x, of_read) = sources, adjoints, before
+    message, turned, arriving, row = room.message, room.turned, room.arriving, room.row
+    first, of_node, of_entry, width = np.int64(graphs.node_offsets[g]), shares.nodes, shares.entries, x.shape[1]
+    base, reach = np.int64(indptr[first]), width * _n_halves(t)
+    by_node, mapped = len(attributes.own) > 0, len(edges.codes) > 0 or len(along.own) > 0
+    for u in range(n):
+        node, state = first + u, of_nodes[u]
+        label, begin, end = codes[node], np.int64(indptr[node]), np.int64(indptr[node + 1])
+        add_others(begin, end, begin, indices, of_others[begin - base : end - base], message, arriving, turned)
+        for e in range(begin, end):
+            incoming, target = arriving[e - begin], turned if mapped else message
+            for j in range(2 * width):
+                incoming[j] += state[j]
+            turn_back(incoming, shifts[label], signs[label], row, target)
+            if by_node:
+                attend_back(target, node, t, attributes, room.angles, room.phases, row)
+            if mapped:
+                _walk_back(turned, e, t, edges, along, room)
+            weight, source, target = weight_of(e, weights, factor), x[indices[e]], of_x[indices[e]]
+            if t > 1 and reverse[e, 0] < reverse[e, 1]:
+                source, target = others[reverse[e, 0] - base], of_read[reverse[e, 0] - base]
+            of_node[node] += weight * product(message, 0, source)
+            of_entry[e] += weight * product(message, width, source)
+            for j in range(reach):
+                target[j] += weight * message[j]

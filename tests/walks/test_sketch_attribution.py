@@ -1,0 +1,330 @@
+"""Sums that are linear in sketches, spread over nodes and edges: walk by walk on small graphs, and the same bits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys._kernels.cpu.sketch import block
+from gvoys.graphs.labels import Labels
+from gvoys.graphs.refine import refinement_rounds
+from gvoys.threads import threads
+from gvoys.walks import Sketch, Walk
+from gvoys.walks import sketch as sketch_module
+from gvoys.walks.sketch import WIDTH
+from gvoys.walks.sketch_attribution import spread_gradients
+
+LENGTH = 3
+SIZES = [5, 1, 0, 4, 2, 6]  # the last node of each is isolated
+EVERYTHING = {"node_labels": True, "edge_labels": True, "attribute_bandwidth": 0.8, "edge_attribute_bandwidth": 1.3}
+CASES = {
+    "labels": {"node_labels": True},
+    "none": {},
+    "edge labels": {"edge_labels": True},
+    "both labels": {"node_labels": True, "edge_labels": True},
+    "non-backtracking": {"node_labels": True, "backtrack": False},
+    "non-backtracking, both labels": {"node_labels": True, "edge_labels": True, "backtrack": False},
+    "refined": {"node_labels": True, "refine": 1},
+    "refined without labels": {"refine": 2},
+    "node attributes": {"node_labels": True, "attribute_bandwidth": 0.8},
+    "edge attributes": {"node_labels": True, "edge_attribute_bandwidth": 1.3},
+    "everything": EVERYTHING,
+    "everything, non-backtracking": {**EVERYTHING, "backtrack": False, "refine": 1},
+}
+KINDS = {"": (False, False), "directed": (True, False), "weighted": (False, True), "both": (True, True)}
+
+
+def some_graphs(directed=False, weighted=False):
+    """Graphs with loops, isolated nodes, one node and none; everything that walks may use."""
+    rng = np.random.default_rng(3)
+    offsets = np.concatenate([[0], np.cumsum(SIZES)])
+    edges = np.concatenate([_edges(rng, n, directed) + first for n, first in zip(SIZES, offsets, strict=False)])
+    return gv.GraphBatch.from_arrays(
+        edges,
+        SIZES,
+        node_labels=rng.integers(0, 2, offsets[-1]),
+        edge_labels=rng.integers(0, 2, len(edges)),
+        edge_weights=rng.uniform(-1.0, 2.0, len(edges)) if weighted else None,
+        node_attributes=rng.normal(size=(offsets[-1], 2)),
+        edge_attributes=rng.normal(size=(len(edges), 1)),
+        directed=directed,
+    )
+
+
+def _edges(rng, n, directed):
+    present = rng.random((n, n)) < 0.6
+    present[:, n - 1 :] = present[n - 1 :] = False
+    if n == 4:
+        present[1, 1] = True
+    return np.argwhere(present if directed else np.triu(present)).reshape(-1, 2)
+
+
+def random_ends(batch, walk):
+    rng = np.random.default_rng(5)
+    start, stop = rng.uniform(-0.5, 1, (2, batch.n_nodes))
+    return replace(walk, start=start, stop=stop)
+
+
+def profile_and_gradients(batch, walk, sketch):
+    made = sketch.profile(batch, walk)
+    return made, np.random.default_rng(7).normal(size=made.values.shape).astype(np.float32)
+
+
+# -- walk by walk
+
+
+def all_walks(batch, length, backtrack):
+    """Entries of all walks of a length, and the node where each begins."""
+    columns, walks = batch.columns(), [([], u) for u in range(batch.n_nodes)]
+    for step in range(length):
+        longer = []
+        for entries, begin in walks:
+            u = columns[entries[-1]] if entries else begin
+            before = None if step == 0 else columns[entries[-2]] if step > 1 else begin
+            for e in range(batch.indptr[u], batch.indptr[u + 1]):
+                if backtrack or step == 0 or columns[e] != before:
+                    longer.append(([*entries, e], begin))
+        walks = longer
+    return [([begin, *columns[entries]], entries) for entries, begin in walks]
+
+
+def as_paths(batch, walks, length):
+    """A directed path for each walk, whose nodes and edges have what those of the walk have."""
+    nodes = np.array([u for way, _ in walks for u in way], np.int64)
+    entries = np.array([e for _, way in walks for e in way], np.int64)
+    last = np.arange(len(nodes)) % (length + 1) == length
+    return gv.GraphBatch(
+        np.arange(len(walks) + 1) * (length + 1),
+        np.concatenate([[0], np.cumsum(~last)]),
+        np.tile(np.arange(1, length + 1, dtype=np.int32), len(walks)),
+        True,
+        edge_weights=batch.weights()[entries],
+        edge_labels=Labels.from_hashes(batch.edge_labels.hashed[entries]) if batch.edge_labels else None,
+        node_labels=Labels.from_hashes(batch.node_labels.hashed[nodes]) if batch.node_labels else None,
+        node_attributes=batch.node_attributes[nodes],
+        edge_attributes=batch.edge_attributes[entries],
+    )
+
+
+def spread_walk_by_walk(batch, walk, sketch, exponents, gradients):
+    """Shares of nodes and entries, and the same of absolute values of products, (2, n_groups, n)."""
+    d, (start, stop) = sketch.n_components, walk.ends(batch)
+    n_groups, graph_of = -(-d // WIDTH), batch.node_graphs()
+    nodes, entries = np.zeros((2, n_groups, batch.n_nodes)), np.zeros((2, n_groups, batch.n_entries))
+    for r, graphs in enumerate(refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)):
+        labelled = replace(graphs, edge_labels=batch.edge_labels)
+        for i in range(walk.n_lengths):
+            walks = all_walks(batch, i, walk.backtrack)
+            if not walks:
+                continue
+            own = np.array([graph_of[way[0]] for way, _ in walks])
+            begins, ends = np.zeros((2, len(walks), i + 1))
+            begins[:, 0], ends[:, i] = start[[way[0] for way, _ in walks]], stop[[way[-1] for way, _ in walks]]
+            alone = replace(walk, node_labels=walk.node_labels or r > 0, refine=0, max_length=i)
+            alone = replace(alone, start=begins.ravel(), stop=ends.ravel())
+            made = sketch.compute(as_paths(labelled, walks, i), alone, np.ldexp(1.0, exponents[own]))[:, i]
+            products = gradients[own, i, r * d : (r + 1) * d].astype(float) * made
+            shares, sizes = (
+                np.add.reduceat(each, np.arange(0, d, WIDTH), axis=1) for each in (products, abs(products))
+            )
+            for (on_nodes, on_entries), share, size in zip(walks, shares, sizes, strict=True):
+                for out, passed, count in ((nodes, on_nodes, i + 1), (entries, on_entries, i)):
+                    for place in passed:
+                        out[0, :, place] += share / count
+                        out[1, :, place] += size / count
+    return nodes, entries
+
+
+def check_walk_by_walk(batch, walk, sketch):
+    made, gradients = profile_and_gradients(batch, walk, sketch)
+    found = spread_gradients(batch, walk, sketch, made.exponents, gradients)
+    expected = spread_walk_by_walk(batch, walk, sketch, made.exponents, gradients)
+    for ours, (theirs, size) in zip(found, expected, strict=True):
+        assert ours.shape == theirs.shape
+        assert np.abs(theirs).max() > 1e-3
+        assert np.all(np.abs(ours - theirs) <= 1e-6 * size)
+    return made, gradients, found
+
+
+@pytest.mark.parametrize("n_components", [64, 128, 148, 192])
+@pytest.mark.parametrize("options", CASES.values(), ids=list(CASES))
+def test_every_walk_is_shared_by_its_nodes_and_by_its_edges(options, n_components):
+    check_walk_by_walk(some_graphs(), Walk(LENGTH, **options), Sketch(n_components, 11))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind])
+@pytest.mark.parametrize("options", CASES.values(), ids=list(CASES))
+def test_directed_and_weighted_graphs(options, kind):
+    batch = some_graphs(*KINDS[kind])
+    check_walk_by_walk(batch, random_ends(batch, Walk(LENGTH, **options)), Sketch(144, 11, first_group=2))
+
+
+@pytest.mark.parametrize("backtrack", [True, False])
+@pytest.mark.parametrize("edge_labels", [True, False])
+def test_parallel_edges(backtrack, edge_labels):
+    """Entries of an edge that is there twice are walks of their own, and back along either is back."""
+    rng = np.random.default_rng(0)
+    pairs = [(0, 1), (0, 1), (0, 2), (1, 0), (1, 0), (1, 2), (2, 0), (2, 1), (2, 3), (3, 2)]
+    rows, columns = np.array(pairs).T
+    batch = gv.GraphBatch(
+        np.array([0, 4]),
+        np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=4))]),
+        columns.astype(np.int32),
+        False,
+        edge_labels=Labels.from_hashes(rng.integers(0, 2, len(pairs)).astype(np.uint64)),
+        node_attributes=np.zeros((4, 1)),
+        edge_attributes=np.zeros((len(pairs), 1)),
+    )
+    check_walk_by_walk(batch, Walk(4, edge_labels=edge_labels, backtrack=backtrack), Sketch(192))
+
+
+# -- sums
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", CASES.values(), ids=list(CASES))
+def test_shares_add_up(options, kind):
+    """To gradients times profiles; those of edges without walks of length 0."""
+    batch = gv.GraphBatch.concatenate([some_graphs(*KINDS[kind])] * 2)
+    walk, sketch = random_ends(batch, Walk(6, **options)), Sketch(256, 1)
+    made, gradients = profile_and_gradients(batch, walk, sketch)
+    nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, gradients)
+    products = gradients.astype(float) * made.values
+    size = np.sqrt((gradients**2).sum(axis=(1, 2)) * (made.values**2).sum(axis=(1, 2)))
+    for shares, owners, first in ((nodes, batch.node_graphs(), 0), (entries, batch.node_graphs()[batch.rows()], 1)):
+        sums = np.bincount(owners, shares.sum(axis=0), minlength=len(batch))
+        assert np.all(np.abs(sums - products[:, first:].sum(axis=(1, 2))) <= 1e-6 * size)
+
+
+def test_gradients_far_out_of_the_range_of_single_precision():
+    batch, walk, sketch = some_graphs(), Walk(LENGTH, node_labels=True), Sketch(128)
+    made, gradients = profile_and_gradients(batch, walk, sketch)
+    expected = spread_gradients(batch, walk, sketch, made.exponents, gradients)
+    for power in (-400, 300):
+        scaled = np.ldexp(gradients.astype(float), power)
+        for ours, theirs in zip(spread_gradients(batch, walk, sketch, made.exponents, scaled), expected, strict=True):
+            np.testing.assert_array_equal(np.ldexp(ours, -power), theirs)
+
+
+# -- what is not walked
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How many steps each call of the kernel takes."""
+    seen = []
+
+    def spread_group(*args):
+        seen.append(args[-2].values.shape[1])
+        kernel(*args)
+
+    kernel = block.spread_group
+    monkeypatch.setattr(block, "spread_group", spread_group)
+    return seen
+
+
+def test_lengths_and_iterations_without_gradients_are_not_walked(calls):
+    batch, walk, sketch = some_graphs(), Walk(5, node_labels=True, refine=3), Sketch(192)
+    made, gradients = profile_and_gradients(batch, walk, sketch)
+    gradients = gradients.reshape(len(batch), 6, 4, 192)
+    gradients[:, 4:], gradients[:, :, 1], gradients[:, :, 3] = 0, 0, 0
+    found = spread_gradients(batch, walk, sketch, made.exponents, gradients.reshape(made.values.shape))
+    assert calls == [4] * 4  # two iterations of two groups
+    shorter = replace(walk, max_length=3, refine=2)
+    part = gradients[:, :4, :3].reshape(len(batch), 4, -1)
+    for ours, theirs in zip(found, spread_gradients(batch, shorter, sketch, made.exponents, part), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_no_gradient_at_all(calls):
+    batch, walk, sketch = some_graphs(), Walk(2), Sketch(192)
+    nodes, entries = spread_gradients(batch, walk, sketch, np.zeros(len(batch), np.int64), np.zeros((6, 3, 192)))
+    assert not calls
+    assert (nodes.shape, entries.shape) == ((2, batch.n_nodes), (2, batch.n_entries))
+    assert not nodes.any()
+    assert not entries.any()
+
+
+def test_a_graph_without_gradient_has_no_shares():
+    batch, walk, sketch = some_graphs(), Walk(2), Sketch(128)
+    made, gradients = profile_and_gradients(batch, walk, sketch)
+    gradients[3], gradients[0, 1:] = 0, 0
+    nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, gradients)
+    assert not nodes[:, batch.node_graphs() == 3].any()
+    assert not entries[:, batch.node_graphs()[batch.rows()] == 3].any()
+    first = batch.node_graphs() == 0
+    expected = 0.2**2 * (gradients[0, 0].astype(float) * np.sign(made.values[0, 0])).sum() / np.sqrt(128)
+    np.testing.assert_allclose(nodes[0, first], expected, rtol=1e-4)
+    assert not entries[:, batch.node_graphs()[batch.rows()] == 0].any()
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [0, 0], [1]])
+@pytest.mark.parametrize("options", CASES.values(), ids=list(CASES))
+def test_hardly_any_graph(options, sizes):
+    n = sum(sizes)
+    batch = gv.GraphBatch.from_arrays(
+        np.empty((0, 2), int), sizes, [1] * n, [], None, np.zeros((n, 2)), edge_attributes=np.empty((0, 1))
+    )
+    walk, sketch = Walk(2, **options), Sketch(192)
+    made, gradients = profile_and_gradients(batch, walk, sketch)
+    nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, gradients)
+    assert (nodes.shape, entries.shape) == ((2, n), (2, 0))
+    np.testing.assert_allclose(nodes.sum(), (gradients * made.values).sum(), rtol=1e-5, atol=1e-6)
+
+
+# -- the same bits
+
+
+@pytest.fixture(params=["labels", "edge labels", "non-backtracking", "everything, non-backtracking"])
+def spread(request):
+    """A batch, and what spreads gradients over some of its graphs."""
+    one = some_graphs(weighted=True)
+    batch = gv.GraphBatch.concatenate([one] * 5)
+    walk, sketch = random_ends(batch, Walk(4, **CASES[request.param])), Sketch(192)
+    made, gradients = profile_and_gradients(batch, walk, sketch)
+
+    def spread(some):
+        return spread_gradients(
+            batch[some], walk.within(batch, some), sketch, made.exponents[some], gradients[some].copy()
+        )
+
+    return batch, spread
+
+
+def assert_same_bits(found, expected):
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_any_number_of_threads(spread):
+    batch, of = spread
+    every = slice(0, len(batch))
+    with threads(1):
+        expected = of(every)
+    with threads(2):
+        assert_same_bits(of(every), expected)
+
+
+def test_one_thread_after_a_fork(spread, monkeypatch):
+    batch, of = spread
+    expected = of(slice(0, len(batch)))
+    monkeypatch.setattr("gvoys.threads._lost", True)
+    assert_same_bits(of(slice(0, len(batch))), expected)
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_any_split_into_batches(spread, size):
+    batch, of = spread
+    expected = of(slice(0, len(batch)))
+    parts = [of(slice(first, min(first + size, len(batch)))) for first in range(0, len(batch), size)]
+    assert_same_bits([np.concatenate(each, axis=1) for each in zip(*parts, strict=True)], expected)
+
+
+def test_any_table_of_random_bits(spread, monkeypatch, calls):
+    batch, of = spread
+    expected = of(slice(0, len(batch)))
+    monkeypatch.setattr(sketch_module, "_TABLE", 1)
+    before = len(calls)
+    assert_same_bits(of(slice(0, len(batch))), expected)
+    assert len(calls) > 2 * before
