@@ -20,6 +20,7 @@ from benchmarks import (
     combined,
     conversion,
     coverage,
+    explain,
     golden,
     gpu,
     huge,
@@ -60,6 +61,7 @@ LARGE = {
     "parts": parts.run,
     "brec": brec.run,
     "closed": closed.run,
+    "explain": explain.run,
     "unlabelled": unlabelled.run,
 }
 

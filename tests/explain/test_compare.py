@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.explain.spelling import _name
+from gvoys.walks.spelling import _name
 
 
 def coloured(graph, colours, edge_kinds=None):

@@ -2,12 +2,15 @@
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import gvoys as gv
 from gvoys.estimators.learning.base_kernels import KERNELS
+from gvoys.walks import Sketch
 
 LENGTH = 3
 BATCH = gv.datasets.molecules(60, mean_nodes=9, random_state=4)
@@ -142,16 +145,114 @@ def test_lengths_are_integrated_gradients(kernel):
         assert found.lengths[key] == pytest.approx(np.mean(slopes), rel=1e-4, abs=1e-6)
 
 
-# -- what cannot be done
+# -- sketches, attributes and landmarks
 
 
+PROTEINS = gv.datasets.molecules(60, mean_nodes=14, random_state=5)
+ATTRIBUTED = replace(PROTEINS, node_attributes=np.random.default_rng(0).normal(size=(PROTEINS.n_nodes, 2)))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [({"method": "sketch"}, "method='sequences'"), ({"max_exact": 10, "n_landmarks": 10}, "max_exact")],
+    "options",
+    [
+        {"method": "sketch", "n_components": 256},
+        {"method": "sketch", "n_components": 192, "backtrack": False, "refine": 1},
+        {"method": "sketch", "labels": "both"},
+        {"method": "auto", "n_components": 8, "backtrack": True, "refine": 1},  # some lengths are counted
+        {"attribute_bandwidth": 1.0},
+        {"max_exact": 10, "n_landmarks": 20},
+    ],
+    ids=str,
 )
-def test_what_is_not_there_is_said(options, message):
-    model = gv.RandomWalkClassifier(LENGTH, **options).fit(BATCH[:40], Y[:40])
-    with pytest.raises(gv.errors.UnsupportedError, match=message):
+def test_shares_add_up_whatever_the_profiles_are(kernel, options):
+    y = np.where(ATTRIBUTED.graph_sizes > np.median(ATTRIBUTED.graph_sizes), "large", "small")
+    model = gv.RandomWalkClassifier(LENGTH, kernel=kernel, C=1.0, **options).fit(ATTRIBUTED[:40], y[:40])
+    found = model.explain(ATTRIBUTED)
+    for each, decision in zip(found, model.decision_function(ATTRIBUTED), strict=True):
+        gain = each.decision - each.baseline
+        assert each.decision == pytest.approx(decision, rel=1e-8, abs=1e-8)
+        assert each.nodes.sum() == pytest.approx(gain, abs=1e-6)
+        assert each.lengths.sum() == pytest.approx(gain, abs=1e-6)
+        assert each.edge_shares.sum() == pytest.approx(each.lengths[:, 1:].sum(), abs=1e-6)
+
+
+def test_errors_are_those_of_sketches():
+    """Zero where walks are counted; else the truth is within them, for a decision that is linear in the sketch."""
+    y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), 1, 0)
+    exact = gv.RandomWalkClassifier(LENGTH, kernel="linear", refine=0, C=1.0, method="sequences").fit(BATCH, y)
+    assert not any(each.node_errors.any() for each in exact.explain(BATCH))
+    truth = np.concatenate([each.nodes for each in exact.explain(BATCH)])
+    squares, differences, errors = exact.engine_.fitted._squares(), [], []
+    for seed in range(40):
+        sketched = replace(exact.profiler_, method=Sketch(1024, seed), sketch=Sketch(1024, seed))
+        new = exact.balance_.of(sketched.profile(BATCH))
+        # norms of the exact counts, so that shares are products of sketches, and their mean is the truth
+        object.__setattr__(new, "_squares", lambda: squares)
+        explainer = replace(exact._explainer(), profiler=sketched, fitted=new)
+        found = explainer.explain(BATCH, new, np.ones(len(BATCH), int), 0)
+        differences.append(np.concatenate([each.nodes for each in found]) - truth)
+        errors.append(np.concatenate([each.node_errors for each in found]))
+    z = np.mean(differences, axis=0) / (np.std(differences, axis=0, ddof=1) / np.sqrt(len(differences)))
+    assert np.abs(z).max() < 5
+    variances = np.mean(np.square(errors), axis=0) / np.var(differences, axis=0, ddof=1)
+    assert 0.9 < np.exp(np.mean(np.log(variances))) < 1.1
+    inside = np.mean(np.abs(np.divide(differences, errors)) < stats.t(7).ppf(0.975))  # eight groups of 128 components
+    assert 0.93 < inside < 0.97
+
+
+# -- sequences and deletions
+
+
+def test_sequences_have_the_share_of_their_walks():
+    model = fitted(backtrack=False, labels="both")
+    for each in model.explain(BATCH[40:], n_sequences=1000):
+        assert sum(own.share for own in each.sequences) == pytest.approx(each.decision - each.baseline, rel=1e-6)
+        shares = [abs(own.share) for own in each.sequences]
+        assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("backtrack", [True, False])
+def test_a_named_walk_is_one_of_the_graph_and_spells_its_sequence(backtrack):
+    model = fitted(backtrack=backtrack, refine=1)
+    for graph, each in zip(BATCH[45:50].to_networkx(), model.explain(BATCH[45:50], n_sequences=50), strict=True):
+        for own in each.sequences:
+            labels = [str(graph.nodes[node]["label"]) for node in own.nodes]
+            assert own.spelled in ("–".join(labels), "–".join(labels[::-1]))
+            assert all(graph.has_edge(*step) for step in itertools.pairwise(own.nodes))
+            assert backtrack or all(a != b for a, b in zip(own.nodes, own.nodes[2:], strict=False))
+            if own.iteration == 0:
+                walks = [spelled(graph, walk) for walk in walks_of(graph, len(labels) - 1, backtrack)]
+                wanted = spelled(graph, own.nodes)
+                alike = Counter(walks)[wanted] + (Counter(walks)[wanted[::-1]] if wanted != wanted[::-1] else 0)
+                assert own.count == pytest.approx(alike)
+
+
+def test_the_class_can_be_chosen():
+    model = fitted()
+    for_large, for_small = (model.explain(BATCH[45], of=name)[0] for name in ("large", "small"))
+    assert for_large.of == "large"
+    assert for_large.decision == pytest.approx(-for_small.decision)
+    np.testing.assert_allclose(for_large.nodes, -for_small.nodes, rtol=1e-9)
+    with pytest.raises(gv.errors.ParameterError, match="of='medium' is none of the classes"):
+        model.explain(BATCH, of="medium")
+
+
+def test_deletion_is_predicting_again():
+    for model in (fitted("gaussian", refine=1), gv.RandomWalkClassifier(LENGTH, max_exact=10).fit(BATCH[:40], Y[:40])):
+        some = BATCH[44:48]
+        found = model.explain_by_deletion(some)
+        for own, graph, decision in zip(found, some.to_networkx(), model.decision_function(some), strict=True):
+            for node in graph:
+                less = graph.copy()
+                less.remove_node(node)
+                without = model.decision_function(gv.as_batch([less]))[0]
+                assert own[node] == pytest.approx(decision - without, rel=1e-7, abs=1e-9)
+
+
+def test_several_columns_of_classes_are_told_apart_by_models_of_their_own():
+    model = gv.RandomWalkClassifier(LENGTH).fit(BATCH, np.column_stack([Y, Y]))
+    with pytest.raises(gv.errors.UnsupportedError, match="fit one for each column"):
         model.explain(BATCH[:1])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import GraphError
-from gvoys.explain.spelling import Spelled, spell, spelled_sequences
+from gvoys.explain.spelling import Spelled, spelled_sequences
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
@@ -17,6 +17,7 @@ from gvoys.series import Geometric, Series, check_series
 from gvoys.series.base import check_number
 from gvoys.walks.checks import check_count, is_auto
 from gvoys.walks.layers import usual_labels
+from gvoys.walks.spelling import spell
 from gvoys.walks.walk import Walk
 
 __all__ = ["Comparison", "SharedSequence", "compare"]

@@ -1,4 +1,4 @@
-"""Label sequences of one graph with a walk that spells each, and sequences as people write them."""
+"""Label sequences of one graph, with a walk that spells each."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import combine_hashes, hash_integers
 from gvoys.walks.walk import Walk
 
-__all__ = ["Spelled", "spell", "spelled_sequences"]
+__all__ = ["Spelled", "spelled_sequences"]
 
 _MOST = 5_000_000  # states of one length, a gigabyte
-_BONDS = {1.0: "–", 1.5: ":", 2.0: "=", 3.0: "≡"}
 
 
 @dataclass(frozen=True)
@@ -125,47 +124,3 @@ def _collected(levels: list[_States], start: NDArray[np.float64]) -> Spelled:
         entries.append(level.entries[at])
         at = level.before[at]
     return Spelled(keys, weights, np.column_stack(walks), np.column_stack(entries)[:, :-1])
-
-
-def spell(graph: GraphBatch, walk: Walk, nodes: NDArray[np.int64], entries: NDArray[np.int64]) -> str:
-    """A walk's labels as people write them: C–C=O for atoms and bonds, a–b for others.
-
-    Parameters
-    ----------
-    graph : GraphBatch
-        One graph.
-    walk : Walk
-        Which labels are used.
-    nodes : ndarray of shape (length + 1,)
-        The nodes of the walk.
-    entries : ndarray of shape (length,)
-        The entries it goes along.
-
-    Returns
-    -------
-    str
-        The labels.
-    """
-    names = ["•"] * len(nodes)
-    if walk.node_labels and graph.node_labels is not None:
-        names = [_name(label) for label in graph.node_labels[nodes].decode()]
-    joints = ["–"] * len(entries)
-    if walk.edge_labels and graph.edge_labels is not None:
-        joints = [_joint(label) for label in graph.edge_labels[entries].decode()]
-    return names[0] + "".join(joint + name for joint, name in zip(joints, names[1:], strict=True))
-
-
-def _name(label: Any) -> str:
-    """An atom's element, small if aromatic, with its hydrogens and what else is said of it; or the label itself."""
-    if not isinstance(label, tuple) or not label or not isinstance(label[0], str):
-        return str(label)
-    element, rest = label[0], label[1:]
-    if len(rest) >= 2 and isinstance(rest[0], bool) and isinstance(rest[1], int):
-        (aromatic, hydrogens), rest = rest[:2], rest[2:]
-        element = element.lower() if aromatic else element
-        element += "" if not hydrogens else "H" if hydrogens == 1 else f"H{hydrogens}"
-    return f"{element}({','.join(map(str, rest))})" if rest else element
-
-
-def _joint(label: Any) -> str:
-    return _BONDS[label] if isinstance(label, float) and label in _BONDS else f"–({label})–"

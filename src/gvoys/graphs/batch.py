@@ -16,10 +16,10 @@ from gvoys.graphs.check import as_fields, check_structure
 from gvoys.graphs.entries import index_type, take
 from gvoys.graphs.labels import Labels
 
-__all__ = ["GraphBatch"]
+__all__ = ["PER_EDGE", "PER_NODE", "GraphBatch"]
 
-_PER_EDGE = ("edge_weights", "edge_labels", "edge_attributes")
-_PER_NODE = ("node_labels", "node_attributes")
+PER_EDGE = ("edge_weights", "edge_labels", "edge_attributes")
+PER_NODE = ("node_labels", "node_attributes")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -295,8 +295,8 @@ class GraphBatch:
 
     def _select(self, node_offsets: Any, indptr: Any, nodes: Any, entries: Any) -> GraphBatch:
         """A batch of these nodes and entries."""
-        chosen = {name: take(getattr(self, name), entries) for name in _PER_EDGE}
-        chosen |= {name: take(getattr(self, name), nodes) for name in _PER_NODE}
+        chosen = {name: take(getattr(self, name), entries) for name in PER_EDGE}
+        chosen |= {name: take(getattr(self, name), nodes) for name in PER_NODE}
         return GraphBatch._of_checked(node_offsets, indptr, self.indices[entries], self.directed, **chosen)
 
     # -- views

@@ -85,10 +85,11 @@ class BalancedProfiles:
         squares = self._squares()
         return _half_normalised(inner, squares, squares if others is None else right._squares())
 
-    def factors(self, length: int) -> Array:
-        """What a count by labels is multiplied by to be a feature, (n_graphs,)."""
-        powers = np.ldexp(1.0, length * self.profiles.labels.exponents)
-        return np.sqrt(self.balance.lengths[length]) * powers / _roots(self._squares())
+    def factors(self, length: int, part: str = "labels") -> Array:
+        """What numbers of a profile, by "labels" or "attributes", are multiplied by to be features, (n_graphs,)."""
+        profiles, mu = self._parts[part == "attributes"]
+        powers = np.ldexp(1.0, length * profiles.exponents)
+        return np.asarray(np.sqrt(mu[length]) * powers / _roots(self._squares()))
 
     def _squares(self) -> Array:
         """K(G, G) before half-normalisation."""

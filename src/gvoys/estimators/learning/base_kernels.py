@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KERNELS", "BaseKernel", "HasPairs", "Nystroem", "Pairs", "nearest_by"]
+__all__ = ["KERNELS", "SAME", "BaseKernel", "HasPairs", "Nystroem", "Pairs", "nearest_by"]
 
 _SAMPLE = 2000  # graphs whose distances tell the median
-_SAME = 1e-6  # of their squared lengths: what float32 leaves of the squared distance of equal graphs
+SAME = 1e-6  # of their squared lengths: what float32 leaves of the squared distance of equal graphs
 
 # kernels of a distance, in units
 _OF_DISTANCE: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
@@ -25,12 +25,6 @@ _OF_DISTANCE: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = 
     "gaussian": lambda r: np.exp(-(r**2) / 2.0),
 }
 KERNELS = ("linear", *_OF_DISTANCE)
-# how fast they fall, divided by the distance
-_SLOPES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
-    "matern12": lambda r: np.exp(-r) / np.where(r > 0, r, np.inf),
-    "matern32": lambda r: 3.0 * np.exp(-np.sqrt(3.0) * r),
-    "gaussian": lambda r: np.exp(-(r**2) / 2.0),
-}
 
 
 class HasPairs(Protocol):
@@ -58,6 +52,11 @@ class Pairs:
         squares = squares[np.triu_indices(len(squares), 1)]
         return float(np.sqrt(np.median(squares))) if squares.size else 0.0
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """All three."""
+        return self.inner, self.left, self.right
+
     def cosines(self) -> NDArray[np.float64]:
         """Inner products of unit vectors; 0 where a graph has no features."""
         sizes = np.sqrt(self.left[:, None] * self.right[None, :])
@@ -68,7 +67,7 @@ class Pairs:
         """|x - y|^2; below a millionth of |x|^2 + |y|^2 it is rounding of float32 features, and 0."""
         sizes = self.left[:, None] + self.right[None, :]
         squares = sizes - 2.0 * self.inner
-        return np.where(squares > _SAME * sizes, squares, 0.0)
+        return np.where(squares > SAME * sizes, squares, 0.0)
 
 
 @dataclass(frozen=True)
@@ -93,10 +92,6 @@ class BaseKernel:
         if self.name == "linear":
             return pairs.inner / self.unit**2
         return _OF_DISTANCE[self.name](np.sqrt(pairs.squared_distances) / self.unit)
-
-    def slope(self, pairs: Pairs) -> NDArray[np.float64]:
-        """-k'(d) / d of a kernel of the distance d, (n_left, n_right)."""
-        return _SLOPES[self.name](np.sqrt(pairs.squared_distances) / self.unit) / self.unit**2
 
 
 @dataclass(frozen=True)

@@ -28,18 +28,14 @@ class SupportVectors:
         decisions = K[:, self.places] @ self.weights.T + self.intercepts
         return -decisions[:, 0] if self.n_classes == 2 else self._vote(decisions)
 
-    def linear(self, n_fitted: int, chosen: NDArray[np.int64]) -> tuple[Array, Array]:
-        """Weights of the fitted graphs, (n_graphs, n_fitted), and intercepts, of a class chosen for each graph.
-
-        Of two classes the decision is that for the second; of several, the sum of those against each other class.
-        """
+    def by_class(self, n_fitted: int) -> tuple[Array, Array]:
+        """Weights of the fitted graphs, (n_classes, n_fitted), and intercepts: decisions against all other classes."""
         signs = np.zeros((self.n_classes, len(self.weights)))
         for pair, (i, j) in enumerate(zip(*np.triu_indices(self.n_classes, 1), strict=True)):
             signs[i, pair], signs[j, pair] = 1.0, -1.0
         weights = np.zeros((self.n_classes, n_fitted))
         weights[:, self.places] = signs @ self.weights
-        chosen = np.ones_like(chosen) if self.n_classes == 2 else chosen
-        return weights[chosen], (signs @ self.intercepts)[chosen]
+        return weights, signs @ self.intercepts
 
     def _vote(self, decisions: Array) -> Array:
         """One vote per pair of classes, and sums of decisions where votes are equal."""
@@ -64,6 +60,12 @@ class Logistic:
     def of(cls, model: Any, one_by_one: bool = False) -> Logistic:
         """Of scikit-learn's LogisticRegression, or its SGDClassifier with the same loss, which trains one by one."""
         return cls(model.coef_.astype(np.float64), model.intercept_.astype(np.float64), one_by_one)
+
+    def by_class(self) -> tuple[Array, Array]:
+        """Weights of the features, (n_classes, n_features), and intercepts."""
+        if len(self.weights) > 1:
+            return self.weights, self.intercepts
+        return np.concatenate([-self.weights, self.weights]), np.concatenate([-self.intercepts, self.intercepts])
 
     def decide(self, X: Array) -> Array:
         """For the second class, (n_graphs,), or for each of several, (n_graphs, n_classes)."""

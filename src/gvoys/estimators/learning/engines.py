@@ -48,6 +48,9 @@ class Engine(Protocol):
     def judge(self, graphs: HasPairs) -> Judgement:
         """Both, and the nearest fitted graphs where they are known."""
 
+    def by_class(self, column: int) -> tuple[HasPairs, Array, Array]:
+        """Fitted graphs or landmarks, weights of their kernel values, (n_classes, n_fitted), and intercepts."""
+
 
 @dataclass(frozen=True)
 class Training:
@@ -129,6 +132,10 @@ class KernelMachine:
         known = [each.probabilities(own) for each, own in zip(self.machines, decisions, strict=True)]
         return Judgement(decisions, known, *nearest_by(pairs.cosines()))
 
+    def by_class(self, column: int) -> tuple[HasPairs, Array, Array]:
+        """Those of the support vectors."""
+        return self.fitted, *self.machines[column].vectors.by_class(len(self.fitted))
+
 
 def _as_rows(decisions: Array) -> Array:
     """(n_graphs, 1) for two classes, (n_graphs, n_classes) for more."""
@@ -203,3 +210,8 @@ class LinearMachine:
         embedded = self.nystroem.embed(graphs)
         decisions = [model.decide(embedded) for model in self.models]
         return Judgement(decisions, [model.probabilities(embedded) for model in self.models])
+
+    def by_class(self, column: int) -> tuple[HasPairs, Array, Array]:
+        """The features are linear in kernel values with the landmarks."""
+        weights, intercepts = self.models[column].by_class()
+        return self.nystroem.landmarks, weights @ self.nystroem.root.T, intercepts

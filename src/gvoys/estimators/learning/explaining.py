@@ -1,186 +1,261 @@
-"""From a trained machine to weights of label sequences: what each adds to a decision."""
+"""From weights of fitted graphs to shares of nodes: what predictions sum_j w_j k(G, G_j) are made of.
+
+A kernel of profiles is followed along the ray from the empty profile to that of the graph (integrated gradients). Its
+average gradient there is linear in the profiles, sum_j others_j x_j - own x, and so every walk has a weight.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import UnsupportedError
-from gvoys.estimators.learning.balance import BalancedProfiles
-from gvoys.estimators.learning.base_kernels import BaseKernel, Pairs
-from gvoys.estimators.learning.decisions import SupportVectors
-from gvoys.estimators.learning.profiler import Profiler
+from gvoys._kernels.cpu.attribution import weigh_sequences
+from gvoys._kernels.cpu.rays import rates_along_rays
+from gvoys.estimators.learning.base_kernels import SAME, Pairs
+from gvoys.estimators.learning.explanation import Explanation
+from gvoys.estimators.learning.spelled import Candidate, Rows, merged
+from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
-from gvoys.walks import SparseProfiles
+from gvoys.walks import DenseProfiles, Sketch, SparseProfiles, Walk
 from gvoys.walks.attribution import spread_weights
+from gvoys.walks.sketch_attribution import spread_gradients
 from gvoys.walks.sparse import Counts
 
-__all__ = ["Explainer", "Explanation"]
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
-_AT_ONCE = 64  # graphs whose weights of all fitted sequences are in memory
+__all__ = ["Attribution", "Block", "Blocks", "Gradient", "Step", "along_ray", "weights_of_counts"]
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why a decision is what it is.
+class Gradient(NamedTuple):
+    """The average gradient of a function of profiles, sum_j others_j x_j - own x."""
+
+    others: Array  # (n_new, n_fitted)
+    own: Array  # (n_new,)
+
+
+class Block(NamedTuple):
+    """The gradient by one iteration and length; coordinates are numbers of a profile times the factor of the graph."""
+
+    gradient: Gradient
+    factors: Array  # (n_new,)
+    of_fitted: Array  # (n_fitted,)
+
+
+Blocks = Callable[[int, int], Block]  # of (iteration, length)
+
+
+class Step(NamedTuple):
+    """What a sum over fitted graphs does along rays."""
+
+    gradient: Gradient
+    begin: Array  # (n_new,), of empty profiles
+    end: Array  # (n_new,)
+
+
+def along_ray(kind: str, weights: Array, pairs: Pairs, unit: float = 1.0, same: float = SAME) -> Step:
+    """The sum over fitted graphs of weight times base kernel, along rays.
 
     Parameters
     ----------
-    decision : float
-        The decision, of which the parts below are made: for the second of two classes, or for `of` among several, the
-        sum of its decisions against each other class.
-    baseline : float
-        The decision on a graph without walks.
-    of : object
-        The class that the decision is for.
-    nodes : ndarray of shape (n_nodes,)
-        The share of every node; they add up to decision - baseline.
-    edges : ndarray of shape (n_edges, 2)
-        The ends of every edge.
-    edge_shares : ndarray of shape (n_edges,)
-        The share of every edge; they add up to what walks of length 1 and more add.
-    lengths : ndarray of shape (n_iterations, max_length + 1)
-        The share of every Weisfeiler–Lehman iteration and walk length.
+    kind : {"linear", "matern12", "matern32", "gaussian"}
+        The kernel.
+    weights : ndarray of shape (n_new, n_fitted)
+        Weights of the fitted graphs, for each new one.
+    pairs : Pairs
+        New graphs beside fitted ones.
+    unit : float, default=1.0
+        What distances are divided by.
+    same : float, default=1e-6
+        Share of the squared lengths below which a squared distance is rounding.
+
+    Returns
+    -------
+    Step
+        The average gradient, and the sum at both ends.
     """
-
-    decision: float
-    baseline: float
-    of: Any
-    nodes: Array
-    edges: NDArray[np.int64]
-    edge_shares: Array
-    lengths: Array
+    if kind == "linear":
+        others = weights / unit**2
+        return Step(Gradient(others, np.zeros(len(others))), np.zeros(len(others)), _rows(others, pairs.inner))
+    others, own, begin, end = rates_along_rays(kind, *pairs.arrays, unit, same)
+    return Step(Gradient(weights * others, _rows(weights, own)), _rows(weights, begin), _rows(weights, end))
 
 
-@dataclass(frozen=True)
-class Explainer:
-    """Explains decisions sum_j w_j k(G, G_j) + b on graphs whose label sequences are counted.
+def _rows(a: Array, b: Array) -> Array:
+    return np.asarray(np.einsum("ij,ij->i", a, b))
 
-    By integrated gradients along the ray from the empty profile to that of the graph. On the way, at t x, a kernel of
-    the distance d to x_j grows by g (x_j - t x), with g = -k'(d) / d, so that feature s gets x_s (c_j x_js - c_j' x_s)
-    with the integrals c_j of g and c_j' of t g over t: linear in the profile, like the linear kernel itself.
+
+def weights_of_counts(new: SparseProfiles, fitted: SparseProfiles, blocks: Blocks) -> list[list[Array]]:
+    """What one more of each count would add, by iteration and length, in the order of `Counts.listing`.
+
+    Parameters
+    ----------
+    new : SparseProfiles
+        Counts of the graphs.
+    fitted : SparseProfiles
+        Counts of the fitted ones.
+    blocks : callable
+        The gradient by an iteration and length.
+
+    Returns
+    -------
+    list of list of ndarray
+        The weights.
     """
-
-    profiler: Profiler
-    kernel: BaseKernel
-    fitted: BalancedProfiles
-    vectors: SupportVectors
-    classes: NDArray[Any]
-
-    def __post_init__(self) -> None:
-        _counted(self.fitted)  # which refuses before any work
-
-    def explain(self, batch: GraphBatch, graphs: BalancedProfiles) -> list[Explanation]:
-        """Of graphs with their profiles."""
-        counts = _counted(graphs)
-        pairs = graphs.pairs(self.fitted)
-        begin, end = _at_start(self.kernel, pairs), self.kernel.gram(pairs)
-        decided = self.vectors.decide(end)
-        codes = decided.argmax(axis=1) if decided.ndim == 2 else np.ones(len(decided), np.int64)
-        weights, intercepts = self.vectors.linear(len(self.fitted), codes)
-        others, own = _rates(self.kernel, pairs, end - begin)
-        of_counts = self._weights_of_counts(graphs, weights * others, (weights * own).sum(axis=1))
-        batch = self.profiler.labelled(batch)
-        nodes, entries = spread_weights(batch, self.profiler.by_labels, counts, of_counts)
-        lengths = _by_length(counts, of_counts)
-        baselines = (weights * begin).sum(axis=1) + intercepts
-        decisions = (weights * end).sum(axis=1) + intercepts
-        return [
-            Explanation(
-                float(decisions[g]),
-                float(baselines[g]),
-                self.classes[codes[g]],
-                nodes[batch.node_offsets[g] : batch.node_offsets[g + 1]],
-                *_by_edge(batch[g], entries[batch.entry_offsets[g] : batch.entry_offsets[g + 1]]),
-                lengths[:, :, g],
-            )
-            for g in range(len(batch))
-        ]
-
-    def _weights_of_counts(self, graphs: BalancedProfiles, others: Array, own: Array) -> list[list[Array]]:
-        """What one more of each count would add, by iteration and length."""
-        counts, known = _counted(graphs), _counted(self.fitted)
-        found: list[list[Array]] = [[] for _ in range(counts.n_iterations)]
-        for length in range(counts.n_lengths):
-            ours, of_fitted = graphs.factors(length), others * self.fitted.factors(length)
-            for r, own_weights in enumerate(found):
-                own_weights.append(_of_block(counts.blocks[r][length], known.blocks[r][length], ours, of_fitted, own))
-        return found
+    return [
+        [_of_block(ours, theirs, blocks(r, i)) for i, (ours, theirs) in enumerate(zip(*rows, strict=True))]
+        for r, rows in enumerate(zip(new.blocks, fitted.blocks, strict=True))
+    ]
 
 
-def _counted(graphs: BalancedProfiles) -> SparseProfiles:
-    if graphs.balance.attributes is not None:
-        raise UnsupportedError(
-            "explanations know of labels alone, and the model uses attributes; fit it with attribute_bandwidth=None"
-        )
-    if not isinstance(graphs.profiles.labels, SparseProfiles):
-        raise UnsupportedError(
-            "explanations need label sequences that are counted, and the model sketches some; fit it with "
-            "method='sequences'"
-        )
-    return graphs.profiles.labels
-
-
-def _of_block(ours: Counts, theirs: Counts, factors: Array, others: Array, own: Array) -> Array:
-    """x_s = factor * count, and its weight is sum_j others_j count_js - own x_s, in the order of the listing."""
+def _of_block(ours: Counts, theirs: Counts, block: Block) -> Array:
     pointers, keys, values = ours.listing
-    graphs = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
-    out = -own[graphs] * factors[graphs] * values
-    if len(theirs.keys):
-        places = np.minimum(np.searchsorted(theirs.keys, keys), len(theirs.keys) - 1)
-        known = theirs.keys[places] == keys
-        for first in range(0, len(factors), _AT_ONCE):
-            sums = others[first : first + _AT_ONCE] @ theirs.matrix
-            some = np.flatnonzero(known & (graphs >= first) & (graphs < first + _AT_ONCE))
-            out[some] += sums[graphs[some] - first, places[some]]
-    return out * factors[graphs]
-
-
-def _at_start(kernel: BaseKernel, pairs: Pairs) -> Array:
-    """Kernel values of the empty profile."""
-    empty = Pairs(np.zeros_like(pairs.inner), np.zeros_like(pairs.left), pairs.right)
-    return kernel.gram(empty)
-
-
-def _rates(kernel: BaseKernel, pairs: Pairs, steps: Array) -> tuple[Array, Array]:
-    """c and c' of every pair, scaled so that together they make up the step of the kernel's value."""
-    if kernel.name == "linear":
-        return np.full(pairs.inner.shape, 1.0 / kernel.unit**2), np.zeros(pairs.inner.shape)
-    others, own = np.zeros(pairs.inner.shape), np.zeros(pairs.inner.shape)
-    for s, weight in zip((_NODES + 1.0) / 2.0, _WEIGHTS / 2.0, strict=True):
-        t = 1.0 - s**2  # more of them near the end, where the graph may be near a fitted one
-        there = Pairs(t * pairs.inner, t**2 * pairs.left, pairs.right)
-        slope = 2.0 * s * weight * kernel.slope(there)
-        others += slope
-        own += t * slope
-    made = others * pairs.inner - own * pairs.left[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = np.where(np.abs(made) > 1e-300, steps / made, 1.0)
-    return others * scale, own * scale
-
-
-def _by_length(counts: SparseProfiles, weights: list[list[Array]]) -> Array:
-    """(n_iterations, n_lengths, n_graphs)."""
-    out = np.zeros((counts.n_iterations, counts.n_lengths, len(counts)))
-    for r, of_lengths in enumerate(weights):
-        for length, own in enumerate(of_lengths):
-            pointers, _, values = counts.blocks[r][length].listing
-            graphs = np.repeat(np.arange(len(counts)), np.diff(pointers))
-            out[r, length] = np.bincount(graphs, own * values, minlength=len(counts))
+    columns = theirs.by_sequence
+    scaled = columns.data * block.of_fitted[columns.indices]
+    out = np.empty(len(keys))
+    known = theirs.table, columns.indptr, columns.indices, scaled
+    weigh_sequences(pointers, keys, values, *known, *block.gradient, block.factors, out)
     return out
 
 
-def _by_edge(graph: GraphBatch, shares: Array) -> tuple[NDArray[np.int64], Array]:
-    """Ends and shares of the edges of one graph; both directions of an undirected edge together."""
-    rows, columns = graph.rows(), graph.columns()
-    if graph.directed:
-        return np.column_stack([rows, columns]), shares
-    ends = np.column_stack([np.minimum(rows, columns), np.maximum(rows, columns)])
-    edges, places = np.unique(ends, axis=0, return_inverse=True)
-    return edges, np.bincount(places.ravel(), shares, minlength=len(edges)).astype(np.float64, copy=False)
+@dataclass
+class Attribution:
+    """Shares of nodes, entries, lengths and label sequences of some graphs, as they add up.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    n_sequences : int
+        Number of label sequences that are named of each graph.
+    """
+
+    batch: GraphBatch
+    n_sequences: int
+    nodes: Array = field(init=False)
+    variances: Array = field(init=False)
+    entries: Array = field(init=False)
+    lengths: Array = field(init=False)
+    sequences: list[list[Candidate]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.nodes, self.variances = np.zeros((2, self.batch.n_nodes))
+        self.entries = np.zeros(self.batch.n_entries)
+        self.lengths = np.zeros((0, 0, len(self.batch)))
+        self.sequences = [[] for _ in range(len(self.batch))]
+
+    def add_counts(
+        self, batch: GraphBatch, walk: Walk, counts: SparseProfiles, weights: list[list[Array]], layer: str = "given"
+    ) -> None:
+        """Spread weights of counts over the walks of these graphs, which may have other labels here.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs as they are walked.
+        walk : Walk
+            How they are walked.
+        counts : SparseProfiles
+            Their counts.
+        weights : list of list of ndarray
+            As of `weights_of_counts`.
+        layer : str, default="given"
+            What their labels are.
+        """
+        rows = Rows.of(counts, weights)
+        self._add_lengths(rows.by_block((counts.n_iterations, counts.n_lengths, len(counts))))
+        rows = rows.largest(2 * self.n_sequences)  # twice, since most are there in both directions
+        spread = spread_weights(batch, walk, counts, weights, rows.found)
+        self.nodes += spread.nodes
+        self.entries += spread.entries
+        if not self.n_sequences:
+            return
+        scales = np.ldexp(rows.counts, rows.found.lengths * counts.exponents[rows.found.graphs])
+        columns = rows.found.graphs, rows.shares, scales, rows.found.iterations
+        for way, g, share, count, iteration in zip(spread.walks, *(each.tolist() for each in columns), strict=True):
+            if way is not None:
+                self.sequences[g].append(Candidate(share, count, iteration, layer, walk, way))
+
+    def add_gradients(self, batch: GraphBatch, walk: Walk, sketch: Sketch, made: DenseProfiles, by: Array) -> None:
+        """Spread a gradient by sketches over walks; its spread over groups of components tells the error.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs as they are walked.
+        walk : Walk
+            How they are walked.
+        sketch : Sketch
+            What made the profiles.
+        made : DenseProfiles
+            The profiles.
+        by : ndarray of shape (n_graphs, n_lengths, n_iterations * n_components)
+            The gradient by the profiles' values.
+        """
+        products = (by * made.values).reshape(len(made), made.n_lengths, made.n_iterations, -1).sum(axis=3)
+        nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, by)
+        if len(nodes) > 1:
+            self.variances += len(nodes) * nodes.var(axis=0, ddof=1)
+        self.nodes += nodes.sum(axis=0)
+        self.entries += entries.sum(axis=0)
+        self._add_lengths(products.transpose(2, 1, 0))
+
+    def _add_lengths(self, shares: Array) -> None:
+        grown = np.zeros((*np.maximum(self.lengths.shape[:2], shares.shape[:2]), len(self.batch)))
+        for each in (self.lengths, shares):
+            grown[: each.shape[0], : each.shape[1]] += each
+        self.lengths = grown
+
+    def explanations(self, ends: tuple[Array, Array], of: Sequence[Any], unit: float = 1.0) -> list[Explanation]:
+        """One for each graph.
+
+        Parameters
+        ----------
+        ends : tuple of two ndarrays of shape (n_graphs,)
+            Predictions for empty profiles, and those of which the shares are parts.
+        of : sequence
+            What each is for.
+        unit : float, default=1.0
+            Of the predictions; shares are multiplied by it.
+
+        Returns
+        -------
+        list of Explanation
+            The explanations.
+        """
+        edges, offsets, edge_shares = _edges(self.batch, unit * self.entries)
+        nodes, errors = unit * self.nodes, unit * np.sqrt(self.variances)
+        found = []
+        for g, graph in enumerate(self.batch):
+            own, ends_of = slice(*self.batch.node_offsets[g : g + 2]), slice(*offsets[g : g + 2])
+            named = [each.named(self.batch, g, unit) for each in merged(self.sequences[g], self.n_sequences)]
+            found.append(
+                Explanation(
+                    decision=float(ends[1][g]),
+                    baseline=float(ends[0][g]),
+                    of=of[g],
+                    nodes=nodes[own],
+                    node_errors=errors[own],
+                    edges=edges[ends_of],
+                    edge_shares=edge_shares[ends_of],
+                    lengths=unit * self.lengths[:, :, g],
+                    sequences=named,
+                    graph=graph,
+                )
+            )
+        return found
+
+
+def _edges(batch: GraphBatch, shares: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """Ends of the edges within their graphs, where each graph's begin, and shares: of both directions together."""
+    rows = batch.rows() - np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
+    kept = np.arange(batch.n_entries)
+    if not batch.directed:
+        kept = np.flatnonzero(rows <= batch.indices)
+        back = np.where(rows[kept] < batch.indices[kept], reverse_entries(batch)[kept, 0], -1)
+        shares = shares[kept] + np.where(back >= 0, shares[back] if len(shares) else 0.0, 0.0)
+    offsets = np.searchsorted(kept, batch.entry_offsets)
+    return np.column_stack([rows[kept], batch.indices[kept]]).astype(np.int64), offsets, shares

@@ -134,6 +134,13 @@ class Profiler:
     def _attributes(self, batch: GraphBatch, device: str) -> DenseProfiles | None:
         if self.centre is None or self.deviation is None:
             return None
+        scaled, walk, sketch = self.attributed(batch)
+        return replace(sketch, device=device).profile(scaled, walk)
+
+    def attributed(self, batch: GraphBatch) -> tuple[GraphBatch, Walk, Sketch]:
+        """How labelled graphs are profiled by their attributes: in units of their deviations, by which walks."""
+        assert self.centre is not None
+        assert self.deviation is not None
         walk = replace(self.walk, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
         if self.returns:  # which tell nodes apart as no other label of structure does
             batch, walk = _with_returns(batch, self.returns), replace(walk, node_labels=False)
@@ -143,8 +150,7 @@ class Profiler:
                 f"the fitted graphs had {len(self.centre)} node attributes; these must have them too"
             )
         scaled = replace(batch, node_attributes=(held - self.centre) / self.deviation)
-        sketch = replace(self.sketch, n_components=2 * self.sketch.n_components, device=device)
-        return sketch.profile(scaled, walk)
+        return scaled, walk, replace(self.sketch, n_components=2 * self.sketch.n_components)
 
 
 def _choose_labels(batch: GraphBatch, labels: Any) -> str:

@@ -36,6 +36,10 @@ class View(Protocol):
     """Graphs cut into blocks."""
 
     @property
+    def layer(self) -> str:
+        """Whose labels are compared."""
+
+    @property
     def walk(self) -> Walk:
         """How graphs are walked."""
 
@@ -131,8 +135,13 @@ class Surroundings:
 
     def profile(self, batch: GraphBatch) -> SparseProfiles:
         """One label as often as it occurs: the first, second, … of its kind, so that products count the shared ones."""
-        made = _COUNTING.profile(in_layer(batch, self.layer), self.walk)
+        made = self.counts(in_layer(batch, self.layer))
         return SparseProfiles([[_one_by_one(counts) for counts in row] for row in made.blocks], made.exponents)
+
+    def counts(self, batch: GraphBatch) -> SparseProfiles:
+        """How often each label occurs in graphs that have those of the layer."""
+        made: SparseProfiles = _COUNTING.profile(batch, self.walk)
+        return made
 
     def grams(self, some: SparseProfiles) -> Iterator[Array]:
         """The one matrix."""

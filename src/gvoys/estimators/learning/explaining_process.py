@@ -1,0 +1,186 @@
+"""Explanations of the regressor: sums of kernels on views of graphs, along the ray from the empty graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from gvoys.errors import UnsupportedError
+from gvoys.estimators.learning.base_kernels import Pairs
+from gvoys.estimators.learning.blocks import WalkBlocks
+from gvoys.estimators.learning.covariance import SAME, Term
+from gvoys.estimators.learning.explaining import Attribution, Block, Gradient, Step, along_ray, weights_of_counts
+from gvoys.estimators.learning.kernel_sum import Induced, KernelSum
+from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior
+from gvoys.estimators.learning.views import Surroundings, View
+from gvoys.walks import SparseProfiles
+from gvoys.walks.layers import in_layer
+
+__all__ = ["explain_mean"]
+
+Array = NDArray[np.float64]
+
+
+@singledispatch
+def explain_mean(posterior: Any, found: Attribution, target: int) -> tuple[Array, Array]:
+    """Add the shares of posterior means to an attribution.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The process.
+    found : Attribution
+        Shares of some graphs, to which those of their means are added.
+    target : int
+        Which of several targets.
+
+    Returns
+    -------
+    tuple of two ndarrays of shape (n_graphs,)
+        The means of empty graphs, and of these.
+    """
+    raise NotImplementedError
+
+
+@explain_mean.register
+def _(posterior: KernelPosterior, found: Attribution, target: int) -> tuple[Array, Array]:
+    weights = posterior.weights.reshape(len(posterior.weights), -1)[:, target]
+    constant = posterior.kernel.constant * float(weights.sum())
+    return _Sum(posterior.kernel, posterior.fitted, weights).explain(found, constant)
+
+
+@explain_mean.register
+def _(posterior: FeaturePosterior, found: Attribution, target: int) -> tuple[Array, Array]:
+    if not isinstance(posterior.walks, Induced):
+        raise UnsupportedError(
+            'explanations of kernel="linear" need at most max_exact graphs; fit with another kernel, or fewer graphs'
+        )
+    of_features, induced = posterior.root * posterior.weights, posterior.walks
+    weights = solve_triangular(induced.factor, of_features[:-1], lower=True, trans="T")
+    return _Sum(induced.kernel, induced.landmarks, weights).explain(found, float(of_features[-1]))
+
+
+@explain_mean.register
+def _(posterior: GramPosterior, found: Attribution, target: int) -> tuple[Array, Array]:
+    walks, constant = posterior.walks, float(posterior.mu[-1] * posterior.weights.sum())
+    new = walks.profile(found.batch)
+    for place, (ours, theirs) in enumerate(zip(new, posterior.fitted, strict=True)):
+        weights = _of_blocks(posterior, walks, place, ours, theirs)
+        found.add_counts(found.batch, walks.walks[place], ours, weights)
+    begin = np.full(len(found.batch), constant)
+    return begin, begin + found.lengths.sum(axis=(0, 1))
+
+
+def _of_blocks(
+    posterior: GramPosterior, walks: WalkBlocks, place: int, ours: SparseProfiles, theirs: SparseProfiles
+) -> list[list[Array]]:
+    """Weights of counts where every block is linear, and there a second time as a cosine."""
+    before = sum(walk.n_iterations * walk.n_lengths for walk in walks.walks[:place])
+    none, plain = np.zeros(len(ours)), len(walks.traces)
+    norms = [np.sqrt(np.where(sizes > 0, sizes, 1.0)) for sizes in (ours.diagonals(), theirs.diagonals())]
+
+    def block(r: int, i: int) -> Block:
+        at = before + r * ours.n_lengths + i
+        scale = np.full((len(ours), len(theirs)), posterior.mu[at] / walks.traces[at])
+        if walks.cosine:
+            scale += posterior.mu[at + plain] / (norms[0][r, i][:, None] * norms[1][r, i])
+        return Block(Gradient(scale * posterior.weights, none), *_powers(i, ours, theirs))
+
+    return weights_of_counts(ours, theirs, block)
+
+
+def _powers(length: int, *sides: SparseProfiles) -> tuple[Array, Array]:
+    """By which counts were divided."""
+    ours, theirs = (np.ldexp(1.0, length * side.exponents) for side in sides)
+    return ours, theirs
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Explains sum_j w_j K(G, G_j) with K a sum of terms."""
+
+    kernel: KernelSum
+    fitted: list[SparseProfiles]
+    weights: Array  # (n_fitted,)
+
+    def explain(self, found: Attribution, constant: float) -> tuple[Array, Array]:
+        """Add all views; terms on the same view are spread together."""
+        begin = np.full(len(found.batch), constant)
+        end = begin.copy()
+        new = self.kernel.profile(found.batch)
+        for place, view in enumerate(self.kernel.views):
+            terms = [term for term, i in zip(self.kernel.terms, self.kernel.places, strict=True) if i == place]
+            graphs, counts = in_layer(found.batch, view.layer), new[place]
+            if isinstance(view, Surroundings):
+                counts = view.counts(graphs)
+                weights, shares = self._of_surroundings(terms, new[place], self.fitted[place], counts)
+                end += shares
+            else:
+                steps = [self._along(view, term, new[place], self.fitted[place]) for term in terms]
+                weights = _of_walks(view, terms, steps, new[place], self.fitted[place])
+                begin += sum(step.begin for step in steps)
+                end += sum(step.end for step in steps)
+            found.add_counts(graphs, view.walk, counts, weights, view.layer)
+        return begin, end
+
+    def _along(self, view: View, term: Term, new: SparseProfiles, fitted: SparseProfiles) -> Step:
+        inner = view.weighed(term.weights, new, fitted)
+        pairs = Pairs(inner, view.sizes(term.weights, new), view.sizes(term.weights, fitted))
+        return along_ray(term.kind, np.broadcast_to(term.amplitude * self.weights, inner.shape), pairs, same=SAME)
+
+    def _of_surroundings(
+        self, terms: list[Term], new: SparseProfiles, fitted: SparseProfiles, counts: SparseProfiles
+    ) -> tuple[list[list[Array]], Array]:
+        """Weights of labels, from those of the first, second, … node that has one; and what all add."""
+        common = new.gram(np.ones(1), fitted)
+        sizes = [side.diagonals().sum(axis=(0, 1)) for side in (new, fitted)]
+        weights = sum(float(term.weights[0]) for term in terms) * self.weights
+        shared, alone, values = _along_shares(common, *sizes)
+        block = Block(Gradient(weights * (shared + alone), alone @ weights), np.ones(len(new)), np.ones(len(fitted)))
+        unary = weights_of_counts(new, fitted, lambda r, i: block)
+        return [
+            [_together(own, of.listing[2]) for own, of in zip(*rows, strict=True)]
+            for rows in zip(unary, counts.blocks, strict=True)
+        ], values @ weights
+
+
+def _of_walks(
+    view: View, terms: list[Term], steps: list[Step], new: SparseProfiles, fitted: SparseProfiles
+) -> list[list[Array]]:
+    """Weights of counts by all terms, each of which weighs blocks in its own way."""
+    by_block = [term.weights.reshape(view.walk.n_iterations, view.walk.n_lengths) for term in terms]
+
+    def block(r: int, i: int) -> Block:
+        parts = [(own[r, i], step.gradient) for own, step in zip(by_block, steps, strict=True)]
+        others, own = sum(w * part.others for w, part in parts), sum(w * part.own for w, part in parts)
+        return Block(Gradient(np.asarray(others), np.asarray(own)), *_powers(i, new, fitted))
+
+    return weights_of_counts(new, fitted, block)
+
+
+def _along_shares(common: Array, left: Array, right: Array) -> tuple[Array, Array, Array]:
+    """Of S / (n + m - S) with S elements in common: what one of them adds, what each other takes, and the value.
+
+    Along the ray, where t of each element of the new set is there, the value is t S / (m + t (n - S)); elements in
+    common add the integral a of 1 / (m + t (n - S)) each, and others take b, so that S a - (n - S) b is the value.
+    """
+    either = left[:, None] + right[None, :] - common
+    known = np.where(right > 0, right, 1.0)[None, :]
+    alone = left[:, None] - common
+    some = np.where(alone > 0, alone, 1.0)
+    adds = np.where(alone > 0, np.log1p(some / known) / some, 1.0 / known)
+    values = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
+    takes = np.where(alone > 0, (common * adds - values) / some, 0.5 * common / known**2)
+    return adds, takes, values
+
+
+def _together(weights: Array, counts: Array) -> Array:
+    """The mean over each label's nodes, of weights that are listed one by one."""
+    times = np.rint(counts).astype(np.int64)
+    sums = np.bincount(np.repeat(np.arange(len(times)), times), weights, minlength=len(times))
+    return np.asarray(sums / np.maximum(times, 1))

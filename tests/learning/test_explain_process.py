@@ -1,0 +1,169 @@
+"""Explanations of the regressor: sums, integrals along rays, and walks one by one."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import gvoys as gv
+from gvoys._kernels.cpu.rays import rates_along_rays
+from gvoys.estimators.learning.explaining_process import _along_shares
+
+SMILES = """
+CCO CC(=O)O c1ccccc1 Cc1ccccc1 CCN CC(C)N Oc1ccccc1 CCOC(C)=O CC#N ClCCl CCCCCC NC(=O)c1ccccc1 O=[N+]([O-])c1ccccc1
+c1ccncc1 C1CCCCC1 CC(C)O OCCO FC(F)F CS(C)=O Clc1ccccc1 CCCCO CCCO CCCCN CNC COC c1ccc2ccccc2c1
+"""
+MOLECULES = gv.from_smiles(SMILES.split())
+Y = np.array([each.n_entries / 2 + 0.3 * each.n_nodes for each in MOLECULES])
+EMPTY = gv.GraphBatch.from_arrays([], [0], node_labels=[], edge_labels=[])
+
+
+def fitted(kernel="matern32", **options):
+    return gv.RandomWalkRegressor(3, kernel=kernel, max_iterations=5, **options).fit(MOLECULES[:20], Y[:20])
+
+
+@pytest.mark.parametrize("kernel", ["auto", "linear", "matern12", "matern32", "gaussian", "matern32 + linear"])
+@pytest.mark.parametrize("options", [{}, {"layers": ("given",), "refine": 0}, {"backtrack": True}], ids=str)
+def test_shares_add_up_to_the_prediction(kernel, options):
+    model = fitted(kernel, **options)
+    found = model.explain(MOLECULES)  # fitted ones among them
+    nothing = model.predict(EMPTY)[0]
+    for each, predicted in zip(found, model.predict(MOLECULES), strict=True):
+        assert each.of is None
+        assert each.decision == pytest.approx(predicted, rel=1e-9)
+        assert each.baseline == pytest.approx(nothing, rel=1e-9)
+        gain = each.decision - each.baseline
+        assert each.nodes.sum() == pytest.approx(gain, rel=1e-9, abs=1e-9)
+        assert each.lengths.sum() == pytest.approx(gain, rel=1e-9, abs=1e-9)
+        assert each.edge_shares.sum() == pytest.approx(each.lengths[:, 1:].sum(), rel=1e-9, abs=1e-9)
+        assert not each.node_errors.any()
+
+
+@pytest.mark.parametrize("how", [{"cosine": False}, {"cosine": True}], ids=str)
+def test_linear_shares_are_those_of_walks_counted_one_by_one(how):
+    model = fitted("linear", labels="node", refine=0, backtrack=True, **how)
+    posterior, place = model.posterior_, 22
+    graphs = MOLECULES.to_networkx()
+    counts = [[Counter(_spelled(graph, walk) for walk in _walks(graph, i)) for i in range(4)] for graph in graphs]
+    graph, wanted = graphs[place], np.zeros(len(graphs[place]))
+    for i in range(4):
+        sizes = [sum(value**2 for value in own[i].values()) for own in counts]
+        for walk in _walks(graph, i):
+            common = np.array([own[i][_spelled(graph, walk)] for own in counts[:20]])
+            value = posterior.mu[i] / posterior.walks.traces[i] * (posterior.weights @ common)
+            if how["cosine"]:
+                norms = np.sqrt(np.maximum(sizes[:20], 1) * max(sizes[place], 1))
+                value += posterior.mu[4 + i] * (posterior.weights @ (common / norms))
+            np.add.at(wanted, list(walk), value / (i + 1))
+    found = model.explain(MOLECULES[place])[0]
+    np.testing.assert_allclose(found.nodes, model.deviation_ * wanted, rtol=1e-8, atol=1e-10)
+
+
+def _walks(graph, length):
+    walks = [(u,) for u in graph]
+    for _ in range(length):
+        walks = [(*walk, v) for walk in walks for v in graph[walk[-1]]]
+    return walks
+
+
+def _spelled(graph, walk):
+    return tuple(graph.nodes[u]["label"] for u in walk)
+
+
+def test_landmarks_and_several_targets():
+    induced = gv.RandomWalkRegressor(3, max_exact=10, n_components=12, max_iterations=5).fit(MOLECULES, Y)
+    for each, predicted in zip(induced.explain(MOLECULES), induced.predict(MOLECULES), strict=True):
+        assert each.decision == pytest.approx(predicted, rel=1e-8)
+        assert each.nodes.sum() == pytest.approx(each.decision - each.baseline, rel=1e-8, abs=1e-8)
+    several = fitted_on_two()
+    predicted = several.predict(MOLECULES)
+    for target in (0, 1):
+        for each, own in zip(several.explain(MOLECULES, of=target), predicted[:, target], strict=True):
+            assert each.decision == pytest.approx(own, rel=1e-9)
+            assert each.nodes.sum() == pytest.approx(each.decision - each.baseline, rel=1e-9, abs=1e-9)
+    with pytest.raises(gv.errors.ParameterError, match=r"of must be the number of a target, 0 … 1, not 2"):
+        several.explain(MOLECULES, of=2)
+
+
+def fitted_on_two():
+    return gv.RandomWalkRegressor(3, max_iterations=3).fit(MOLECULES, np.column_stack([Y, -(Y**2)]))
+
+
+def test_linear_models_of_many_graphs_say_what_is_missing():
+    model = gv.RandomWalkRegressor(3, kernel="linear", max_exact=10, max_iterations=3).fit(MOLECULES, Y)
+    with pytest.raises(gv.errors.UnsupportedError, match="need at most max_exact graphs"):
+        model.explain(MOLECULES[:1])
+
+
+def test_deletion_is_predicting_again():
+    model = fitted()
+    lost = model.explain_by_deletion(MOLECULES[12])[0]
+    graph = MOLECULES[12].to_networkx()[0]
+    for node in graph:
+        less = graph.copy()
+        less.remove_node(node)
+        wanted = model.predict(MOLECULES[12])[0] - model.predict(gv.as_batch([less]))[0]
+        assert lost[node] == pytest.approx(wanted, rel=1e-7, abs=1e-9)
+
+
+# -- along rays
+
+
+VALUES = {
+    "matern12": lambda r: np.exp(-r),
+    "matern32": lambda r: (1 + np.sqrt(3) * r) * np.exp(-np.sqrt(3) * r),
+    "gaussian": lambda r: np.exp(-(r**2) / 2),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_rates_are_integrals_of_gradients(kind):
+    rng = np.random.default_rng(0)
+    X, Z, unit = rng.normal(size=(4, 5)), rng.normal(size=(6, 5)), 1.7
+    Z[0] = X[1]  # a fitted graph
+    inner, left, right = X @ Z.T, (X**2).sum(axis=1), (Z**2).sum(axis=1)
+    others, own, begin, end = rates_along_rays(kind, inner, left, right, unit, 1e-12)
+    for (i, x), (j, z) in itertools.product(enumerate(X), enumerate(Z)):
+        distance = np.sqrt(((x - z) ** 2).sum()) / unit
+        assert begin[i, j] == pytest.approx(VALUES[kind](np.sqrt((z**2).sum()) / unit), rel=1e-12)
+        assert end[i, j] == pytest.approx(VALUES[kind](distance), rel=1e-12)
+        shares = x * (others[i, j] * z - own[i, j] * x)
+        assert shares.sum() == pytest.approx(end[i, j] - begin[i, j], rel=1e-9, abs=1e-12)
+
+        def slope(t, s, x=x, z=z, step=1e-6):
+            move = step * np.eye(5)[s]
+            there = [VALUES[kind](np.sqrt(((t * x + sign * move - z) ** 2).sum()) / unit) for sign in (1, -1)]
+            return x[s] * (there[0] - there[1]) / (2 * step)
+
+        wanted = [integrate.quad(slope, 0, 1, args=(s,), limit=200)[0] for s in range(5)]
+        np.testing.assert_allclose(shares, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_shares_of_sets_are_integrals_of_gradients():
+    """Elements in common, others of the new set, and the fitted set alone; with equal, empty and disjoint sets."""
+    for common, left, right in [(3, 5, 7), (5, 5, 5), (0, 4, 2), (2, 2, 9), (4, 9, 4), (0, 0, 3), (0, 3, 0)]:
+        adds, takes, value = (float(each[0, 0]) for each in _along_shares(
+            np.array([[float(common)]]), np.array([float(left)]), np.array([float(right)])
+        ))  # fmt: skip
+        alone, either = left - common, left + right - common
+        assert value == pytest.approx(common / either if either else 0.0)
+        assert common * adds - alone * takes == pytest.approx(value, abs=1e-12)
+        if right:
+            both = integrate.quad(lambda t, m=right, a=alone: 1 / (m + t * a), 0, 1)[0]
+            lost = integrate.quad(lambda t, m=right, a=alone, s=common: t * s / (m + t * a) ** 2, 0, 1)[0]
+            assert adds == pytest.approx(both, rel=1e-9)
+            assert takes == pytest.approx(lost, rel=1e-9, abs=1e-12)
+
+
+def test_explanations_find_what_was_planted():
+    """logP by Crippen's atoms is not needed for this: each nitrogen adds two, each oxygen takes one."""
+    batch = MOLECULES
+    labels = np.array([label[0] for label in batch.node_labels.decode()])
+    worth = np.select([labels == "N", labels == "O"], [2.0, -1.0], 0.0)
+    y = np.add.reduceat(worth, batch.node_offsets[:-1])
+    model = gv.RandomWalkRegressor(2).fit(batch, y)
+    for each, own in zip(model.explain(batch), np.split(worth, batch.node_offsets[1:-1]), strict=True):
+        if np.ptp(own) > 0:
+            assert np.corrcoef(each.nodes, own)[0, 1] > 0.8
