@@ -169,10 +169,11 @@ def test_other_chemistry_is_drawn_too():
         {"charges": True, "isotopes": True, "stereo": True},
         {"hydrogens": "ignore"},
         {"hydrogens": "atoms", "stereo": True},
+        {"atoms": "element"},
     ):
         drawn = draw(load_collection(texts, chemistry=chemistry), lambda stage: None)
         assert drawn.molecules
-        assert ("NH3" in drawn.texts) == ("hydrogens" not in chemistry)
+        assert ("NH3" in drawn.texts) == ("charges" in chemistry)
         assert sorted(set(drawn.orders.tolist())) == [1.0, 2.0]
 
 

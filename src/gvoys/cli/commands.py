@@ -9,6 +9,7 @@ import typer
 from gvoys.cli.demo import demo
 from gvoys.cli.embed import embed
 from gvoys.cli.evaluate import evaluate
+from gvoys.cli.explain import explain
 from gvoys.cli.explore import explore
 from gvoys.cli.kernel import kernel
 from gvoys.cli.learn import learn
@@ -38,6 +39,6 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-for _command in (demo, evaluate, train, predict, learn, embed, kernel, explore):
+for _command in (demo, evaluate, train, predict, explain, learn, embed, kernel, explore):
     app.command()(flat(_command))
 app.command("classify", hidden=True)(flat(evaluate))  # its name in 0.1

@@ -1,0 +1,203 @@
+"""gvoys explain: a trained model and a file of graphs in, a page that shows why the model predicts what it does out."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gvoys.cli.messages import answer, begin
+from gvoys.cli.options import Data, Id, Jobs, Json, Root
+
+if TYPE_CHECKING:
+    from gvoys.explain import Prediction
+    from gvoys.io import Graphs
+    from gvoys.io.sources import FileSource
+
+__all__ = ["explain"]
+
+_ROWS = 1024  # that are read at once, until there are graphs enough
+_PAGES, _DRAWINGS = (".html", ".htm"), (".svg", ".png")  # of many graphs, and of one
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(help="The file that `gvoys train` wrote.")],
+    data: Data,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The page, NAME.html; or NAME.svg or NAME.png to draw one graph.")
+    ],
+    smiles: Annotated[
+        str | None, typer.Option(help="The column that holds the SMILES; that of the training table by default.")
+    ] = None,
+    id: Id = None,
+    root: Root = None,
+    graphs: Annotated[int, typer.Option(help="The most graphs, up to 500: the first ones of the data.")] = 200,
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Show why a model predicts what it does: a page of drawings, coloured by what each atom adds.
+
+    Every prediction is split among the atoms, or nodes, of its graph. Their shares and the baseline, which is the
+    prediction for a graph without walks, add up to it. Blue atoms push towards the class, or raise the number; orange
+    ones do the opposite. The page also has the shares of bonds, of walk lengths and of label sequences. It needs no
+    network and no other file. Molecules are read as those of the training table were.
+    """
+    console = begin(json)
+    from gvoys.cli.read import say, say_skipped
+    from gvoys.scale.reading import open_file
+    from gvoys.threads import threads
+
+    _check(out, graphs)
+    start = time.perf_counter()
+    with threads(n_jobs), console.status("reading …") as status:
+        learner = _load(model)
+        source = open_file(data, _training(learner), smiles, None, id=id, root=root)
+        found, more = _first(source, graphs)
+        _check_one(out, len(found.batch), source)
+        status.update(f"explaining {len(found.batch):,} graphs …")
+        explanations = learner.explain(found.batch)
+        predictions = _predictions(learner.predict_table(found.batch))
+        status.update("drawing …")
+        facts = [*_facts(model, learner), *_cut(found, more, source)]
+        _write(out, _title(learner, source), facts, found, explanations, predictions)
+    say_skipped(console, len(found.skipped), len(found.batch), found.skipped)
+    for sentence in _cut(found, more, source):
+        say(console, f"{sentence} --graphs takes up to 500.")
+    if json:
+        answer([_plain(*each) for each in zip(found.ids, explanations, predictions, strict=True)])
+        return
+    count = "1 graph" if len(found.batch) == 1 else f"{len(found.batch):,} graphs"
+    made = f"{count}, {time.perf_counter() - start:.1f} s, {out.stat().st_size / 1e6:.1f} MB"
+    console.print(made, highlight=False)
+    console.print(f"Open {out} in a browser.", highlight=False, soft_wrap=True, markup=False)
+
+
+# -- what is checked
+
+
+def _check(out: Path, graphs: int) -> None:
+    """Before any work."""
+    from gvoys.errors import ParameterError
+    from gvoys.explain.page import MOST
+    from gvoys.io.files import check_output
+    from gvoys.report.plots import check
+
+    if out.suffix.lower() not in _PAGES + _DRAWINGS:
+        raise ParameterError(
+            f"explanations are written to a page, NAME.html, or of one graph to NAME.svg or NAME.png, and not to {out}"
+        )
+    check_output(out)
+    if not 1 <= graphs <= MOST:
+        raise ParameterError(f"--graphs must lie between 1 and {MOST}, not {graphs}")
+    if out.suffix.lower() == ".png":
+        check()
+
+
+def _check_one(out: Path, n_graphs: int, source: FileSource) -> None:
+    from gvoys.errors import ParameterError
+
+    if out.suffix.lower() in _DRAWINGS and n_graphs != 1:
+        raise ParameterError(
+            f"{out.name} holds the drawing of one graph, and {source} has {n_graphs:,}; write a page, NAME.html, or "
+            "take the first with --graphs 1"
+        )
+
+
+# -- what is read
+
+
+def _load(path: Path) -> Any:
+    from gvoys.errors import ModelError
+    from gvoys.scale.models import load_models
+
+    models = list(load_models(path).by_name.values())
+    if len(models) > 1:
+        raise ModelError(f"{path} holds {len(models)} models, and explanations are of one: name its file in {path}")
+    return models[0]
+
+
+def _training(learner: Any) -> dict[str, Any]:
+    return getattr(learner, "training_", None) or {}
+
+
+def _first(source: FileSource, count: int) -> tuple[Graphs, bool]:
+    """The first graphs, and whether there are more; the rest of a large file is not read."""
+    from gvoys.graphs.batch import GraphBatch
+    from gvoys.io import Graphs
+
+    parts: list[Graphs] = []
+    for part in source.batches(_ROWS):
+        parts.append(part)
+        if sum(len(each.batch) for each in parts) > count:
+            break
+    skipped = [row for part in parts for row in part.skipped]
+    batches = [part.batch for part in parts if len(part.batch)]
+    if not batches:
+        raise source.no_graph(skipped)
+    batch = GraphBatch.concatenate(batches)
+    ids, rows = ([each for part in parts for each in getattr(part, name)] for name in ("ids", "rows"))
+    more = len(ids) > count
+    smiles = [each for part in parts for each in part.smiles or []] if source.has_smiles else None
+    if more:
+        skipped = [each for each in skipped if each.row < rows[count]]
+    kept = slice(count)
+    return Graphs(batch[kept], ids[kept], {}, rows[kept], skipped, None, smiles and smiles[kept]), more
+
+
+# -- what is said
+
+
+def _predictions(table: dict[str, Any]) -> list[Prediction]:
+    """Of the columns that `predict_table` returns."""
+    from gvoys.explain import Prediction
+
+    values, unlike = table["prediction"].tolist(), table["unlike"].tolist()
+    found = []
+    for place, value in enumerate(values):
+        sure = table.get(f"probability {value}"), table.get("deviation")
+        probability, deviation = (None if column is None else float(column[place]) for column in sure)
+        found.append(Prediction(value, probability, deviation, bool(unlike[place])))
+    return found
+
+
+def _title(learner: Any, source: FileSource) -> str:
+    target = _training(learner).get("target")
+    return f"{target}: why these predictions for {source}" if target else f"Why these predictions for {source}"
+
+
+def _facts(path: Path, learner: Any) -> list[str]:
+    from gvoys.report.shares import class_name
+
+    training = _training(learner)
+    about = f"The model is {path.name}"
+    about += f", trained on {training['data']}" if training.get("data") else ""
+    about += f" to predict {training['target']}" if training.get("target") else ""
+    classes: Any = getattr(learner, "classes_", [])
+    if len(classes) != 2:
+        return [f"{about}."]
+    return [f"{about}.", f"A decision above 0 means {class_name(classes[1])}; below 0, {class_name(classes[0])}."]
+
+
+def _cut(found: Graphs, more: bool, source: FileSource) -> list[str]:
+    return [f"These are the first {len(found.batch):,} graphs of {source}."] if more else []
+
+
+def _write(out: Path, title: str, facts: list[str], found: Graphs, explanations: list[Any], predictions: Any) -> None:
+    from gvoys.explain import write_page
+    from gvoys.report.attribution import save_attribution
+
+    if out.suffix.lower() in _DRAWINGS:
+        save_attribution(explanations[0], out)
+        return
+    captions = [f"row {row}" if name == str(row) else name for name, row in zip(found.ids, found.rows, strict=True)]
+    count = len(explanations)
+    write_page(out, title, facts, explanations, captions, predictions, smiles=found.smiles, n_graphs=count)
+
+
+def _plain(name: str, explanation: Any, prediction: Prediction) -> dict[str, Any]:
+    """For machines."""
+    kept = ("decision", "baseline", "of", "nodes", "node_errors", "edges", "edge_shares", "lengths")
+    found = {"id": name, "prediction": prediction.value}
+    return found | {key: getattr(explanation, key) for key in kept}

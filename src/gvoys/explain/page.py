@@ -1,0 +1,128 @@
+"""A page that shows why predictions are what they are: one file that needs no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from os import PathLike
+from string import Template
+from typing import Any
+
+from gvoys.errors import ParameterError
+from gvoys.explain.cards import Prediction, Words, card
+from gvoys.io.files import appearing, as_path, check_output
+from gvoys.report.layout import is_molecule
+from gvoys.report.shares import PALETTES
+
+__all__ = ["Prediction", "write_page"]
+
+MOST = 500  # graphs on a page, which browsers still show quickly
+
+
+def write_page(
+    path: str | PathLike[str],
+    title: str,
+    facts: Sequence[str],
+    explanations: Sequence[Any],
+    captions: Sequence[str],
+    predictions: Sequence[Prediction] | None = None,
+    *,
+    smiles: Sequence[str] | None = None,
+    n_graphs: int = 200,
+) -> None:
+    """Write a page of explained graphs to a file that opens in any browser, without a network.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The .html file to write; it appears when it is complete.
+    title : str
+        Title of the page.
+    facts : sequence of str
+        Sentences on the model and the graphs.
+    explanations : sequence of Explanation
+        What `explain` returned.
+    captions : sequence of str
+        The id or name of each graph.
+    predictions : sequence of Prediction or None, default=None
+        What is predicted for each; None shows the decisions of the explanations alone.
+    smiles : sequence of str or None, default=None
+        SMILES of molecules.
+    n_graphs : int, default=200
+        The most graphs on the page, up to 500. Of more the first ones are shown, and the page says so.
+
+    Raises
+    ------
+    ParameterError
+        If there are no graphs, or not as many captions as graphs, or `n_graphs` is out of range.
+    MissingDependencyError
+        If graphs other than molecules are drawn, and igraph is not installed.
+    """
+    path = as_path(path)
+    check_output(path)
+    _check(explanations, n_graphs, {"captions": captions, "predictions": predictions, "smiles": smiles})
+    shown = explanations[:n_graphs]
+    words = _words(shown)
+    ranks = _ranks(shown)
+    cards = [
+        card(
+            place,
+            each,
+            captions[place],
+            None if predictions is None else predictions[place],
+            "" if smiles is None else smiles[place],
+            words,
+            ranks[place],
+        )
+        for place, each in enumerate(shown)
+    ]
+    if len(explanations) > n_graphs:
+        facts = [*facts, f"The page shows the first {n_graphs:,} of {len(explanations):,} graphs."]
+    page = Template(_asset("page.html")).substitute(
+        title=escape(title),
+        style=_asset("style.css"),
+        light=_colours("light"),
+        dark=_colours("dark"),
+        lead="".join(f"<p>{escape(sentence)}</p>" for sentence in words.lead()),
+        facts="".join(f"<p>{escape(fact)}</p>" for fact in facts),
+        cards="\n".join(cards),
+        noun=words.noun[:-1],
+        parts="an atom, a bond" if words.noun == "atoms" else "a node, an edge",
+        script=_asset("page.js"),
+    )
+    with appearing(path) as partial:
+        partial.write_text(page, encoding="utf-8", errors="replace")
+
+
+def _check(explanations: Sequence[Any], n_graphs: int, given: dict[str, Sequence[Any] | None]) -> None:
+    if not len(explanations):
+        raise ParameterError("there are no explanations to show; give those of one graph at least")
+    if not 1 <= n_graphs <= MOST:
+        raise ParameterError(f"n_graphs must lie between 1 and {MOST}, not {n_graphs}")
+    for name, values in given.items():
+        if values is not None and len(values) != len(explanations):
+            raise ParameterError(
+                f"{name} must have one value for each of {len(explanations)} graphs, not {len(values)}"
+            )
+
+
+def _words(explanations: Sequence[Any]) -> Words:
+    noun = "atoms" if all(is_molecule(each.graph) for each in explanations) else "nodes"
+    return Words(noun, list(dict.fromkeys(each.of for each in explanations)))
+
+
+def _ranks(explanations: Sequence[Any]) -> list[int]:
+    """Place of each graph by its prediction: classes together, and the largest first."""
+    order = sorted(range(len(explanations)), key=lambda k: (str(explanations[k].of), -explanations[k].decision))
+    ranks = {place: rank for rank, place in enumerate(order)}
+    return [ranks[place] for place in range(len(order))]
+
+
+def _colours(palette: str) -> str:
+    names = ("--away", "--neither", "--towards")
+    return " ".join(f"{name}: {colour};" for name, colour in zip(names, PALETTES[palette], strict=True))
+
+
+def _asset(name: str) -> str:
+    return (files("gvoys.explain") / "assets" / name).read_text(encoding="utf-8")

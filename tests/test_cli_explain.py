@@ -1,0 +1,195 @@
+"""gvoys explain: from a trained model and a table to a page that says why."""
+
+import json
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("rdkit")
+
+import gvoys as gv
+from gvoys.cli import app
+from gvoys.cli.messages import in_one_sentence
+
+TRAINING = [f"{'C' * n}{end}" for n in range(1, 9) for end in ("", "O", "N", "C#N")]
+NEW = ["CCCCCO", "C1CC", "CCN"]
+
+
+def run(*arguments, **more):
+    return CliRunner(env={"COLUMNS": "160"}).invoke(app, [str(argument) for argument in arguments], **more)
+
+
+def refused(*arguments):
+    """The one sentence that a command ends with, and its exit status 2."""
+    result = run(*arguments)
+    with pytest.raises(SystemExit) as ended, in_one_sentence():
+        raise result.exception
+    assert ended.value.code == 2
+    return str(result.exception)
+
+
+def graphs_of(smiles):
+    return gv.io.open_graphs(smiles).read().batch
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A classifier and a regressor, trained once."""
+    folder = tmp_path_factory.mktemp("models")
+    batch = graphs_of(TRAINING)
+    kind = np.array(["acid" if "O" in text else "other" for text in TRAINING])
+    for model, y, target in (
+        (gv.RandomWalkClassifier(refine=1, C=100.0), kind, "kind"),
+        (gv.RandomWalkRegressor(), batch.graph_sizes + 0.1, "size"),
+    ):
+        model.fit(batch, y)
+        model.training_ = {"data": "train", "target": target, "smiles": "structure", "chemistry": {}, "ids": None}
+        model.save(folder / f"{target}.gvoys")
+    return folder
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("code,Structure\n" + "".join(f"n{k},{text}\n" for k, text in enumerate(NEW)))
+    return path
+
+
+def test_a_page_from_a_model_and_a_table(models, table, tmp_path):
+    out = tmp_path / "page.html"
+    result = run("explain", models / "kind.gvoys", table, "--id", "code", "-o", out)
+    assert result.exit_code == 0, repr(result.exception)
+    assert "1 of 3 rows was skipped: row 2: " in result.output
+    assert "2 graphs" in result.output
+    assert "in a browser" in result.output
+    text = out.read_text(encoding="utf-8")
+    assert "<h1>kind: why these predictions for new.csv</h1>" in text
+    assert "The model is kind.gvoys, trained on train to predict kind." in text
+    assert "A decision above 0 means other; below 0, acid." in text
+    assert re.findall('<h2 id="name.">(.*?)</h2>', text) == ["n0", "n2"]
+    assert re.findall('class="smiles">(.*?)<', text) == ["CCCCCO", "CCN"]
+    assert re.findall('class="prediction">(.*?),', text) == ["acid", "other"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["new.csv", "page.html"]
+
+
+@pytest.mark.parametrize("target", ["kind", "size"])
+def test_json_is_what_python_says_and_adds_up(models, table, tmp_path, target):
+    path = models / f"{target}.gvoys"
+    result = run("explain", path, table, "--id", "code", "-o", tmp_path / "page.html", "--json")
+    assert result.exit_code == 0, repr(result.exception)
+    found = json.loads(result.stdout)
+    assert "rows was skipped" in result.stderr
+    model = gv.load_model(path)
+    batch = graphs_of(["CCCCCO", "CCN"])
+    assert [each["id"] for each in found] == ["n0", "n2"]
+    assert [each["prediction"] for each in found] == model.predict(batch).tolist()
+    for each, explanation in zip(found, model.explain(batch), strict=True):
+        assert each["of"] == explanation.of == {"kind": "other", "size": None}[target]
+        assert each["baseline"] + sum(each["nodes"]) == pytest.approx(each["decision"])
+        assert np.sum(each["lengths"]) == pytest.approx(sum(each["nodes"]))
+        np.testing.assert_allclose(each["nodes"], explanation.nodes, atol=1e-12)
+        np.testing.assert_allclose(each["edge_shares"], explanation.edge_shares, atol=1e-12)
+        assert each["edges"] == explanation.edges.tolist()
+        assert (each["decision"] > 0) == (each["prediction"] == "other") if target == "kind" else True
+    if target == "size":
+        np.testing.assert_allclose([each["decision"] for each in found], [each["prediction"] for each in found])
+
+
+def test_one_graph_is_a_drawing(models, table, tmp_path):
+    model = models / "kind.gvoys"
+    for name in ("a.svg", "a.png"):
+        result = run("explain", model, table, "-o", tmp_path / name, "--graphs", 1)
+        assert result.exit_code == 0, repr(result.exception)
+        assert "These are the first 1 graphs of new.csv." in result.output
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8").count('class="node"') == 6
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    words = refused("explain", model, table, "-o", tmp_path / "b.svg")
+    assert "b.svg holds the drawing of one graph, and new.csv has 2" in words
+    assert not (tmp_path / "b.svg").exists()
+
+
+def test_the_first_graphs_of_many(models, tmp_path):
+    rows = ["structure", *TRAINING[:5], "C1CC", *TRAINING[:5], "C1CC"]
+    (tmp_path / "many.csv").write_text("\n".join(rows) + "\n")
+    out = tmp_path / "page.html"
+    result = run("explain", models / "kind.gvoys", tmp_path / "many.csv", "-o", out, "--graphs", 7)
+    assert result.exit_code == 0, repr(result.exception)
+    assert "These are the first 7 graphs of many.csv." in result.output
+    assert "1 of 8 rows was skipped: row 6" in result.output  # and none after them
+    text = out.read_text(encoding="utf-8")
+    assert text.count("<article") == 7
+    assert "These are the first 7 graphs of many.csv." in text
+    assert re.findall('<h2 id="name.">(.*?)</h2>', text)[4:] == ["row 5", "row 7", "row 8"]
+    result = run("explain", models / "kind.gvoys", tmp_path / "many.csv", "-o", out, "--graphs", 10)
+    assert "These are the first" not in result.output
+    assert "2 of 12 rows were skipped" in result.output
+
+
+def test_molecules_are_read_as_those_of_training_were(tmp_path):
+    batch = gv.io.open_graphs(TRAINING, chemistry={"hydrogens": "atoms"}).read().batch
+    model = gv.RandomWalkClassifier(refine=1, C=1.0).fit(batch, np.arange(len(TRAINING)) % 2)
+    model.training_ = {"smiles": "smiles", "chemistry": {"hydrogens": "atoms"}}
+    model.save(tmp_path / "m.gvoys")
+    (tmp_path / "a.smi").write_text("CC ethane\n")
+    result = run("explain", tmp_path / "m.gvoys", tmp_path / "a.smi", "-o", tmp_path / "page.html", "--json")
+    assert [len(each["nodes"]) for each in json.loads(result.stdout)] == [8]
+    assert '<h2 id="name0">ethane</h2>' in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_standard_input(models, table, tmp_path):
+    out = tmp_path / "page.html"
+    result = run("explain", models / "kind.gvoys", "-", "--id", "code", "-o", out, input=table.read_bytes())
+    assert result.exit_code == 0, repr(result.exception)
+    assert out.read_text(encoding="utf-8").count("<article") == 2
+
+
+def test_bad_input_is_one_sentence_and_leaves_nothing(models, table, tmp_path):
+    model, out = models / "kind.gvoys", tmp_path / "page.html"
+    graphs = tmp_path / "graphs.g6"
+    nx.write_graph6(nx.path_graph(4), graphs)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.csv").write_text("structure\nC1CC\n")
+    before = sorted(tmp_path.iterdir())
+    for arguments, words in (
+        ((tmp_path / "no.gvoys", table, "-o", out), "there is no model file"),
+        ((table, table, "-o", out), "damaged or no model file"),
+        ((tmp_path / "empty", table, "-o", out), "is a folder without models"),
+        ((models, table, "-o", out), "holds 2 models, and explanations are of one: name its file"),
+        ((model, tmp_path / "no.csv", "-o", out), "there is no file"),
+        ((model, table, "-o", out, "--smiles", "nothing"), "has no column 'nothing'"),
+        ((model, tmp_path / "bad.csv", "-o", out), "holds no graph that can be read; row 1"),
+        ((model, graphs, "-o", out), "label"),
+        ((model, table, "-o", tmp_path / "page.pdf"), "written to a page, NAME.html, or of one graph to NAME.svg"),
+        ((model, table, "-o", tmp_path), "written to a page, NAME.html"),
+        ((model, table, "-o", tmp_path / "none" / "page.html"), "there is no folder"),
+        ((model, table, "-o", out, "--graphs", 0), "--graphs must lie between 1 and 500, not 0"),
+        ((model, table, "-o", out, "--graphs", 501), "--graphs must lie between 1 and 500, not 501"),
+    ):
+        assert words in refused("explain", *arguments), words
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_model_that_cannot_explain_says_why(table, tmp_path):
+    batch = graphs_of(TRAINING)
+    model = gv.RandomWalkClassifier(refine=1, C=1.0)
+    model.fit(batch, np.column_stack([np.arange(len(batch)) % 2, np.arange(len(batch)) % 3]))
+    model.training_ = {"smiles": "structure", "chemistry": {}}
+    model.save(tmp_path / "two.gvoys")
+    words = refused("explain", tmp_path / "two.gvoys", table, "-o", tmp_path / "page.html")
+    assert "explanations are of models with one column of classes" in words
+
+
+def test_the_output_is_checked_before_any_work(monkeypatch, models, table, tmp_path):
+    monkeypatch.setattr("gvoys.scale.models.load_models", lambda path: pytest.fail("work began"))
+    assert "there is no folder" in refused("explain", models, table, "-o", tmp_path / "none" / "page.html")
+
+
+def test_help_says_what_it_does():
+    text = run("explain", "--help").output
+    assert "Show why a model predicts what it does" in text
+    assert re.search(r"--graphs.*up to 500", text)
+    listed = re.findall(r"^│ (\w+) ", run("--help").output, re.MULTILINE)
+    assert listed[listed.index("predict") :][:3] == ["predict", "explain", "learn"]
