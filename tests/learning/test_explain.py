@@ -138,7 +138,7 @@ def test_lengths_are_integrated_gradients(kernel):
     found = model.explain(BATCH[45])[0]
     whole = np.hstack(list(x.values()))[0]
     assert decide(whole) == pytest.approx(found.decision, rel=1e-9)
-    ts, step = (np.arange(400) + 0.5) / 400, 1e-5
+    ts, step = (np.arange(150) + 0.5) / 150, 1e-5
     for key in x:
         part = np.hstack([block[0] if own == key else 0 * block[0] for own, block in x.items()])
         slopes = [(decide(t * whole + step * part) - decide(t * whole - step * part)) / (2 * step) for t in ts]
@@ -226,6 +226,13 @@ def test_a_named_walk_is_one_of_the_graph_and_spells_its_sequence(backtrack):
                 wanted = spelled(graph, own.nodes)
                 alike = Counter(walks)[wanted] + (Counter(walks)[wanted[::-1]] if wanted != wanted[::-1] else 0)
                 assert own.count == pytest.approx(alike)
+
+
+def test_no_sequences_need_be_named():
+    model = fitted(refine=1)
+    for bare, each in zip(model.explain(BATCH, n_sequences=0), model.explain(BATCH), strict=True):
+        assert bare.sequences == []
+        np.testing.assert_array_equal(bare.nodes, each.nodes)
 
 
 def test_the_class_can_be_chosen():

@@ -193,8 +193,10 @@ class SketchBlock(ABC):
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Signs as +-1, (n_steps, n_labels, width), and shifts, (n_steps, n_labels)."""
         signs, places = sign_table(self.seed, purpose, self._number(group), n_steps, labels)
-        bits = np.unpackbits(signs[0].view(np.uint8), axis=-1, bitorder="little")[..., :width]
-        return 1.0 - 2.0 * bits.astype(np.float32), (places[0] % width).astype(np.int64)
+        bits = np.unpackbits(signs[0].view(np.uint8), axis=-1, bitorder="little").view(np.int8)[..., :width]
+        bits *= -2  # in bytes, of which there may be very many
+        bits += 1
+        return bits.astype(np.float32), (places[0] % width).astype(np.int64)
 
     def _attribute_maps(self, *shape: int) -> Attributes | None:
         return self._phases(self.walk.attribute_bandwidth, self.batch.node_attributes, (OMEGA, MIXING), *shape)

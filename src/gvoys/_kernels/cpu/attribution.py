@@ -15,7 +15,7 @@ from gvoys._jit import kernel
 from gvoys._kernels.cpu.hashes import half_combined, mixed
 from gvoys._kernels.cpu.sequences import Places, fans, first_states, halves, stepped, table_size
 
-__all__ = ["Shares", "Wanted", "Weighted", "spread_sequences", "weigh_sequences"]
+__all__ = ["Shares", "Wanted", "Weighted", "largest_shares", "spread_sequences", "weigh_sequences"]
 
 
 class Weighted(NamedTuple):
@@ -70,6 +70,31 @@ def weigh_sequences(
                 for place in range(begins[slots[slot]], begins[slots[slot] + 1]):
                     total += weights[rows[place]] * counts[place]
             out[entry] = factor * (total - own[graph] * factor * values[entry])
+
+
+@kernel(parallel=True)
+def largest_shares(pointers: Any, shares: Any, out: Any) -> None:  # pragma: no cover
+    """Places of the largest |shares| of each graph, the largest first, into out, (n_graphs, count); -1 for none.
+
+    Shares of graph g are those from pointers[b, g] to pointers[b, g + 1], block by block.
+    """
+    for g in prange(len(out)):
+        graph, count = np.int64(g), 0
+        best = out[graph]
+        best[:] = -1
+        if len(best) == 0:
+            continue
+        for block in range(len(pointers)):
+            for place in range(pointers[block, graph], pointers[block, graph + 1]):
+                size = abs(shares[place])
+                if size == 0 or (count == len(best) and size <= abs(shares[best[count - 1]])):
+                    continue
+                count = min(count + 1, len(best))
+                at = count - 1
+                while at > 0 and abs(shares[best[at - 1]]) < size:
+                    best[at] = best[at - 1]
+                    at -= 1
+                best[at] = place
 
 
 @kernel(parallel=True)

@@ -17,7 +17,7 @@ from gvoys._kernels.cpu.attribution import weigh_sequences
 from gvoys._kernels.cpu.rays import rates_along_rays
 from gvoys.estimators.learning.base_kernels import SAME, Pairs
 from gvoys.estimators.learning.explanation import Explanation
-from gvoys.estimators.learning.spelled import Candidate, Rows, merged
+from gvoys.estimators.learning.spelled import Candidate, Counted, Largest, merged
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import DenseProfiles, Sketch, SparseProfiles, Walk
@@ -140,12 +140,14 @@ class Attribution:
     entries: Array = field(init=False)
     lengths: Array = field(init=False)
     sequences: list[list[Candidate]] = field(init=False)
+    counted: list[Counted] = field(init=False)
 
     def __post_init__(self) -> None:
         self.nodes, self.variances = np.zeros((2, self.batch.n_nodes))
         self.entries = np.zeros(self.batch.n_entries)
         self.lengths = np.zeros((0, 0, len(self.batch)))
         self.sequences = [[] for _ in range(len(self.batch))]
+        self.counted = []
 
     def add_counts(
         self, batch: GraphBatch, walk: Walk, counts: SparseProfiles, weights: list[list[Array]], layer: str = "given"
@@ -165,19 +167,23 @@ class Attribution:
         layer : str, default="given"
             What their labels are.
         """
-        rows = Rows.of(counts, weights)
-        self._add_lengths(rows.by_block((counts.n_iterations, counts.n_lengths, len(counts))))
-        rows = rows.largest(2 * self.n_sequences)  # twice, since most are there in both directions
-        spread = spread_weights(batch, walk, counts, weights, rows.found)
-        self.nodes += spread.nodes
-        self.entries += spread.entries
-        if not self.n_sequences:
+        self.counted.append(Counted(batch, walk, counts, weights, layer))
+
+    def _spread_counted(self) -> None:
+        """All counts, now that the sequences with the largest shares can be told."""
+        if not self.counted:
             return
-        scales = np.ldexp(rows.counts, rows.found.lengths * counts.exponents[rows.found.graphs])
-        columns = rows.found.graphs, rows.shares, scales, rows.found.iterations
-        for way, g, share, count, iteration in zip(spread.walks, *(each.tolist() for each in columns), strict=True):
-            if way is not None:
-                self.sequences[g].append(Candidate(share, count, iteration, layer, walk, way))
+        count = 2 * self.n_sequences  # twice, since most are there in both directions
+        largest, by_block = Largest.of(self.counted, len(self.batch), count)
+        for each, found, shares, counts, own in zip(self.counted, *largest, by_block, strict=True):
+            self._add_lengths(own)
+            spread = spread_weights(each.batch, each.walk, each.counts, each.weights, found)
+            self.nodes += spread.nodes
+            self.entries += spread.entries
+            columns = [column.tolist() for column in (found.graphs, shares, counts, found.iterations)]
+            for way, g, share, times, iteration in zip(spread.walks, *columns, strict=True):
+                self.sequences[g].append(Candidate(share, times, iteration, each.layer, each.walk, way))
+        self.counted = []
 
     def add_gradients(self, batch: GraphBatch, walk: Walk, sketch: Sketch, made: DenseProfiles, by: Array) -> None:
         """Spread a gradient by sketches over walks; its spread over groups of components tells the error.
@@ -226,6 +232,7 @@ class Attribution:
         list of Explanation
             The explanations.
         """
+        self._spread_counted()
         edges, offsets, edge_shares = _edges(self.batch, unit * self.entries)
         nodes, errors = unit * self.nodes, unit * np.sqrt(self.variances)
         found = []

@@ -73,7 +73,7 @@ def _(posterior: GramPosterior, found: Attribution, target: int) -> tuple[Array,
         weights = _of_blocks(posterior, walks, place, ours, theirs)
         found.add_counts(found.batch, walks.walks[place], ours, weights)
     begin = np.full(len(found.batch), constant)
-    return begin, begin + found.lengths.sum(axis=(0, 1))
+    return begin, posterior.mean_of(new)
 
 
 def _of_blocks(

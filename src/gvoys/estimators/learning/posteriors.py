@@ -71,7 +71,11 @@ class GramPosterior:
 
     def mean(self, batch: GraphBatch) -> Array:
         """By kernel values with the fitted graphs."""
-        return np.asarray(self._cross(self.walks.profile(batch)) @ self.weights)
+        return self.mean_of(self.walks.profile(batch))
+
+    def mean_of(self, new: list[SparseProfiles]) -> Array:
+        """The same of graphs that have been profiled."""
+        return np.asarray(self._cross(new) @ self.weights)
 
     def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
         """The prior variance less what the fitted graphs tell."""

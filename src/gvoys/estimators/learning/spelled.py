@@ -2,58 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys._kernels.cpu.attribution import largest_shares
 from gvoys.estimators.learning.explanation import SequenceShare
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import SparseProfiles, Walk
 from gvoys.walks.attribution import Found
 from gvoys.walks.spelling import spell
 
-__all__ = ["Candidate", "Rows", "merged"]
+__all__ = ["Candidate", "Counted", "Largest", "merged"]
 
 Array = NDArray[np.float64]
 
 
-class Rows(NamedTuple):
-    """All counted sequences of some graphs with their shares."""
+@dataclass(frozen=True)
+class Counted:
+    """Counts of some graphs under some labels, and the weight of each in their predictions.
 
-    found: Found
-    shares: Array
-    counts: Array
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs as they are walked.
+    walk : Walk
+        How they are walked.
+    counts : SparseProfiles
+        Their counts.
+    weights : list of list of ndarray
+        By iteration and length, in the order of `Counts.listing`.
+    layer : str
+        What their labels are.
+    """
+
+    batch: GraphBatch
+    walk: Walk
+    counts: SparseProfiles
+    weights: list[list[Array]]
+    layer: str
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Iterations and lengths."""
+        return [(r, i) for r, row in enumerate(self.weights) for i in range(len(row))]
+
+    def shares(self) -> Iterator[tuple[NDArray[np.int64], Array]]:
+        """Where the shares of each graph begin, and the shares, block by block."""
+        for r, i in self.blocks:
+            pointers, _, values = self.counts.blocks[r][i].listing
+            yield pointers, self.weights[r][i] * values
+
+
+class Largest(NamedTuple):
+    """The sequences with the largest shares of each graph, over several counts."""
+
+    found: list[Found]  # for each of the counts
+    shares: list[Array]
+    counts: list[Array]
 
     @classmethod
-    def of(cls, counts: SparseProfiles, weights: list[list[Array]]) -> Rows:
-        """From the weight of each count."""
-        parts = []
-        for r, row in enumerate(weights):
-            for i, own in enumerate(row):
-                pointers, keys, values = counts.blocks[r][i].listing
-                graphs = np.repeat(np.arange(len(counts)), np.diff(pointers))
-                parts.append((graphs, np.full(len(keys), r), np.full(len(keys), i), keys, own * values, values))
-        if not parts:
-            return cls(Found.none(), np.empty(0), np.empty(0))
-        graphs, iterations, lengths, keys, shares, values = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return cls(Found(graphs, iterations, lengths, keys), shares, values)
+    def of(cls, counted: list[Counted], n_graphs: int, count: int) -> tuple[Largest, list[Array]]:
+        """At most so many of each graph; and of each counts sums of shares, (n_iterations, n_lengths, n_graphs)."""
+        parts = [(which, *block) for which, each in enumerate(counted) for block in each.blocks]
+        listed = [own for each in counted for own in each.shares()]
+        begins = np.cumsum([0, *(len(shares) for _, shares in listed)])
+        pointers = np.array([first + own for first, (own, _) in zip(begins[:-1], listed, strict=True)], np.int64)
+        shares = np.concatenate([shares for _, shares in listed])
+        best = np.empty((n_graphs, count), np.int64)
+        largest_shares(pointers.reshape(len(parts), n_graphs + 1), shares, best)
+        graphs, _ = np.nonzero(best >= 0)
+        kept = best[best >= 0]
+        which = np.searchsorted(begins, kept, "right") - 1
+        views, iterations, lengths = np.array(parts, np.int64)[which].T if len(kept) else np.empty((3, 0), np.int64)
+        found = cls([], [], [])
+        for view, each in enumerate(counted):
+            own = np.flatnonzero(views == view)
+            entries = [each.counts.blocks[r][i].listing for r, i in each.blocks]
+            first = sum(len(other.blocks) for other in counted[:view])
+            places = kept[own] - begins[which[own]]
+            rows = list(zip((which[own] - first).tolist(), places.tolist(), strict=True))
+            keys = np.array([entries[block][1][place] for block, place in rows], np.uint64)
+            values = np.array([entries[block][2][place] for block, place in rows], np.float64)
+            found.found.append(Found(graphs[own], iterations[own], lengths[own], keys))
+            found.shares.append(shares[kept[own]])
+            found.counts.append(np.ldexp(values, lengths[own] * each.counts.exponents[graphs[own]]))
+        return found, [_by_block(each) for each in counted]
 
-    def by_block(self, shape: tuple[int, int, int]) -> Array:
-        """Sums of shares, (n_iterations, n_lengths, n_graphs)."""
-        place = np.ravel_multi_index((self.found.iterations, self.found.lengths, self.found.graphs), shape)
-        return np.asarray(np.bincount(place, self.shares, minlength=int(np.prod(shape))).reshape(shape), np.float64)
 
-    def largest(self, count: int) -> Rows:
-        """Those with the largest shares of each graph, by graph."""
-        if not count:
-            return Rows(Found.none(), np.empty(0), np.empty(0))
-        sizes = np.abs(self.shares)
-        order = np.lexsort([-sizes, self.found.graphs])
-        graphs = self.found.graphs[order]
-        kept = order[(np.arange(len(order)) - np.searchsorted(graphs, graphs) < count) & (sizes[order] > 0)]
-        return Rows(self.found.take(kept), self.shares[kept], self.counts[kept])
+def _by_block(counted: Counted) -> Array:
+    """Sums of the shares, (n_iterations, n_lengths, n_graphs)."""
+    counts = counted.counts
+    out = np.zeros((counts.n_iterations, counts.n_lengths, len(counts)))
+    for (r, i), (pointers, shares) in zip(counted.blocks, counted.shares(), strict=True):
+        out[r, i] = np.bincount(np.repeat(np.arange(len(counts)), np.diff(pointers)), shares, minlength=len(counts))
+    return out
 
 
 @dataclass(frozen=True)
