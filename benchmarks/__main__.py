@@ -31,6 +31,7 @@ from benchmarks import (
     parts,
     scale,
     scaling,
+    search,
     sequences,
     sketch,
     soak,
@@ -62,6 +63,7 @@ LARGE = {
     "brec": brec.run,
     "closed": closed.run,
     "explain": explain.run,
+    "search": search.run,
     "unlabelled": unlabelled.run,
 }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
     from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
     from gvoys.scale.features import read_features
+    from gvoys.search import Index
     from gvoys.series import Coefficients, Exponential, Geometric
     from gvoys.walks.arrays import compute_gram, profiles
     from gvoys.walks.returns import return_probabilities
@@ -32,6 +33,7 @@ __all__ = [
     "GraphBatch",
     "GraphRandomFeatures",
     "GraphVoyagers",
+    "Index",
     "OneSidedVoyagers",
     "RandomWalkClassifier",
     "RandomWalkFeatures",
@@ -68,6 +70,7 @@ _HOMES = {
     "io": ("StoreWriter", "as_batch", "from_smiles", "open_store", "write_store"),
     "paper": ("GraphRandomFeatures", "GraphVoyagers", "OneSidedVoyagers", "estimate_on_product", "theory"),
     "scale.features": ("read_features",),
+    "search": ("Index",),
     "series": ("Coefficients", "Exponential", "Geometric"),
     "walks.arrays": ("compute_gram", "profiles"),
     "walks.returns": ("return_probabilities",),
@@ -83,6 +86,7 @@ _PARTS = (
     "io",
     "paper",
     "scale",
+    "search",
     "series",
     "walks",
 )

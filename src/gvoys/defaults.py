@@ -12,6 +12,7 @@ __all__ = [
     "PAGE",
     "REGRESSOR",
     "SAMPLED",
+    "SEARCH",
     "Defaults",
 ]
 
@@ -47,6 +48,7 @@ REGRESSOR = Defaults(5, n_components=1024, ends="ones", refine="auto", backtrack
 LEARNED_SERIES = Defaults(7, ends="ones")
 FILES = Defaults(6)  # gvoys embed, gvoys kernel
 PAGE = Defaults(6)  # gvoys explore
+SEARCH = Defaults(5, n_components="auto", ends="ones", backtrack="auto")  # Index, gvoys search
 
 DECAY_OF_FILES = 1 / 16  # whatever the graphs, so that the features of any two runs compare
 COLUMNS_OF_FILES = 2**20  # of hashed sequences: an error of at most 0.14 % of sqrt(K(G, G) K(H, H)), typically far less

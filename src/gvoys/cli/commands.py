@@ -15,6 +15,7 @@ from gvoys.cli.kernel import kernel
 from gvoys.cli.learn import learn
 from gvoys.cli.options import flat
 from gvoys.cli.predict import predict
+from gvoys.cli.search import search
 from gvoys.cli.train import train
 
 __all__ = ["app"]
@@ -39,6 +40,6 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-for _command in (demo, evaluate, train, predict, explain, learn, embed, kernel, explore):
+for _command in (demo, evaluate, train, predict, explain, search, learn, embed, kernel, explore):
     app.command()(flat(_command))
 app.command("classify", hidden=True)(flat(evaluate))  # its name in 0.1

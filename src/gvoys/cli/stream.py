@@ -18,7 +18,7 @@ from gvoys.errors import GvoysError
 from gvoys.scale.run import Summary
 from gvoys.threads import threads
 
-__all__ = ["run_parts"]
+__all__ = ["progress_bar", "resumable", "run_parts"]
 
 
 def run_parts(
@@ -53,7 +53,12 @@ def run_parts(
         The job: takes `worker`, `on_progress` and the progress bar.
     """
     begin = time.perf_counter()
-    with threads(n_jobs), _worker(parts) as worker, _bar(console, name) as (bar, on_progress), _resumable(console, out):
+    with (
+        threads(n_jobs),
+        _worker(parts) as worker,
+        progress_bar(console, name) as (bar, on_progress),
+        resumable(console, out),
+    ):
         summary = work(worker, on_progress, bar)
     seconds = time.perf_counter() - begin
     if json:
@@ -70,7 +75,21 @@ def run_parts(
 
 
 @contextmanager
-def _bar(console: Console, name: str) -> Iterator[tuple[Progress, Any]]:
+def progress_bar(console: Console, name: str) -> Iterator[tuple[Progress, Any]]:
+    """A progress bar, and what is called with how much is done, of how much, and the number of graphs.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    name : str
+        What stands before the bar.
+
+    Yields
+    ------
+    tuple of Progress and callable
+        The bar, and what moves it.
+    """
     begin = time.perf_counter()
     columns = (
         TextColumn("{task.description}"),
@@ -90,7 +109,21 @@ def _bar(console: Console, name: str) -> Iterator[tuple[Progress, Any]]:
 
 
 @contextmanager
-def _resumable(console: Console, out: Path) -> Iterator[None]:
+def resumable(console: Console, out: Path) -> Iterator[None]:
+    """Say after Ctrl-C that the run can go on.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    out : Path
+        What is being made.
+
+    Yields
+    ------
+    None
+        While it is made.
+    """
     try:
         yield
     except KeyboardInterrupt:

@@ -36,7 +36,7 @@ from gvoys.series import Coefficients, Exponential, Geometric
 from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Moments, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.sparse import Counts
 
-__all__ = ["load_model", "write_model"]
+__all__ = ["load_model", "read_parts", "write_model", "write_parts"]
 
 _MODELS = {each.__name__: each for each in (RandomWalkClassifier, RandomWalkRegressor)}
 _PLAIN = (
@@ -150,6 +150,44 @@ def load_model(path: str | PathLike[str]) -> Any:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError):
         raise ModelError(f"{path} holds no model that this version of gvoys knows; train it again") from None
     return model
+
+
+def write_parts(path: str | PathLike[str], **parts: Any) -> None:
+    """Write what models are made of to a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    **parts : object
+        Values and arrays, and objects of the classes that models are made of.
+    """
+    write_container(path, {"parts": {name: _encode(value, name) for name, value in parts.items()}})
+
+
+def read_parts(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read what `write_parts` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to object
+        The parts.
+
+    Raises
+    ------
+    ModelError
+        If it is no such file, or damaged.
+    """
+    content = read_container(path)
+    try:
+        return _decode_all(content["parts"])
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError):
+        raise ModelError(f"{path} holds nothing that this version of gvoys knows") from None
 
 
 def _decode_all(values: dict[str, Any]) -> dict[str, Any]:

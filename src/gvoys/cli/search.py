@@ -1,0 +1,143 @@
+"""gvoys search: the most similar graphs of a library."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gvoys.cli.messages import answer, begin
+from gvoys.cli.options import Data, Jobs, Json, Molecules, Reading, read_options
+
+if TYPE_CHECKING:
+    from gvoys.io import Graphs
+    from gvoys.search import Hits, Index
+
+__all__ = ["search"]
+
+
+def search(
+    library: Annotated[str, typer.Argument(help="An index that this command kept, or anything that QUERIES may be.")],
+    queries: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="NAME.csv for the hits.")],
+    reading: Reading,
+    molecules: Molecules,
+    k: Annotated[int, typer.Option("-k", help="Hits for each query.")] = 10,
+    library_smiles: Annotated[
+        str, typer.Option(help="The column of the library, if a table, with the SMILES.")
+    ] = "smiles",
+    library_id: Annotated[str | None, typer.Option(help="Its column with the ids; else rows are numbered.")] = None,
+    index: Annotated[
+        Path | None, typer.Option(help="A folder to keep the index in, for later searches; else it is not kept.")
+    ] = None,
+    like: Annotated[Path | None, typer.Option(help="A trained model: graphs are similar as it compares them.")] = None,
+    candidates: Annotated[int, typer.Option(help="Graphs that are compared exactly with each query.")] = 256,
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Find the most similar graphs of a library: for each query a row per hit, with its similarity.
+
+    Similarities are cosines of a walk kernel, 1 for graphs that walks cannot tell apart. An index of the library is
+    built first; with *--index* it stays in a folder, and a build that was stopped goes on where it was. It is mapped
+    into memory, so that millions of graphs are searched at once. Give that folder as LIBRARY the next time.
+    """
+    console = begin(json)
+    from gvoys.cli.read import say_skipped
+    from gvoys.io.files import check_output
+    from gvoys.threads import threads
+
+    check_output(out)
+    how = read_options(reading, molecules)
+    with threads(n_jobs):
+        theirs = how | {"smiles": library_smiles, "id": library_id}
+        built, chemistry = _index(console, library, index, like, candidates, theirs)
+        wanted = _queries(queries, how | {"chemistry": chemistry})
+        say_skipped(console, len(wanted.skipped), len(wanted.batch), wanted.skipped)
+        start = time.perf_counter()
+        with console.status(f"searching {len(built):,} graphs …"):
+            hits = built.nearest(wanted.batch, k)
+        seconds = time.perf_counter() - start
+    rows = list(_rows(wanted.ids, hits))
+    _write(out, rows)
+    if json:
+        answer([dict(zip(_COLUMNS, row, strict=True)) for row in rows])
+    each = 1000 * seconds / max(len(wanted.batch), 1)
+    console.print(
+        f"{len(wanted.batch):,} queries in {len(built):,} graphs: {seconds:.1f} s, {each:.1f} ms each", highlight=False
+    )
+    console.print(f"{out}", highlight=False, soft_wrap=True, markup=False)
+
+
+_COLUMNS = ("query", "rank", "id", "similarity", "lower", "upper")
+
+
+def _index(
+    console: Any, library: str, kept: Path | None, like: Path | None, candidates: int, how: dict[str, Any]
+) -> tuple[Index, Any]:
+    """The index of a library, opened or built, and the chemistry by which its graphs were read."""
+    import shutil
+    import tempfile
+
+    from gvoys.errors import ParameterError
+    from gvoys.search import Index
+    from gvoys.search.folder import is_index, read_reading
+
+    if is_index(library):
+        if kept is not None or like is not None:
+            raise ParameterError(f"{library} is an index already, which takes neither --index nor --like")
+        found = Index.open(library)
+        found.n_candidates = candidates
+        return found, read_reading(library).get("chemistry")
+    if kept is not None and is_index(kept):
+        raise ParameterError(f"{kept} is an index already; give it as the library, or choose another folder")
+    if kept is not None:
+        return _build(console, library, kept, like, candidates, how), how["chemistry"]
+    folder = Path(tempfile.mkdtemp(prefix="gvoys-"))
+    try:
+        return _build(console, library, folder / "index", like, candidates, how), how["chemistry"]
+    finally:  # what is mapped stays readable until it is closed
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _build(console: Any, library: str, folder: Path, like: Path | None, candidates: int, how: dict[str, Any]) -> Index:
+    from gvoys.cli.read import say_skipped
+    from gvoys.cli.stream import progress_bar, resumable
+    from gvoys.estimators.saving import load_model
+    from gvoys.scale.reading import open_file
+    from gvoys.search.building import build_index
+
+    model = None if like is None else load_model(like)
+    source = open_file(library, {}, how["smiles"], how["chemistry"], id=how["id"], root=how["root"])
+    with progress_bar(console, "index") as (_, on_progress), resumable(console, folder):
+        found, skipped = build_index(
+            source, folder, model, n_candidates=candidates, reading=how, on_progress=on_progress
+        )
+    say_skipped(console, len(skipped), len(found), skipped)
+    return found
+
+
+def _queries(queries: str, how: dict[str, Any]) -> Graphs:
+    from gvoys.io import open_graphs
+
+    return open_graphs(queries, **how).read()
+
+
+def _rows(ids: Any, hits: Hits) -> Any:
+    for query, names, similarities, intervals in zip(ids, *hits, strict=True):
+        for rank, (name, value, ends) in enumerate(zip(names, similarities, intervals, strict=True), 1):
+            yield query, rank, name, float(value), float(ends[0]), float(ends[1])
+
+
+def _write(out: Path, rows: list[Any]) -> None:
+    import csv
+
+    from gvoys.io.files import appearing
+
+    with appearing(out) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(_COLUMNS)
+        table.writerows(
+            (query, rank, name, *(f"{value:.6f}" for value in values)) for query, rank, name, *values in rows
+        )

@@ -1,0 +1,191 @@
+"""An index as a folder: segments of graphs, codes and ids that are mapped into memory, and what makes the codes.
+
+index.json      what is there, with checksums; written last
+coder.gvoys     what compares graphs, and the landmarks
+segment-0000/   graphs (a store), codes, scales, rests, ids.json
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys._kernels.cpu.scan import Codes
+from gvoys.errors import GvoysError, StoreError
+from gvoys.estimators.saving import read_parts, write_parts
+from gvoys.io.files import appearing, as_path, lock_beside, locked
+from gvoys.io.store import open_store, write_store
+from gvoys.search.coding import Coder
+from gvoys.search.comparing import BalancedComparer, SurroundingsComparer, WalkComparer
+from gvoys.search.index import Index, Segment
+
+__all__ = [
+    "checksum",
+    "describe_segment",
+    "is_index",
+    "read_coder",
+    "read_index",
+    "read_reading",
+    "write_coder",
+    "write_ids",
+    "write_index",
+    "write_manifest",
+]
+
+MANIFEST, CODER = "index.json", "coder.gvoys"
+_FORMAT, _VERSION = "gvoys index", 1
+_COMPARERS: dict[str, Any] = {each.__name__: each for each in (BalancedComparer, SurroundingsComparer, WalkComparer)}
+_AT_ONCE = 1 << 24  # bytes of a file that are read at once
+
+
+def is_index(path: str | PathLike[str]) -> bool:
+    """Whether a folder is an index."""
+    return (as_path(path) / MANIFEST).is_file()
+
+
+def write_index(index: Index, path: str | PathLike[str]) -> None:
+    """Write an index; segments that are there already are left as they are."""
+    folder = as_path(path)
+    if index.coder_ is None:
+        raise StoreError("the index holds no graphs; add some before it is saved")
+    if folder.exists() and not is_index(folder) and any(folder.iterdir()):
+        raise StoreError(f"{folder} exists already and is no index; choose another folder")
+    about = _read_manifest(folder) if is_index(folder) else {"segments": []}
+    known = about["segments"]
+    if [each["n_graphs"] for each in known] != [len(each) for each in index.segments_[: len(known)]]:
+        raise StoreError(f"{folder} holds another index; choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(lock_beside(folder), folder):
+        if not known:
+            write_coder(index.coder_, folder / CODER)
+        for place in range(len(known), len(index.segments_)):
+            known.append(_write_segment(index.segments_[place], folder / _name(place)))
+        write_manifest(folder, index.n_candidates, known, about.get("reading"))
+
+
+def write_coder(coder: Coder, path: Path) -> None:
+    """What makes codes, in a file."""
+    comparer = coder.comparer
+    parts = {"kind": type(comparer).__name__, "parts": dict(vars(comparer))}
+    write_parts(path, **parts, landmarks=coder.landmarks, root=coder.root)
+
+
+def read_coder(path: Path) -> Coder:
+    """What `write_coder` wrote."""
+    parts = read_parts(path)
+    return Coder(_COMPARERS[parts["kind"]](**parts["parts"]), parts["landmarks"], parts["root"])
+
+
+def read_reading(path: str | PathLike[str]) -> dict[str, Any]:
+    """How the graphs of an index were read, where that is known: the "smiles" column and the "chemistry"."""
+    return dict(_read_manifest(as_path(path)).get("reading", {}))
+
+
+def write_manifest(
+    folder: Path, n_candidates: int, segments: list[dict[str, Any]], reading: dict[str, Any] | None = None
+) -> None:
+    """Say what is in a folder, in the end."""
+    about: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "n_candidates": n_candidates}
+    about |= {"segments": segments, "reading": reading or {}}
+    about["coder"] = checksum(folder / CODER)
+    with appearing(folder / MANIFEST) as partial:
+        partial.write_text(json.dumps(about, indent=1))
+
+
+def _name(place: int) -> str:
+    return f"segment-{place:04d}"
+
+
+def _write_segment(segment: Segment, folder: Path) -> dict[str, Any]:
+    folder.mkdir(exist_ok=True)
+    if not (folder / "graphs").exists():
+        write_store(segment.graphs, folder / "graphs")
+    for name, array in segment.codes._asdict().items():
+        with appearing(folder / f"{name}.npy") as partial, partial.open("wb") as file:
+            np.save(file, array)
+    write_ids(folder, segment.ids)
+    return describe_segment(folder, len(segment))
+
+
+def write_ids(folder: Path, ids: Any) -> None:
+    """Ids as JSON; consecutive numbers by their ends."""
+    held = {"range": [ids.start, ids.stop]} if isinstance(ids, range) else {"ids": list(ids)}
+    with appearing(folder / "ids.json") as partial:
+        partial.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
+
+
+def describe_segment(folder: Path, n_graphs: int) -> dict[str, Any]:
+    """Its name, and checksums of its files."""
+    files = [f"{name}.npy" for name in Codes._fields] + ["ids.json"]
+    return {"name": folder.name, "n_graphs": n_graphs, "files": {name: checksum(folder / name) for name in files}}
+
+
+def checksum(path: Path) -> int:
+    """CRC-32 of a file."""
+    found = 0
+    with path.open("rb") as file:
+        while block := file.read(_AT_ONCE):
+            found = zlib.crc32(block, found)
+    return found
+
+
+def read_index(path: str | PathLike[str], n_jobs: int | None = None) -> Index:
+    """Open a folder; the arrays are mapped into memory after their checksums were compared."""
+    folder = as_path(path)
+    try:
+        about = _read_manifest(folder)
+        _check(folder / CODER, about["coder"])
+        coder = read_coder(folder / CODER)
+        index = Index(n_candidates=about["n_candidates"], width=max(coder.root.shape[1], 1), n_jobs=n_jobs)
+        index.coder_ = coder
+        index.segments_ = [_read_segment(folder, each) for each in about["segments"]]
+    except StoreError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, GvoysError):
+        raise _damaged(folder) from None
+    return index
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    if not is_index(folder):
+        raise StoreError(f"{folder} is no index; gvoys search makes one of a file of graphs")
+    try:
+        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if about["format"] != _FORMAT or about["version"] != _VERSION or not isinstance(about["segments"], list):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError):
+        raise _damaged(folder) from None
+    return dict(about)
+
+
+def _damaged(folder: Path) -> StoreError:
+    return StoreError(f"the index {folder} is damaged; remove it and build it again")
+
+
+def _check(path: Path, wanted: int) -> None:
+    if checksum(path) != wanted:
+        raise _damaged(path.parent)
+
+
+def _read_segment(index: Path, about: dict[str, Any]) -> Segment:
+    folder = index / str(about["name"])
+    for name, wanted in about["files"].items():
+        if checksum(folder / name) != wanted:
+            raise _damaged(index)
+    arrays = [_mapped(folder / f"{name}.npy") for name in Codes._fields]
+    held = json.loads((folder / "ids.json").read_text(encoding="utf-8"))
+    ids = range(*held["range"]) if "range" in held else held["ids"]
+    graphs = open_store(folder / "graphs")
+    if not len(graphs) == len(arrays[0]) == len(ids) == about["n_graphs"]:
+        raise _damaged(index)
+    return Segment(graphs, Codes(*arrays), ids)
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    return np.load(path, mmap_mode="r", allow_pickle=False)

@@ -1,0 +1,169 @@
+"""The index as a folder: the same hits, builds that go on, and damage in one sentence."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import gvoys as gv
+from gvoys.io import open_graphs
+from gvoys.search.building import build_index
+
+LIBRARY = gv.datasets.molecules(200, mean_nodes=10, random_state=1)
+QUERIES = gv.datasets.molecules(5, mean_nodes=10, random_state=2)
+SMILES = ["C" * n + tail for n in range(1, 26) for tail in ("O", "N", "Cl", "c1ccccc1", "C(=O)O", "C#N", "S", "F")]
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "library.smi"
+    rows = [f"{smiles} m{i}" for i, smiles in enumerate(SMILES)]
+    rows.insert(7, "not-a-molecule x")
+    path.write_text("\n".join(rows))
+    return path
+
+
+def same(one, other):
+    for left, right in zip(one, other, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+ESTIMATORS = {
+    "usual": lambda: None,
+    "sketch": lambda: gv.RandomWalkKernel(gv.Geometric(0.05), max_length=3, method="sketch", n_components=128),
+    "classifier": lambda: gv.RandomWalkClassifier(2, C=1.0).fit(LIBRARY[:40], LIBRARY.graph_sizes[:40] > 10),
+    "regressor": lambda: gv.RandomWalkRegressor(2, max_iterations=2).fit(LIBRARY[:40], LIBRARY.graph_sizes[:40]),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_index_is_saved_and_opened(name, tmp_path):
+    index = gv.Index(ESTIMATORS[name]()).add(LIBRARY[:120], [f"a{i}" for i in range(120)])
+    index.save(tmp_path / "index")
+    opened = gv.Index.open(tmp_path / "index")
+    same(opened.nearest(QUERIES), index.nearest(QUERIES))
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "index" / "segment-0000").rglob("*")}
+    for each in (index, opened):
+        each.add(LIBRARY[120:], [f"b{i}" for i in range(80)])
+    opened.save(tmp_path / "index")  # what was there is not written again
+    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "index" / "segment-0000").rglob("*")}
+    same(gv.Index.open(tmp_path / "index").nearest(QUERIES), index.nearest(QUERIES))
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "thesis.tex").write_text("…")
+    index = gv.Index().add(LIBRARY[:20])
+    with pytest.raises(gv.errors.StoreError, match="exists already and is no index"):
+        index.save(tmp_path / "index")
+    with pytest.raises(gv.errors.StoreError, match="is no index"):
+        gv.Index.open(tmp_path / "index")
+    index.save(tmp_path / "other")
+    with pytest.raises(gv.errors.StoreError, match="holds another index"):
+        gv.Index().add(LIBRARY[:30]).save(tmp_path / "other")
+
+
+def _flipped(held):
+    place = len(held) // 2
+    return held[:place] + bytes([held[place] ^ 1]) + held[place + 1 :]
+
+
+def test_damage_is_one_sentence(tmp_path):
+    gv.Index().add(LIBRARY[:50], [f"a{i}" for i in range(50)]).save(tmp_path / "index")
+    files = [path for path in (tmp_path / "index").rglob("*") if path.is_file()]
+    assert len(files) > 8
+    for path in files:
+        held = path.read_bytes()
+        for broken in (held[: len(held) // 2], b"", _flipped(held)):
+            path.write_bytes(broken)
+            with pytest.raises(gv.errors.GvoysError) as raised:
+                gv.Index.open(tmp_path / "index")
+            assert "\n" not in str(raised.value)
+            path.write_bytes(held)
+        path.unlink()
+        with pytest.raises(gv.errors.GvoysError):
+            gv.Index.open(tmp_path / "index")
+        path.write_bytes(held)
+    gv.Index.open(tmp_path / "index")
+
+
+def test_an_index_of_a_file_is_that_of_its_graphs(table, tmp_path):
+    calls = []
+    index, skipped = build_index(
+        open_graphs(table), tmp_path / "index", rows_per_part=64, on_progress=lambda *done: calls.append(done)
+    )
+    assert len(index) == len(SMILES)
+    assert [each.row for each in skipped] == [8]
+    assert calls[-1][0] == calls[-1][1]
+    assert calls[-1][2] == len(SMILES)
+    assert not (tmp_path / "index.work").exists()
+    queries = gv.from_smiles(["CCCO", "CCc1ccccc1"])
+    ids, similarities, _ = index.nearest(queries, 3)
+    assert ids[:, 0].tolist() == ["m16", "m11"]
+    np.testing.assert_allclose(similarities[:, 0], 1.0, atol=1e-9)
+    with pytest.raises(gv.errors.ParameterError, match="exists already"):
+        build_index(open_graphs(table), tmp_path / "index")
+
+
+PROGRAM = """
+import sys, time
+from gvoys.io import open_graphs
+from gvoys.search import building
+make = building._Builder._make
+def slowly(self, *arguments):
+    made = make(self, *arguments)
+    print("part", flush=True)
+    time.sleep(float(sys.argv[3]))
+    return made
+building._Builder._make = slowly
+building.build_index(open_graphs(sys.argv[1]), sys.argv[2], rows_per_part=32)
+"""
+
+
+def bytes_of(folder):
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
+def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(table, tmp_path):
+    build_index(open_graphs(table), tmp_path / "whole", rows_per_part=32)
+    program = [sys.executable, "-c", PROGRAM, str(table), str(tmp_path / "killed"), "0.5"]
+    run = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
+    for _ in range(3):
+        run.stdout.readline()
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    run.stdout.close()
+    parts = sorted((tmp_path / "killed.work").glob("part-*/done.json"))
+    assert 2 <= len(parts) < 7
+    made = {path: path.stat().st_mtime_ns for path in parts}
+    (parts[0].parent / "values.npy").write_bytes(b"damaged")  # which is made again
+    time.sleep(0.01)
+    index, _ = build_index(open_graphs(table), tmp_path / "killed", rows_per_part=32)
+    assert len(index) == len(SMILES)
+    assert made  # of which all but the damaged one were kept
+    assert bytes_of(tmp_path / "killed") == bytes_of(tmp_path / "whole")
+
+
+def test_an_unfinished_build_of_another_file_is_not_taken_up(table, tmp_path):
+    work = tmp_path / "index.work"
+    work.mkdir()
+    (work / "job.json").write_text(json.dumps({"input": "another"}))
+    with pytest.raises(gv.errors.ParameterError, match="unfinished index of another input"):
+        build_index(open_graphs(table), tmp_path / "index")
+
+
+def test_nothing_to_read(tmp_path):
+    (tmp_path / "bad.smi").write_text("nothing\nof\nthe\nkind\n")
+    with pytest.raises(gv.errors.DatasetError, match="holds no graph that can be read"):
+        build_index(open_graphs(tmp_path / "bad.smi"), tmp_path / "index")
