@@ -106,16 +106,17 @@ def _build(console: Any, library: str, folder: Path, like: Path | None, candidat
     from gvoys.cli.stream import progress_bar, resumable
     from gvoys.estimators.saving import load_model
     from gvoys.scale.reading import open_file
+    from gvoys.search import Index
     from gvoys.search.building import build_index
 
     model = None if like is None else load_model(like)
     source = open_file(library, {}, how["smiles"], how["chemistry"], id=how["id"], root=how["root"])
     with progress_bar(console, "index") as (_, on_progress), resumable(console, folder):
-        found, skipped = build_index(
+        n_graphs, skipped = build_index(
             source, folder, model, n_candidates=candidates, reading=how, on_progress=on_progress
         )
-    say_skipped(console, len(skipped), len(found), skipped)
-    return found
+    say_skipped(console, len(skipped), n_graphs, skipped)
+    return Index.open(folder)
 
 
 def _queries(queries: str, how: dict[str, Any]) -> Graphs:

@@ -441,8 +441,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
             found = Attribution(batch[first : first + _AT_ONCE], count)
             with threads(self.n_jobs):
                 begin, end = explain_mean(self.posterior_, found, target)
-            ends = mean + deviation * begin, mean + deviation * end
-            explained += found.explanations(ends, [None] * len(found.batch), deviation)
+                ends = mean + deviation * begin, mean + deviation * end
+                explained += found.explanations(ends, [None] * len(found.batch), deviation)
         return explained
 
     def _target(self, of: Any) -> int:

@@ -20,6 +20,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import appearing, as_path, lock_beside, locked
 from gvoys.io.sources import Chunk, FileSource, Skipped
 from gvoys.io.store import StoreWriter, open_store, write_store
+from gvoys.io.store.arrays import ArrayFile
 from gvoys.search.coding import Coder
 from gvoys.search.comparing import comparer_for
 from gvoys.search.folder import (
@@ -32,14 +33,16 @@ from gvoys.search.folder import (
     write_ids,
     write_manifest,
 )
-from gvoys.search.index import Index, encode_graphs
+from gvoys.search.index import encode_graphs
 from gvoys.threads import n_threads, threads
 from gvoys.walks.checks import check_count
+from gvoys.walks.sequences import spread_graphs
 
 __all__ = ["build_index"]
 
 Progress = Callable[[int, int, int], None]  # bytes or rows done, of how many, and graphs
 _DONE, _JOB = "done.json", "job.json"
+_SAMPLED, _SAMPLE = 8, 4096  # chunks and graphs that landmarks are chosen from
 
 
 def build_index(
@@ -52,7 +55,7 @@ def build_index(
     rows_per_part: int = 4096,
     reading: dict[str, Any] | None = None,
     on_progress: Progress | None = None,
-) -> tuple[Index, list[Skipped]]:
+) -> tuple[int, list[Skipped]]:
     """Make an index of all graphs of a file, in memory that does not grow with it.
 
     Parameters
@@ -68,7 +71,7 @@ def build_index(
     width : int, default=128
         As in `Index`.
     rows_per_part : int, default=4096
-        Rows that are read at once; the landmarks come from the first ones.
+        Rows that are read at once.
     reading : dict or None, default=None
         How the file was read, which is kept: the "smiles" column and the "chemistry".
     on_progress : callable or None, default=None
@@ -76,8 +79,8 @@ def build_index(
 
     Returns
     -------
-    index : Index
-        The index, opened.
+    n_graphs : int
+        Number of graphs in the index, which `Index.open` opens.
     skipped : list of Skipped
         Rows that cannot be read.
 
@@ -98,11 +101,11 @@ def build_index(
         _claim(work, json.loads(json.dumps(job)))
         chunks = list(source.chunks(rows_per_part))
         builder = _Builder(source, work, features, check_count(width, "width"))
-        skipped = builder.run(chunks, on_progress or (lambda done, total, graphs: None))
+        n_graphs, skipped = builder.run(chunks, on_progress or (lambda done, total, graphs: None))
         kept = {name: value for name, value in (reading or {}).items() if name in ("smiles", "chemistry")}
         builder.assemble(folder, len(chunks), n_candidates, kept)
         shutil.rmtree(work)
-    return Index.open(folder), skipped
+    return n_graphs, skipped
 
 
 def _identity(features: Any) -> str | int:
@@ -132,16 +135,28 @@ class _Builder:
         self.source, self.work, self.features, self.width = source, work, features, width
         self.coder: Coder | None = read_coder(work / CODER) if (work / CODER).exists() else None
 
-    def run(self, chunks: list[Chunk], on_progress: Progress) -> list[Skipped]:
+    def run(self, chunks: list[Chunk], on_progress: Progress) -> tuple[int, list[Skipped]]:
         """Make what is missing: one chunk is encoded while the next is parsed on another core."""
+        self._fit(chunks)
         done, made, skipped = 0, 0, []
         for about, chunk in self._parts(chunks):
             done, made = done + chunk.end - chunk.begin, made + about["n_graphs"]
             skipped += [Skipped(*each) for each in about["skipped"]]
             on_progress(done, self.source.size, made)
-        if not made:
+        return made, skipped
+
+    def _fit(self, chunks: list[Chunk]) -> None:
+        """What compares graphs, and the landmarks, from chunks all over the file: it may be sorted."""
+        if self.coder is not None:
+            return
+        chosen = chunks if len(chunks) <= _SAMPLED else [chunks[i * len(chunks) // _SAMPLED] for i in range(_SAMPLED)]
+        read = [batch for _, batch, _ in map(self._read, chosen) if batch is not None and len(batch)]
+        if not read:
             raise DatasetError(f"{self.source} holds no graph that can be read")
-        return skipped
+        batch = GraphBatch.concatenate([each[spread_graphs(each, -(-_SAMPLE // len(read)))] for each in read])
+        comparer = comparer_for(self.features, batch, as_seed(0))
+        write_coder(Coder.fitted(comparer, batch, self.width), self.work / CODER)
+        self.coder = read_coder(self.work / CODER)
 
     def _parts(self, chunks: list[Chunk]) -> Iterator[tuple[dict[str, Any], Chunk]]:
         free = max(n_threads() - 1, 1)
@@ -208,8 +223,9 @@ class _Builder:
         folder.mkdir()
         files = {}
         if batch is not None and len(batch):
+            assert self.coder is not None
             with threads(free):
-                codes = encode_graphs(self._coder(batch), batch)
+                codes = encode_graphs(self.coder, batch)
             write_store(batch, folder / "graphs")
             for name, array in codes._asdict().items():
                 np.save(folder / f"{name}.npy", array)
@@ -219,13 +235,6 @@ class _Builder:
         with appearing(folder / _DONE) as partial:
             partial.write_text(json.dumps(about))
         return about
-
-    def _coder(self, batch: GraphBatch) -> Coder:
-        if self.coder is None:
-            comparer = comparer_for(self.features, batch, as_seed(0))
-            write_coder(Coder.fitted(comparer, batch, self.width), self.work / CODER)
-            self.coder = read_coder(self.work / CODER)
-        return self.coder
 
     def assemble(self, folder: Path, n_parts: int, n_candidates: int, reading: dict[str, Any]) -> None:
         """One segment of all parts; whatever an interrupted run left of it goes first."""
@@ -239,19 +248,16 @@ class _Builder:
             for part in parts:
                 store.add(open_store(part / "graphs", verify=False))
         for name in Codes._fields:
-            _join([part / f"{name}.npy" for part in parts], segment / f"{name}.npy", total)
+            _join([part / f"{name}.npy" for part in parts], segment / f"{name}.npy")
         write_ids(segment, [own for part in parts for own in json.loads((part / "ids.json").read_text())["ids"]])
         shutil.copyfile(self.work / CODER, folder / CODER)
         write_manifest(folder, n_candidates, [describe_segment(segment, total)], reading)
 
 
-def _join(parts: list[Path], path: Path, n_rows: int) -> None:
+def _join(parts: list[Path], path: Path) -> None:
     """Arrays one after the other, of which one is in memory at a time."""
     first = np.load(parts[0], mmap_mode="r")
-    out = np.lib.format.open_memmap(path, "w+", first.dtype, (n_rows, *first.shape[1:]))
-    place = 0
+    joined = ArrayFile(path, first.dtype, first.shape[1] if first.ndim == 2 else None)
     for part in parts:
-        own = np.load(part)
-        out[place : place + len(own)] = own
-        place += len(own)
-    out.flush()
+        joined.append(np.load(part))
+    joined.finish()

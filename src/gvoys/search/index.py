@@ -19,6 +19,7 @@ from gvoys.search.coding import Coder, Queries, encoded, largest, most_similar
 from gvoys.search.comparing import comparer_for
 from gvoys.threads import threads
 from gvoys.walks.checks import check_count
+from gvoys.walks.sequences import spread_graphs
 
 __all__ = ["Hits", "Index", "Segment", "encode_graphs"]
 
@@ -65,8 +66,7 @@ class Index:
     """Find the most similar graphs of a library.
 
     Every graph is kept with a short code of its profile. A search looks through all codes for graphs whose similarity
-    may be largest, and compares those exactly. Codes are made with landmarks, which come from the graphs that are
-    added first.
+    may be largest, and compares those exactly. Codes are made with landmarks, some of the graphs that are added first.
 
     Parameters
     ----------
@@ -151,9 +151,9 @@ class Index:
         return self
 
     def _fit(self, batch: GraphBatch) -> None:
-        """What compares graphs, and the landmarks, from the first ones."""
+        """What compares graphs, and the landmarks, from some of them."""
         with threads(self.n_jobs):
-            some = batch[:_BLOCK]
+            some = batch[spread_graphs(batch, _BLOCK)]
             comparer = comparer_for(self.features, some, as_seed(self.random_state))
             self.coder_ = Coder.fitted(comparer, some, self.width)
 

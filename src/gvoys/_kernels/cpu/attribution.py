@@ -13,6 +13,7 @@ from numba import prange
 
 from gvoys._jit import kernel
 from gvoys._kernels.cpu.hashes import half_combined, mixed
+from gvoys._kernels.cpu.keys import table_of
 from gvoys._kernels.cpu.sequences import Places, fans, first_states, halves, stepped, table_size
 
 __all__ = ["Shares", "Wanted", "Weighted", "largest_shares", "spread_sequences", "weigh_sequences"]
@@ -136,7 +137,7 @@ def _spread(
             by_node, by_edge = np.zeros(len(all_keys[level])), np.zeros(len(all_keys[level]))
         own = slice(begins[length, graph], ends[length, graph])
         own_keys, own_weights = keys[own], weights[own]
-        slots = _slots(own_keys)
+        slots = table_of(own_keys, table_size(len(own_keys)))
         mask = np.uint64(len(slots) - 1)
         for place in range(begin, end):
             for state in range(all_bounds[level][place - begin], all_bounds[level][place - begin + 1]):
@@ -159,19 +160,6 @@ def _spread(
                 places, begin, end, all_keys[level - 1], all_values[level - 1], all_bounds[level - 1],
                 all_keys[level], all_bounds[level], by_node, by_edge, first_length, edges,
             )  # fmt: skip
-
-
-@kernel()
-def _slots(keys: Any) -> Any:  # pragma: no cover
-    """A hash table of distinct keys: their places, or -1."""
-    size = table_size(len(keys))
-    slots, mask = np.full(size, -1, np.int64), np.uint64(size - 1)
-    for place in range(len(keys)):
-        slot = keys[place] & mask
-        while slots[slot] >= 0:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = place
-    return slots
 
 
 @kernel()

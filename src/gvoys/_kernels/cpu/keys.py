@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = ["Table", "grown", "look_up", "number_keys"]
+__all__ = ["Table", "grown", "look_up", "number_keys", "table_of"]
 
 
 def number_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
@@ -32,7 +32,7 @@ def _numbered(keys: Any) -> Any:  # pragma: no cover
         if 2 * count >= size:
             size *= 4
             found = grown(found, count, size)
-            slots = _table_of(found[:count], size)
+            slots = table_of(found[:count], size)
         key, mask = keys[k], np.uint64(size - 1)
         slot = key & mask
         while slots[slot] >= 0 and found[slots[slot]] != key:
@@ -53,7 +53,7 @@ class Table(NamedTuple):
     @classmethod
     def of(cls, keys: NDArray[np.uint64]) -> Table:
         """At most half of the slots are taken."""
-        return cls(keys, _table_of(keys, 1 << (2 * len(keys) + 1).bit_length()))
+        return cls(keys, table_of(keys, 1 << (2 * len(keys) + 1).bit_length()))
 
 
 def look_up(
@@ -91,7 +91,7 @@ def _keep(pointers: Any, places: Any, values: Any, found: Any, columns: Any, kep
 
 
 @kernel()
-def _table_of(keys: Any, size: int) -> Any:  # pragma: no cover
+def table_of(keys: Any, size: int) -> Any:  # pragma: no cover
     """A table of distinct keys."""
     slots, mask = np.full(size, -1, np.int32), np.uint64(size - 1)
     for k in range(len(keys)):

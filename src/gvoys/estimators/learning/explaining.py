@@ -149,25 +149,15 @@ class Attribution:
         self.sequences = [[] for _ in range(len(self.batch))]
         self.counted = []
 
-    def add_counts(
-        self, batch: GraphBatch, walk: Walk, counts: SparseProfiles, weights: list[list[Array]], layer: str = "given"
-    ) -> None:
-        """Spread weights of counts over the walks of these graphs, which may have other labels here.
+    def add_counts(self, counted: Counted) -> None:
+        """Spread weights of counts over walks, later: only together they tell the largest shares.
 
         Parameters
         ----------
-        batch : GraphBatch
-            The graphs as they are walked.
-        walk : Walk
-            How they are walked.
-        counts : SparseProfiles
-            Their counts.
-        weights : list of list of ndarray
-            As of `weights_of_counts`.
-        layer : str, default="given"
-            What their labels are.
+        counted : Counted
+            The counts.
         """
-        self.counted.append(Counted(batch, walk, counts, weights, layer))
+        self.counted.append(counted)
 
     def _spread_counted(self) -> None:
         """All counts, now that the sequences with the largest shares can be told."""

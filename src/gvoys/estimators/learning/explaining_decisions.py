@@ -13,6 +13,7 @@ from gvoys.estimators.learning.base_kernels import BaseKernel
 from gvoys.estimators.learning.explaining import Attribution, Block, Blocks, Gradient, along_ray, weights_of_counts
 from gvoys.estimators.learning.explanation import Explanation
 from gvoys.estimators.learning.profiler import Profiler
+from gvoys.estimators.learning.spelled import Counted
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import CombinedProfiles, DenseProfiles, SparseProfiles
 
@@ -55,10 +56,10 @@ class Explainer:
         new, known = graphs.profiles.labels, self.fitted.profiles.labels
         blocks = self._blocks(graphs, gradient, "labels")
         if isinstance(new, CombinedProfiles) and isinstance(known, CombinedProfiles):
-            found.add_counts(batch, walk, new.exact, weights_of_counts(new.exact, known.exact, blocks))
+            found.add_counts(Counted(batch, walk, new.exact, weights_of_counts(new.exact, known.exact, blocks)))
             new, known = new.sketched(), known.sketched()
         if isinstance(new, SparseProfiles) and isinstance(known, SparseProfiles):
-            found.add_counts(batch, walk, new, weights_of_counts(new, known, blocks))
+            found.add_counts(Counted(batch, walk, new, weights_of_counts(new, known, blocks)))
         elif isinstance(new, DenseProfiles) and isinstance(known, DenseProfiles):
             found.add_gradients(batch, walk, self.profiler.sketch, new, _by_values(new, known, blocks))
 

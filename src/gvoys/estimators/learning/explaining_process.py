@@ -17,6 +17,7 @@ from gvoys.estimators.learning.covariance import SAME, Term
 from gvoys.estimators.learning.explaining import Attribution, Block, Gradient, Step, along_ray, weights_of_counts
 from gvoys.estimators.learning.kernel_sum import Induced, KernelSum
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior
+from gvoys.estimators.learning.spelled import Counted
 from gvoys.estimators.learning.views import Surroundings, View
 from gvoys.walks import SparseProfiles
 from gvoys.walks.layers import in_layer
@@ -71,7 +72,7 @@ def _(posterior: GramPosterior, found: Attribution, target: int) -> tuple[Array,
     new = walks.profile(found.batch)
     for place, (ours, theirs) in enumerate(zip(new, posterior.fitted, strict=True)):
         weights = _of_blocks(posterior, walks, place, ours, theirs)
-        found.add_counts(found.batch, walks.walks[place], ours, weights)
+        found.add_counts(Counted(found.batch, walks.walks[place], ours, weights))
     begin = np.full(len(found.batch), constant)
     return begin, posterior.mean_of(new)
 
@@ -125,7 +126,7 @@ class _Sum:
                 weights = _of_walks(view, terms, steps, new[place], self.fitted[place])
                 begin += sum(step.begin for step in steps)
                 end += sum(step.end for step in steps)
-            found.add_counts(graphs, view.walk, counts, weights, view.layer)
+            found.add_counts(Counted(graphs, view.walk, counts, weights, view.layer))
         return begin, end
 
     def _along(self, view: View, term: Term, new: SparseProfiles, fitted: SparseProfiles) -> Step:

@@ -35,7 +35,7 @@ class Counted:
         Their counts.
     weights : list of list of ndarray
         By iteration and length, in the order of `Counts.listing`.
-    layer : str
+    layer : str, default="given"
         What their labels are.
     """
 
@@ -43,7 +43,7 @@ class Counted:
     walk: Walk
     counts: SparseProfiles
     weights: list[list[Array]]
-    layer: str
+    layer: str = "given"
 
     @property
     def blocks(self) -> list[tuple[int, int]]:
