@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gvoys.report.layout import edges_of
+from gvoys.graphs.arcs import edges_of
 
 
 def explained(graph, nodes=None, of="active", edge_shares=None, errors=0.0, sequences=(), lengths=None, baseline=-0.5):

@@ -235,6 +235,18 @@ def test_no_sequences_need_be_named():
         np.testing.assert_array_equal(bare.nodes, each.nodes)
 
 
+def test_parallel_edges_loops_and_directions():
+    """Shares of edges add up for graphs that are made of arrays of any kind."""
+    odd = gv.GraphBatch([0, 3], [0, 2, 6, 8], np.array([1, 1, 0, 0, 1, 2, 1, 2], np.int32), False)
+    labels = gv.graphs.labels.Labels.from_values(BATCH.node_labels.decode()[:3])
+    weights = np.array([1.0, 3.0, 1.0, 3.0, 0.5, 2.0, 2.0, 0.5])
+    odd = replace(odd, node_labels=labels, edge_weights=weights)
+    for backtrack in (True, False):
+        each = fitted(backtrack=backtrack).explain(odd)[0]
+        assert each.edges.tolist() == [[0, 1], [0, 1], [1, 1], [1, 2], [2, 2]]
+        assert each.edge_shares.sum() == pytest.approx(each.lengths[:, 1:].sum(), rel=1e-9)
+
+
 def test_the_class_can_be_chosen():
     model = fitted()
     for_large, for_small = (model.explain(BATCH[45], of=name)[0] for name in ("large", "small"))

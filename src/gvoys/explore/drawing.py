@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.explore.collection import Collection
+from gvoys.graphs.arcs import edges_of
 from gvoys.graphs.batch import GraphBatch
 from gvoys.report.atoms import ELEMENTS, Chemist, atom_text, bond_order, coordinates_by_rdkit
-from gvoys.report.layout import LARGEST, edges_of, springs
+from gvoys.report.layout import LARGEST, springs
 
 __all__ = ["LARGEST", "Drawings", "draw"]
 

@@ -1,4 +1,4 @@
-"""Directed edges, for non-backtracking walks."""
+"""Edges of graphs, and the entries that lead back along them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,27 @@ from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.ranges import read_only
 
-__all__ = ["reverse_entries"]
+__all__ = ["edges_of", "reverse_entries"]
+
+
+def edges_of(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Edges of graphs, each undirected one once.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+
+    Returns
+    -------
+    ends : ndarray of shape (n_edges, 2)
+        The ends, numbered within their graphs.
+    entries : ndarray of shape (n_edges,)
+        The entries that they are.
+    """
+    rows = batch.rows() - np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
+    entries = np.flatnonzero((rows <= batch.indices) | batch.directed)
+    return np.column_stack([rows[entries], batch.indices[entries]]).astype(np.int64), entries
 
 
 def reverse_entries(batch: GraphBatch) -> NDArray[np.int64]:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import MissingDependencyError
+from gvoys.graphs.arcs import edges_of
 from gvoys.graphs.batch import GraphBatch
 from gvoys.report.atoms import atom_text, bond_order, coordinates_by_rdkit, is_atom
 
-__all__ = ["LARGEST", "Layout", "edges_of", "is_molecule", "lay_out", "springs"]
+__all__ = ["LARGEST", "Layout", "is_molecule", "lay_out", "springs"]
 
 LARGEST = 1000  # nodes of a graph that is still drawn
 _SMALL = 150  # nodes up to which springs between all pairs are quick
@@ -128,26 +129,6 @@ def _scaled(places: NDArray[Any], ends: NDArray[np.int64]) -> NDArray[np.float64
     centre = (places.min(axis=0) + places.max(axis=0)) / 2.0
     scaled: NDArray[np.float64] = (places - centre) / usual * [1.0, -1.0]
     return scaled
-
-
-def edges_of(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Edges of graphs, each undirected one once.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    ends : ndarray of shape (n_edges, 2)
-        The ends, numbered within their graphs.
-    entries : ndarray of shape (n_edges,)
-        The entries that they are.
-    """
-    rows = batch.rows() - np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
-    entries = np.flatnonzero((rows <= batch.indices) | batch.directed)
-    return np.column_stack([rows[entries], batch.indices[entries]]).astype(np.int64), entries
 
 
 def springs(n_nodes: int, edges: NDArray[np.int64]) -> NDArray[np.float64]:

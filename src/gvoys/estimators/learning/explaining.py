@@ -18,7 +18,7 @@ from gvoys._kernels.cpu.rays import rates_along_rays
 from gvoys.estimators.learning.base_kernels import SAME, Pairs
 from gvoys.estimators.learning.explanation import Explanation
 from gvoys.estimators.learning.spelled import Candidate, Counted, Largest, merged
-from gvoys.graphs.arcs import reverse_entries
+from gvoys.graphs.arcs import edges_of, reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import DenseProfiles, Sketch, SparseProfiles, Walk
 from gvoys.walks.attribution import spread_weights
@@ -248,11 +248,11 @@ class Attribution:
 
 def _edges(batch: GraphBatch, shares: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
     """Ends of the edges within their graphs, where each graph's begin, and shares: of both directions together."""
-    rows = batch.rows() - np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
-    kept = np.arange(batch.n_entries)
+    ends, entries = edges_of(batch)
+    own = shares[entries]
     if not batch.directed:
-        kept = np.flatnonzero(rows <= batch.indices)
-        back = np.where(rows[kept] < batch.indices[kept], reverse_entries(batch)[kept, 0], -1)
-        shares = shares[kept] + np.where(back >= 0, shares[back] if len(shares) else 0.0, 0.0)
-    offsets = np.searchsorted(kept, batch.entry_offsets)
-    return np.column_stack([rows[kept], batch.indices[kept]]).astype(np.int64), offsets, shares
+        twice = ends[:, 0] < ends[:, 1]  # loops are there once
+        first = reverse_entries(batch)[:, 0]
+        forth = entries[twice]
+        own[twice] += shares[first[forth] + forth - first[first[forth]]]  # the first of parallel edges with the first
+    return ends, np.searchsorted(entries, batch.entry_offsets), own
