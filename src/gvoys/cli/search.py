@@ -33,7 +33,7 @@ def search(
         Path | None, typer.Option(help="A folder to keep the index in, for later searches; else it is not kept.")
     ] = None,
     like: Annotated[Path | None, typer.Option(help="A trained model: graphs are similar as it compares them.")] = None,
-    candidates: Annotated[int, typer.Option(help="Graphs that are compared exactly with each query.")] = 256,
+    candidates: Annotated[int, typer.Option(help="Graphs that are compared exactly with each query.")] = 384,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:

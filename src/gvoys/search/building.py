@@ -50,7 +50,7 @@ def build_index(
     path: str | PathLike[str],
     features: Any = None,
     *,
-    n_candidates: int = 256,
+    n_candidates: int = 384,
     width: int = 128,
     rows_per_part: int = 4096,
     reading: dict[str, Any] | None = None,
@@ -66,7 +66,7 @@ def build_index(
         A folder that does not exist yet, or that of a build that was interrupted.
     features : estimator or None, default=None
         As in `Index`.
-    n_candidates : int, default=256
+    n_candidates : int, default=384
         As in `Index`.
     width : int, default=128
         As in `Index`.

@@ -74,7 +74,7 @@ class Index:
         By what graphs are compared: the kernel of a RandomWalkFeatures or RandomWalkKernel, what a fitted
         RandomWalkClassifier or RandomWalkRegressor compares graphs by, or None: walks of up to five steps, each length
         with the same share.
-    n_candidates : int, default=256
+    n_candidates : int, default=384
         Graphs of which the exact similarity to a query is computed. More find the true ones more often, and take
         longer.
     width : int, default=128
@@ -98,7 +98,7 @@ class Index:
         self,
         features: Any = None,
         *,
-        n_candidates: int = 256,
+        n_candidates: int = 384,
         width: int = 128,
         random_state: Any = 0,
         n_jobs: int | None = None,

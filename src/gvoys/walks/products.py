@@ -17,6 +17,7 @@ from gvoys.walks.backends import backend
 __all__ = ["device_of_products", "products_on", "row_squares", "summed_gram"]
 
 _DENSE = 200_000  # numbers in two dense matrices, which BLAS multiplies before a kernel has started
+_FEW = 4  # graphs that are compared with others by one pass over these
 _HEAVY = 0.1  # share of the graphs that have a column from which BLAS is faster
 _DEVICE: ContextVar[str] = ContextVar("device", default="cpu")
 
@@ -59,6 +60,8 @@ def summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = Non
     if (n_left + n_right) * sum(block.shape[1] for block in left) <= _DENSE:
         ours = sp.hstack(left, format="csr").toarray()
         return np.asarray(ours @ (ours if right is None else sp.hstack(right, format="csr").toarray()).T)
+    if right is not None and n_left <= _FEW:
+        return np.asarray(sum((theirs @ ours.toarray().T).T for ours, theirs in zip(left, right, strict=True)))
     out = np.zeros((n_left, n_right))
     heavy = [_add_light(ours, theirs, out) for ours, theirs in zip(left, right or left, strict=True)]
     ours, theirs = (np.concatenate(side, axis=1) for side in zip(*heavy, strict=True))
