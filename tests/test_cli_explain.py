@@ -192,4 +192,4 @@ def test_help_says_what_it_does():
     assert "Show why a model predicts what it does" in text
     assert re.search(r"--graphs.*up to 500", text)
     listed = re.findall(r"^│ (\w+) ", run("--help").output, re.MULTILINE)
-    assert listed[listed.index("predict") :][:3] == ["predict", "explain", "learn"]
+    assert listed[listed.index("predict") :][:4] == ["predict", "explain", "search", "learn"]

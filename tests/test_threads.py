@@ -90,6 +90,7 @@ def features_by_every_kernel(patch):
     yield gv.RandomWalkClassifier(1, labels="core").fit(labelled, size > np.median(size)).decision_function(labelled)
     counting = gv.RandomWalkClassifier(2, method="sequences", refine=0, attribute_bandwidth=None)
     yield counting.fit(labelled, size > np.median(size)).explain(labelled)[0].nodes
+    yield gv.Index().add(labelled).nearest(labelled, 3).similarities
     sketching = gv.RandomWalkClassifier(2, method="sketch", kernel="gaussian", refine=0)
     yield sketching.fit(labelled, size > np.median(size)).explain(labelled)[0].nodes
     for estimator in (gv.GraphVoyagers, gv.OneSidedVoyagers):
