@@ -21,11 +21,11 @@ from gvoys.io.files import appearing, as_path, lock_beside, locked
 from gvoys.io.sources import Chunk, FileSource, Skipped
 from gvoys.io.store import StoreWriter, open_store, write_store
 from gvoys.io.store.arrays import ArrayFile
+from gvoys.io.store.manifest import checksum_file
 from gvoys.search.coding import Coder
 from gvoys.search.comparing import comparer_for
 from gvoys.search.folder import (
     CODER,
-    checksum,
     describe_segment,
     is_index,
     read_coder,
@@ -114,7 +114,7 @@ def _identity(features: Any) -> str | int:
         return repr(features)
     with tempfile.TemporaryDirectory() as folder:
         features.save(Path(folder) / "model.gvoys")
-        return checksum(Path(folder) / "model.gvoys")
+        return checksum_file(Path(folder) / "model.gvoys")
 
 
 def _claim(work: Path, job: dict[str, Any]) -> None:
@@ -183,7 +183,7 @@ class _Builder:
         folder = self._folder(chunk.index)
         try:
             about: dict[str, Any] = json.loads((folder / _DONE).read_text())
-            if all(checksum(folder / name) == wanted for name, wanted in about["files"].items()):
+            if all(checksum_file(folder / name) == wanted for name, wanted in about["files"].items()):
                 return about
         except (OSError, ValueError, KeyError):
             pass

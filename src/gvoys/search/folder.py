@@ -8,7 +8,6 @@ segment-0000/   graphs (a store), codes, scales, rests, ids.json
 from __future__ import annotations
 
 import json
-import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,12 @@ from gvoys.errors import GvoysError, StoreError
 from gvoys.estimators.saving import read_parts, write_parts
 from gvoys.io.files import appearing, as_path, lock_beside, locked
 from gvoys.io.store import open_store, write_store
+from gvoys.io.store.manifest import checksum_file
 from gvoys.search.coding import Coder
 from gvoys.search.comparing import BalancedComparer, SurroundingsComparer, WalkComparer
 from gvoys.search.index import Index, Segment
 
 __all__ = [
-    "checksum",
     "describe_segment",
     "is_index",
     "read_coder",
@@ -41,7 +40,6 @@ __all__ = [
 MANIFEST, CODER = "index.json", "coder.gvoys"
 _FORMAT, _VERSION = "gvoys index", 1
 _COMPARERS: dict[str, Any] = {each.__name__: each for each in (BalancedComparer, SurroundingsComparer, WalkComparer)}
-_AT_ONCE = 1 << 24  # bytes of a file that are read at once
 
 
 def is_index(path: str | PathLike[str]) -> bool:
@@ -93,7 +91,7 @@ def write_manifest(
     """Say what is in a folder, in the end."""
     about: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "n_candidates": n_candidates}
     about |= {"segments": segments, "reading": reading or {}}
-    about["coder"] = checksum(folder / CODER)
+    about["coder"] = checksum_file(folder / CODER)
     with appearing(folder / MANIFEST) as partial:
         partial.write_text(json.dumps(about, indent=1))
 
@@ -123,16 +121,7 @@ def write_ids(folder: Path, ids: Any) -> None:
 def describe_segment(folder: Path, n_graphs: int) -> dict[str, Any]:
     """Its name, and checksums of its files."""
     files = [f"{name}.npy" for name in Codes._fields] + ["ids.json"]
-    return {"name": folder.name, "n_graphs": n_graphs, "files": {name: checksum(folder / name) for name in files}}
-
-
-def checksum(path: Path) -> int:
-    """CRC-32 of a file."""
-    found = 0
-    with path.open("rb") as file:
-        while block := file.read(_AT_ONCE):
-            found = zlib.crc32(block, found)
-    return found
+    return {"name": folder.name, "n_graphs": n_graphs, "files": {name: checksum_file(folder / name) for name in files}}
 
 
 def read_index(path: str | PathLike[str], n_jobs: int | None = None) -> Index:
@@ -140,7 +129,7 @@ def read_index(path: str | PathLike[str], n_jobs: int | None = None) -> Index:
     folder = as_path(path)
     try:
         about = _read_manifest(folder)
-        _check(folder / CODER, about["coder"])
+        _check(folder, folder / CODER, about["coder"])
         coder = read_coder(folder / CODER)
         index = Index(n_candidates=about["n_candidates"], width=max(coder.root.shape[1], 1), n_jobs=n_jobs)
         index.coder_ = coder
@@ -168,16 +157,15 @@ def _damaged(folder: Path) -> StoreError:
     return StoreError(f"the index {folder} is damaged; remove it and build it again")
 
 
-def _check(path: Path, wanted: int) -> None:
-    if checksum(path) != wanted:
-        raise _damaged(path.parent)
+def _check(index: Path, file: Path, wanted: int) -> None:
+    if checksum_file(file) != wanted:
+        raise _damaged(index)
 
 
 def _read_segment(index: Path, about: dict[str, Any]) -> Segment:
     folder = index / str(about["name"])
     for name, wanted in about["files"].items():
-        if checksum(folder / name) != wanted:
-            raise _damaged(index)
+        _check(index, folder / name, wanted)
     arrays = [_mapped(folder / f"{name}.npy") for name in Codes._fields]
     held = json.loads((folder / "ids.json").read_text(encoding="utf-8"))
     ids = range(*held["range"]) if "range" in held else held["ids"]

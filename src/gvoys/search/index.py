@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gvoys._kernels.cpu.scan import Codes
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
+from gvoys.estimators.regressor import TWO_SIDED
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
 from gvoys.search.coding import Coder, Queries, encoded, largest, most_similar
@@ -23,7 +24,6 @@ from gvoys.walks.sequences import spread_graphs
 
 __all__ = ["Hits", "Index", "Segment", "encode_graphs"]
 
-TWO_SIDED = 1.959963984540054  # standard errors within which 95 % of a normal distribution lie
 _BLOCK = 4096  # graphs that are encoded at once
 _QUERIES = 256  # graphs that are searched for at once
 _TOGETHER = 32  # of these, whose candidates are compared exactly at once
