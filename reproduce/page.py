@@ -7,27 +7,49 @@ from html import escape
 from pathlib import Path
 
 from gvoys.io.files import appearing
+from gvoys.report.page import BASE_STYLE
 from reproduce.result import Result
 
 __all__ = ["write_page"]
 
+_COLUMNS = ("", "the paper", "gvoys, the paper's way", "gvoys, the best way")
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; margin: 1rem 0; }
-th, td { border-bottom: 1px solid #ccc; padding: .3rem .8rem; text-align: left; }
-img { max-width: 100%; } code { background: #f2f2f2; padding: .1rem .3rem; }
-.machine { color: #666; font-size: .85rem; }
+main { max-width: 62rem; margin: 0 auto; padding: 1.2rem 1.2rem 3rem; }
+p { margin: .6rem 0; max-width: 46rem; overflow-wrap: anywhere; }
+h2 { margin: 2.2rem 0 0; scroll-margin-top: 1rem; }
+a { color: var(--accent); }
+nav ol { margin: .4rem 0; padding-left: 1.4rem; columns: 2; column-gap: 2rem; }
+nav li { break-inside: avoid; margin-bottom: .2rem; }
+table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
+th, td { border-bottom: 1px solid var(--line); padding: .3rem .8rem .3rem 0; text-align: left; vertical-align: top;
+  overflow-wrap: break-word; }
+th, .machine { color: var(--soft); font-weight: 400; font-size: .9rem; }
+td:first-child { font-weight: 500; }
+img { display: block; max-width: 100%; height: auto; margin: .8rem 0; background: #fff; border-radius: 4px; }
+code { background: var(--paper); border: 1px solid var(--line); border-radius: 3px; padding: .1rem .3rem; }
+.top { font-size: .9rem; }
+@media (max-width: 44rem) {
+  nav ol { columns: 1; }
+  thead { display: none; }
+  tr { display: block; border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  td { display: grid; grid-template-columns: 8.5rem 1fr; gap: .6rem; border: 0; padding: .1rem 0; }
+  td:first-child { display: block; }
+  td:empty { display: none; }
+  td[data-of]::before { content: attr(data-of); color: var(--soft); font-size: .9rem; }
+}
 """
 
 
 def write_page(results: list[Result], folder: Path) -> Path:
     """report.html, which needs no other file."""
-    body = "".join(_section(result, folder) for result in results)
     page = (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>gvoys: the paper, reproduced</title><style>{_STYLE}</style><h1>The paper, reproduced</h1>"
-        f"<p>Choromanski, Reid, Sehanobish and Dubey: Optimal Time Complexity Algorithms for Computing General Random "
-        f"Walk Graph Kernels on Sparse Graphs, AISTATS 2025.</p>{body}</html>"
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>gvoys: the paper, reproduced</title><style>{BASE_STYLE}{_STYLE}</style></head><body><main>"
+        '<h1 id="top">The paper, reproduced</h1>'
+        "<p>Choromanski, Reid, Sehanobish and Dubey: Optimal Time Complexity Algorithms for Computing General Random "
+        f"Walk Graph Kernels on Sparse Graphs, AISTATS 2025.</p>{_contents(results)}"
+        f"{''.join(_section(result, folder) for result in results)}</main></body></html>"
     )
     path = folder / "report.html"
     with appearing(path) as partial:
@@ -35,20 +57,29 @@ def write_page(results: list[Result], folder: Path) -> Path:
     return path
 
 
+def _contents(results: list[Result]) -> str:
+    items = "".join(f'<li><a href="#{result.name}">{escape(result.title)}</a></li>' for result in results)
+    return f'<nav aria-label="Contents"><ol>{items}</ol></nav>'
+
+
 def _section(result: Result, folder: Path) -> str:
-    head = "".join(f"<th>{name}</th>" for name in ("", "the paper", "gvoys, the paper's way", "gvoys, the best way"))
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in (row.what, row.paper, row.faithful, row.best)) + "</tr>"
-        for row in result.rows
-    )
+    head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+    rows = "".join(_row((row.what, row.paper, row.faithful, row.best)) for row in result.rows)
     pictures = "".join(_picture(folder / f"{figure.name}.png", figure.title) for figure in result.figures)
     notes = "".join(f"<p>{escape(note)}</p>" for note in result.notes)
     machine = ", ".join(f"{key} {value}" for key, value in result.machine.items())
     return (
-        f"<h2>{escape(result.title)}</h2><p><code>{escape(result.command)}</code></p>"
+        f'<section><h2 id="{result.name}">{escape(result.title)}</h2><p><code>{escape(result.command)}</code></p>'
         f'<p class="machine">{result.seconds:,.0f} s; {escape(machine)}</p>'
-        f"<table><tr>{head}</tr>{rows}</table>{pictures}{notes}"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{pictures}{notes}"
+        '<p class="top"><a href="#top">to the contents</a></p></section>'
     )
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    """On a phone every cell is a line of its own, with the name of its column before it."""
+    named = (f' data-of="{of}"' if of else "" for of in _COLUMNS)
+    return f"<tr>{''.join(f'<td{name}>{escape(cell)}</td>' for name, cell in zip(named, cells, strict=True))}</tr>"
 
 
 def _picture(path: Path, title: str) -> str:

@@ -29,7 +29,7 @@ sys.meta_path.insert(0, Full())
 """
 
 
-def start(*arguments, hook="", folder=None, **options):
+def start(*arguments, hook="", folder=None, environment=(), **options):
     """A command in a session of its own, in which Ctrl-C is as in a terminal; `hook` runs before all else."""
     path = os.environ.get("PYTHONPATH", "")
     if hook:
@@ -38,7 +38,7 @@ def start(*arguments, hook="", folder=None, **options):
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     return subprocess.Popen(
         [sys.executable, "-m", "gvoys.cli", *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "120"},
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "120", **dict(environment)},
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a job of a script ignores it
         **options,
@@ -138,7 +138,8 @@ def test_a_scheduler_that_dies_is_one_sentence(molecules, tmp_path):
     pytest.importorskip("distributed")
     scheduler = subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     address = scheduler.stdout.readline().decode().strip()
-    command = start("embed", molecules, "-o", tmp_path / "out", "--rows-per-part", "1", "--scheduler", address)
+    words = ("embed", molecules, "-o", tmp_path / "out", "--rows-per-part", "1", "--scheduler", address)
+    command = start(*words, environment={"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"})  # Dask's own is 30 s
     try:
         wait_for((tmp_path / "out" / "_job.json").exists)
     finally:

@@ -157,7 +157,7 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(models, table, tmp_path):
         ((tmp_path / "no.gvoys", table, "-o", out), "there is no model file"),
         ((table, table, "-o", out), "damaged or no model file"),
         ((tmp_path / "empty", table, "-o", out), "is a folder without models"),
-        ((models, table, "-o", out), "holds 2 models, and explanations are of one: name its file"),
+        ((models, table, "-o", out), "holds 2 models, and one is wanted: name its file"),
         ((model, tmp_path / "no.csv", "-o", out), "there is no file"),
         ((model, table, "-o", out, "--smiles", "nothing"), "has no column 'nothing'"),
         ((model, tmp_path / "bad.csv", "-o", out), "holds no graph that can be read; row 1"),

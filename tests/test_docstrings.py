@@ -17,7 +17,9 @@ MODULES = (
     "gvoys.scale.cluster",
     "gvoys.datasets",
     "gvoys.errors",
+    "gvoys.explore",
     "gvoys.io",
+    "gvoys.nodes",
     "gvoys.scale",
     "gvoys.paper.theory",
 )
@@ -65,7 +67,7 @@ class Docstring(Validator):
 
 
 def is_ours(obj):
-    return (getattr(obj, "__module__", None) or "").split(".")[0] == "gvoys"
+    return not inspect.ismodule(obj) and (getattr(obj, "__module__", None) or "").split(".")[0] == "gvoys"
 
 
 def method_names(cls):

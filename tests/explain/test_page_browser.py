@@ -14,6 +14,7 @@ from gvoys.errors import ParameterError
 from gvoys.explain import Prediction, write_page
 from gvoys.report.shares import PALETTES, share_colour
 
+pytestmark = pytest.mark.usefixtures("one_browser")
 SMILES = ["CC(=O)Nc1ccc(O)cc1", "NCCS", "CCO", "c1ccccc1C#N"]
 NAMES = ["mol 10", "mol 9", "Ethanol", "mol 1"]
 SCALES = [1.0, 0.5, 4.0, 2.0]  # the largest share of each

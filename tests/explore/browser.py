@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -17,17 +17,37 @@ def find_browser():
     return found
 
 
+_shared = []  # the browser of all tabs, where there is one
+
+
+@contextmanager
+def browser():
+    """A browser, from here on."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@contextmanager
+def shared():
+    """One browser for all tabs that are opened meanwhile."""
+    with browser() as running:
+        _shared.append(running)
+        yield
+        _shared.clear()
+
+
 @contextmanager
 def opened(path, width=1400, height=900, **how):
     """A tab that shows a file, with the network cut off; errors of its scripts fail the test."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **how)
+    with nullcontext(_shared[0]) if _shared else browser() as running:
+        context = running.new_context(viewport={"width": width, "height": height}, offline=True, **how)
         tab, errors = context.new_page(), []
         tab.on("pageerror", lambda error: errors.append(str(error)))
         tab.goto(f"file://{path}")
         tab.wait_for_selector("body[data-ready=yes]", timeout=60_000)
         yield tab
-        browser.close()
+        context.close()
     assert errors == []

@@ -14,6 +14,7 @@ import gvoys as gv
 from gvoys.cli import app
 from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
 from gvoys.explore import Collection, as_property, explore, load_collection
+from gvoys.explore.blocks import compute_blocks
 from gvoys.explore.drawing import LARGEST, draw
 from gvoys.io.fetch import find_dataset
 from gvoys.io.tu import parse_names, read_names
@@ -43,8 +44,11 @@ def table(tmp_path):
 def test_a_table_of_molecules(table, tmp_path):
     explore(load_collection(table), tmp_path / "page.html", max_length=2)
     data = data_of(tmp_path / "page.html")
-    assert data["captions"][0] == "m0 CCO"
-    assert {each["name"] for each in data["properties"]} == {"group", "weight", "note", "nodes", "edges", "mean degree"}
+    assert data["captions"][0] == "m0"
+    texts = {each["name"]: each["values"] for each in data["texts"]}
+    assert texts["SMILES"][0] == "CCO"
+    assert texts["note"] == [f"n{i}" for i in range(5)]  # all differ: no classes
+    assert {each["name"] for each in data["properties"]} == {"group", "weight", "nodes", "edges", "mean degree"}
     by_name = {each["name"]: each for each in data["properties"]}
     assert by_name["group"] == {"name": "group", "values": [0, 1, 0, 1, 0], "classes": ["a", "b"]}
     assert by_name["weight"]["values"] == [None, 1.5, 2.5, 3.5, 4.5]
@@ -78,7 +82,7 @@ def test_long_walks_stay_within_a_pages_numbers(tmp_path, how):
     batch = gv.GraphBatch.from_arrays(
         np.column_stack([graphs.rows(), graphs.columns()]), graphs.graph_sizes, node_labels=["C"] * graphs.n_nodes
     )
-    shown = explore(Collection("complete", batch, [""] * 10), tmp_path / "page.html", **how)
+    shown = explore(Collection("complete", batch, [""] * 10), tmp_path / "page.html", **how).blocks
     assert np.isfinite(shown.mu).all()
     for length in shown.lengths:
         assert np.isfinite(length.values).all()
@@ -238,11 +242,92 @@ def test_the_command(tmp_path, table):
         assert why in str(refused.exception)
 
 
-def test_captions_are_ids_names_and_smiles(tmp_path):
+def test_graphs_are_named_by_ids_names_or_what_differs(tmp_path):
     (tmp_path / "a.csv").write_text("code,id,smiles,none\nx,7,CCO,1\ny,8,C,2\nz,,CC,3\n")
-    assert load_collection(tmp_path / "a.csv").captions == ["7 CCO", "8 C", "CC"]
+    plain = load_collection(tmp_path / "a.csv")
+    assert plain.captions == ["7", "8", ""]
+    assert plain.texts == {"code": ["x", "y", "z"], "SMILES": ["CCO", "C", "CC"]}
     named = load_collection(tmp_path / "a.csv", id="Code")
-    assert named.captions == ["x 7 CCO", "y 8 C", "z CC"]
+    assert named.captions == ["x", "y", "z"]
+    assert named.texts == {"id": ["7", "8", ""], "SMILES": ["CCO", "C", "CC"]}
     assert set(named.properties) == {"none"}
     (tmp_path / "a.smi").write_text("CCO ethanol\nC\n")
-    assert load_collection(tmp_path / "a.smi").captions == ["ethanol CCO", "C"]
+    assert load_collection(tmp_path / "a.smi").captions == ["ethanol", ""]
+    (tmp_path / "b.csv").write_text(
+        "smiles,iupac,kind\nc1ccccc1,benzene,ring\nCCO,ethanol,chain\nCC#N,acetonitrile,chain\n"
+    )
+    found = load_collection(tmp_path / "b.csv")
+    assert found.captions == ["benzene", "ethanol", "acetonitrile"]
+    assert set(found.properties) == {"kind"}
+
+
+def test_lists_of_graphs_with_values(tmp_path):
+    graphs = [nx.path_graph(n) for n in range(3, 9)]
+    page = gv.explore(
+        graphs, ["a", "b"] * 3, tmp_path / "page.html", names=[f"path {n}" for n in range(3, 9)], title="paths"
+    )
+    assert (page.path, page.n_graphs) == (tmp_path / "page.html", 6)
+    data = data_of(page.path)
+    assert (data["name"], data["captions"][0]) == ("paths", "path 3")
+    assert data["properties"][0] == {"name": "y", "values": [0, 1] * 3, "classes": ["a", "b"]}
+    several = {"weight": np.linspace(0, 1, 6), "kind": ["x"] * 5 + ["y"]}
+    gv.explore(graphs, several, tmp_path / "page.html", labels=None, max_length=2)
+    assert [each["name"] for each in data_of(page.path)["properties"]][:2] == ["weight", "kind"]
+    gv.explore(graphs, tmp_path / "alone.html", max_length=1)
+    assert data_of(tmp_path / "alone.html")["captions"] == [""] * 6
+    skipping = gv.explore(["CCO", "C(", "CC", "CCC"], [1.5, 2.5, 3.5, 4.5], tmp_path / "page.html", max_length=1)
+    assert data_of(skipping.path)["properties"][0]["values"] == [1.5, 3.5, 4.5]  # values of skipped rows go with them
+
+
+def test_wrong_values_are_one_sentence(tmp_path):
+    graphs = [nx.path_graph(n) for n in range(3, 9)]
+    with pytest.raises(ParameterError, match="y must have one value for each of 6 graphs, not 2"):
+        gv.explore(graphs, [1, 2], tmp_path / "page.html")
+    with pytest.raises(ParameterError, match="names must have one value for each of 6 graphs, not 1"):
+        gv.explore(graphs, None, tmp_path / "page.html", names=["one"])
+    with pytest.raises(ParameterError, match=r"path must be the \.html file to write"):
+        gv.explore(graphs)
+    with pytest.raises(ParameterError, match="has captions and properties of its own"):
+        gv.explore(Collection("six", gv.as_batch(graphs), [""] * 6), [1] * 6, tmp_path / "page.html")
+    with pytest.raises(DatasetError, match="has no column 'weigth'"):
+        load_collection(["CCO", "CC", "C"], {"weight": [1, 2, 3]}, target="weigth")
+
+
+def test_the_module_is_the_function():
+    import inspect
+
+    from gvoys.explore import main
+
+    assert inspect.signature(gv.explore) == inspect.signature(main.explore)
+    assert gv.explore.Collection is Collection
+
+
+def test_bonds_of_molecules_are_compared(tmp_path):
+    """Acetonitrile is no butene, whose carbons have as many neighbours."""
+    smiles = ["CC#N", "CC=CC", "C=CCC", "CCC#N", "CCCC"]
+    blocks = gv.explore(smiles, tmp_path / "page.html").blocks
+    X = blocks.features()
+    assert np.argsort(-(X @ X[0]))[1] == 3
+
+
+def test_bonds_of_tu_molecules_are_compared(tmp_path):
+    pytest.importorskip("rdkit")
+    try:
+        mutag = load_collection("MUTAG")
+    except DatasetError:
+        pytest.skip("MUTAG is neither in the cache nor in an installed package")
+    found = gv.explore(mutag, path=tmp_path / "page.html", max_length=2).blocks
+    wanted = compute_blocks(mutag.batch, None, 2, "both", 0)
+    np.testing.assert_allclose(found.means, wanted.means)
+
+
+def test_components_are_drawn_side_by_side():
+    graph = nx.disjoint_union_all([nx.cycle_graph(6), nx.path_graph(4), nx.empty_graph(2)])
+    places = draw(Collection("parts", gv.as_batch([graph] * 3), [""] * 3), quiet).xy[:12].astype(float)
+    parts = [places[:6], places[6:10], places[10:11], places[11:]]
+    boxes = [(part.min(axis=0), part.max(axis=0)) for part in parts]
+    for k, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[:k]:
+            assert (low > other_high + 1).any() or (high < other_low - 1).any()
+    edge = np.linalg.norm(places[0] - places[1])
+    assert np.ptp(places, axis=0).max() < 12 * edge  # no component lies far away

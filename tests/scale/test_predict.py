@@ -8,7 +8,10 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
+from typer.testing import CliRunner
+
 import gvoys as gv
+from gvoys.cli import app
 from gvoys.errors import InputWarning, ParameterError
 from gvoys.scale import predict_file
 from gvoys.scale.run import Summary
@@ -36,6 +39,57 @@ def test_the_summary_counts_what_is_unlike(model, tmp_path, rows):
         found = list(csv.DictReader(file))
     assert [row["unlike"] for row in found] == [str(flag) for flag in expected["unlike"].tolist()]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["m", "new.smi", "p.csv", "p.skipped.csv"]
+
+
+@pytest.mark.parametrize("rows", [2, 100])
+def test_the_nearest_graph_of_an_index(model, tmp_path, rows):
+    (tmp_path / "new.smi").write_text("\n".join(NEW))
+    gv.Index().add(gv.from_smiles(TRAINING), ids=TRAINING).save(tmp_path / "index")
+    for out in ("p.csv", "again.csv"):
+        predict_file(model, tmp_path / "new.smi", tmp_path / out, index=tmp_path / "index", rows_per_part=rows)
+    with (tmp_path / "p.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    hits = gv.Index.open(tmp_path / "index").nearest(gv.from_smiles([text for text in NEW if text != "C1CC"]), 1)
+    assert [row["library nearest"] for row in found] == hits.ids[:, 0].tolist()
+    similarities = [float(row["library similarity"]) for row in found]
+    assert similarities == pytest.approx(hits.similarities[:, 0].tolist(), abs=1e-12)
+    assert found[0]["library nearest"] == "CCCCCO"
+    assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+
+
+def test_an_index_of_molecules_that_were_read_otherwise(model, tmp_path):
+    (tmp_path / "new.smi").write_text("\n".join(NEW))
+    run = CliRunner()
+    words = [
+        "search",
+        tmp_path / "new.smi",
+        tmp_path / "new.smi",
+        "--index",
+        tmp_path / "index",
+        "-o",
+        tmp_path / "h.csv",
+    ]
+    assert run.invoke(app, [*map(str, words), "--hydrogens", "ignore"]).exit_code == 0
+    with pytest.raises(ParameterError, match=r"were read with the chemistry \{'hydrogens': 'ignore'\}, and those of"):
+        predict_file(model, tmp_path / "new.smi", tmp_path / "p.csv", index=tmp_path / "index")
+    page = ["explore", tmp_path / "new.smi", "-o", tmp_path / "page.html", "--index", tmp_path / "index"]
+    assert "build an index with the same options" in str(run.invoke(app, list(map(str, page))).exception)
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_an_index_like_a_model_reads_molecules_as_the_model_did(tmp_path):
+    rows = "".join(f"m{k},{smiles},{k + 0.5}\n" for k, smiles in enumerate(TRAINING))
+    (tmp_path / "t.csv").write_text("id,smiles,y\n" + rows)
+    run, model = CliRunner(), tmp_path / "m.gvoys"
+    words = ["train", tmp_path / "t.csv", "--target", "y", "--no-cv", "-o", model, "--hydrogens", "ignore"]
+    assert run.invoke(app, list(map(str, words))).exit_code == 0
+    words = ["search", tmp_path / "t.csv", tmp_path / "t.csv", "--like", model, "--library-id", "id", "--index"]
+    done = run.invoke(app, [*map(str, words), str(tmp_path / "index"), "-o", str(tmp_path / "h.csv")])
+    assert done.exit_code == 0, done.output
+    predict_file(model, tmp_path / "t.csv", tmp_path / "p.csv", index=tmp_path / "index", id="id")
+    with (tmp_path / "p.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert min(float(row["library similarity"]) for row in found) > 0.999999
 
 
 def test_parts_do_not_warn_one_by_one(model, tmp_path, monkeypatch):

@@ -33,7 +33,7 @@ def demo(
     console = begin()
     from rich.table import Table
 
-    from gvoys.graphs.spectrum import max_degree
+    from gvoys.graphs.degrees import max_degree
     from gvoys.series import Geometric
 
     batch, y = _load(root)

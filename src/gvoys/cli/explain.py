@@ -46,13 +46,14 @@ def explain(
     """
     console = begin(json)
     from gvoys.cli.read import say, say_skipped
+    from gvoys.scale.models import load_one
     from gvoys.scale.reading import open_file
     from gvoys.threads import threads
 
     _check(out, graphs)
     start = time.perf_counter()
     with threads(n_jobs), console.status("reading …") as status:
-        learner = _load(model)
+        learner = load_one(model)
         source = open_file(data, _training(learner), smiles, None, id=id, root=root)
         found, more = _first(source, graphs)
         _check_one(out, len(found.batch), source)
@@ -106,16 +107,6 @@ def _check_one(out: Path, n_graphs: int, source: FileSource) -> None:
 
 
 # -- what is read
-
-
-def _load(path: Path) -> Any:
-    from gvoys.errors import ModelError
-    from gvoys.scale.models import load_models
-
-    models = list(load_models(path).by_name.values())
-    if len(models) > 1:
-        raise ModelError(f"{path} holds {len(models)} models, and explanations are of one: name its file in {path}")
-    return models[0]
 
 
 def _training(learner: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from gvoys.cli.options import Data, Jobs, Labels, Length, Molecules, Reading, no
 from gvoys.defaults import PAGE
 
 if TYPE_CHECKING:
+    from gvoys.explore import Collection
     from gvoys.series import Series
 
 __all__ = ["explore"]
@@ -23,6 +24,15 @@ def explore(
     out: Annotated[Path, typer.Option("--out", "-o", help="The page, an .html file.")],
     reading: Reading,
     molecules: Molecules,
+    target: Annotated[
+        str | None, typer.Option(help="The column to colour by first, and that the model predicts.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="A trained model: predictions, errors, intervals and explanations are shown.")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option(help="An index of a library: its nearest graphs are named beside each graph.")
+    ] = None,
     series: Annotated[
         str | None, typer.Option(help="geometric or exponential; by default all lengths have the same share.")
     ] = None,
@@ -33,14 +43,15 @@ def explore(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     n_jobs: Jobs = None,
 ) -> None:
-    """Write a page to look at graphs: a map, drawings, nearest graphs, and a slider for the weight of each walk length.
+    """Write a page to look at graphs: a map, drawings, nearest graphs, and what a model says of them.
 
-    The page needs no network and no other file. Molecules are drawn as molecules where RDKit is installed, and UMAP
-    gives a second map where umap-learn is.
+    The page needs no network and no other file. Names, ids and texts of a table can be searched, its other columns
+    colour the points, a region can be selected and exported, and a slider sets the weight of each walk length.
+    Molecules are drawn as molecules where RDKit is installed, and UMAP gives a second map where umap-learn is.
     """
     console = begin()
     from gvoys.cli.read import say_skipped
-    from gvoys.explore import check_plotly, has_umap, load_collection
+    from gvoys.explore import check_plotly, has_umap
     from gvoys.explore import explore as write_page
     from gvoys.io.files import check_output
     from gvoys.threads import threads
@@ -50,11 +61,13 @@ def explore(
     chosen = _series(series, decay)
     start = time.perf_counter()
     with threads(n_jobs), console.status("reading …") as status:
-        collection = load_collection(data, **read_options(reading, molecules))
-        blocks = write_page(
+        learner, collection = _read(data, read_options(reading, molecules), target, model, index)
+        page = write_page(
             collection,
-            out,
-            chosen,
+            path=out,
+            model=learner,
+            index=index,
+            series=chosen,
             max_length=max_length,
             labels=no_labels(labels),
             n_graphs=graphs,
@@ -62,13 +75,29 @@ def explore(
             on_progress=lambda stage: status.update(f"{stage} …"),
         )
     say_skipped(console, len(collection.skipped), len(collection.batch), collection.skipped)
-    size = out.stat().st_size / 1e6
-    shown, whole = len(blocks.diagonal), len(collection.batch)
-    count = f"{shown:,} graphs" if shown == whole else f"{shown:,} of {whole:,} graphs, drawn at random"
-    console.print(f"{count}, {blocks.method}: {time.perf_counter() - start:.1f} s, {size:.1f} MB", highlight=False)
+    size, n = out.stat().st_size / 1e6, page.n_graphs
+    count = f"{n:,} graphs" if n == page.n_whole else f"{n:,} of {page.n_whole:,} graphs, drawn at random"
+    console.print(f"{count}, {page.method}: {time.perf_counter() - start:.1f} s, {size:.1f} MB", highlight=False)
     if not has_umap():
         console.print("With umap-learn installed the page would have a second map.", style="dim")
     console.print(f"Open {out} in a browser.", highlight=False, soft_wrap=True, markup=False)
+
+
+def _read(
+    data: str, how: dict[str, Any], target: str | None, model: Path | None, index: Path | None
+) -> tuple[Any, Collection]:
+    """The model, where there is one, and the graphs, read as those that it was trained on."""
+    from gvoys.explore import load_collection
+    from gvoys.scale.models import load_one
+    from gvoys.scale.reading import open_as_trained
+    from gvoys.search.folder import check_chemistry
+
+    learner = None if model is None else load_one(model)
+    source = open_as_trained(data, learner, how)
+    if index is not None:
+        check_chemistry(index, source)
+    known = (getattr(learner, "training_", None) or {}).get("target")
+    return learner, load_collection(source, target=target or (known if known in source.column_names else None))
 
 
 def _series(name: str | None, decay: float | None) -> Series | None:

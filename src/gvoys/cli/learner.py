@@ -56,7 +56,8 @@ def prepare(console: Console, data: str, reading: dict[str, Any], target: str | 
         graphs, same = graphs.take(places), same[places]
         facts.append(f"{n_same:,} duplicates were merged, {_means(classify, n_bad)}.")
     elif n_same:
-        facts.append(f"{n_same:,} are duplicates of others, by their canonical SMILES; they stay in one fold.")
+        said = "1 is a duplicate of another" if n_same == 1 else f"{n_same:,} are duplicates of others"
+        facts.append(f"{said}, by their canonical SMILES; they stay in one fold.")
     groups = groups_for(splitting.split, graphs, same, splitting.group)
     classes, counts = np.unique(y, return_counts=True) if classify else (None, None)
     for fact in [*facts[1:], *_rare(classes, counts)]:

@@ -23,22 +23,26 @@ def predict(
     ] = None,
     id: Id = None,
     root: Root = None,
+    index: Annotated[
+        Path | None, typer.Option(help="An index of a library: its graph that is nearest to each graph is named.")
+    ] = None,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Predict with a trained model: a table of ids, predictions and how sure they are.
 
     Classes come with their probabilities, numbers with a deviation and a 95 % interval. Where the model keeps its
-    training graphs, the nearest of them is named. *unseen* is the share of nodes whose label no training graph has, and
-    *unlike* marks graphs that are unlike all training graphs, so that predictions for them are guesses. Molecules are
-    read as those of the training table were. A run that was stopped or killed goes on where it was when the command is
-    given again.
+    training graphs, the nearest of them is named; *--index* names the nearest graph of a library of any size. *unseen*
+    is the share of nodes whose label no training graph has, and *unlike* marks graphs that are unlike all training
+    graphs, so that predictions for them are guesses. Molecules are read as those of the training table were. A run
+    that was stopped or killed goes on where it was when the command is given again.
     """
     console = begin(json)
     from gvoys.cli.stream import run_parts
     from gvoys.scale import predict_file
 
-    how: dict[str, Any] = {"smiles": smiles, "id": id, "root": root, "rows_per_part": parts.rows_per_part}
+    how: dict[str, Any] = {"smiles": smiles, "id": id, "root": root, "index": index}
+    how["rows_per_part"] = parts.rows_per_part
 
     def work(worker: Any, on_progress: Any, _: Any) -> Any:
         return predict_file(model, data, out, **how, worker=worker, on_progress=on_progress)

@@ -82,41 +82,42 @@ def _index(
 
     from gvoys.errors import ParameterError
     from gvoys.search import Index
-    from gvoys.search.folder import is_index, read_reading
+    from gvoys.search.folder import is_index, read_chemistry
 
     if is_index(library):
         if kept is not None or like is not None:
             raise ParameterError(f"{library} is an index already, which takes neither --index nor --like")
         found = Index.open(library)
         found.n_candidates = candidates
-        return found, read_reading(library).get("chemistry")
+        return found, read_chemistry(library)
     if kept is not None and is_index(kept):
         raise ParameterError(f"{kept} is an index already; give it as the library, or choose another folder")
     if kept is not None:
-        return _build(console, library, kept, like, candidates, how), how["chemistry"]
+        return _build(console, library, kept, like, candidates, how)
     folder = Path(tempfile.mkdtemp(prefix="gvoys-"))
     try:
-        return _build(console, library, folder / "index", like, candidates, how), how["chemistry"]
+        return _build(console, library, folder / "index", like, candidates, how)
     finally:  # what is mapped stays readable until it is closed
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _build(console: Any, library: str, folder: Path, like: Path | None, candidates: int, how: dict[str, Any]) -> Index:
+def _build(
+    console: Any, library: str, folder: Path, like: Path | None, candidates: int, how: dict[str, Any]
+) -> tuple[Index, Any]:
     from gvoys.cli.read import say_skipped
     from gvoys.cli.stream import progress_bar, resumable
     from gvoys.estimators.saving import load_model
-    from gvoys.scale.reading import open_file
+    from gvoys.scale.reading import open_as_trained
     from gvoys.search import Index
     from gvoys.search.building import build_index
+    from gvoys.search.folder import read_chemistry
 
     model = None if like is None else load_model(like)
-    source = open_file(library, {}, how["smiles"], how["chemistry"], id=how["id"], root=how["root"])
+    source = open_as_trained(library, model, how)
     with progress_bar(console, "index") as (_, on_progress), resumable(console, folder):
-        n_graphs, skipped = build_index(
-            source, folder, model, n_candidates=candidates, reading=how, on_progress=on_progress
-        )
+        n_graphs, skipped = build_index(source, folder, model, n_candidates=candidates, on_progress=on_progress)
     say_skipped(console, len(skipped), n_graphs, skipped)
-    return Index.open(folder)
+    return Index.open(folder), read_chemistry(folder)
 
 
 def _queries(queries: str, how: dict[str, Any]) -> Graphs:

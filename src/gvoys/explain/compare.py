@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gvoys.errors import GraphError
 from gvoys.explain.spelling import Spelled, spelled_sequences
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import max_degree
+from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Geometric, Series, check_series
 from gvoys.series.base import check_number
@@ -131,7 +131,7 @@ def compare(
         labels = usual_labels(pair)
     walk = Walk.on(pair, max_length, labels, backtrack=backtrack)
     check_series(series)
-    check_number(series, max_degree(pair))
+    check_number(series, lambda: max_degree(pair))
     mu, count = series.coefficients(max_length), check_count(top, "top", least=0)
     ours, theirs = (spelled_sequences(pair[i], walk) for i in range(2))
     shared = [_shared(mu[i], *both) for i, both in enumerate(zip(ours, theirs, strict=True))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from os import PathLike
 from string import Template
 from typing import Any
@@ -13,7 +12,7 @@ from gvoys.errors import ParameterError
 from gvoys.explain.cards import Prediction, Words, card
 from gvoys.io.files import appearing, as_path, check_output
 from gvoys.report.layout import is_molecule
-from gvoys.report.shares import PALETTES
+from gvoys.report.page import BASE_STYLE, read_asset, share_colours
 
 __all__ = ["Prediction", "write_page"]
 
@@ -81,9 +80,9 @@ def write_page(
         facts = [*facts, f"The page shows the first {n_graphs:,} of {len(explanations):,} graphs."]
     page = Template(_asset("page.html")).substitute(
         title=escape(title),
-        style=_asset("style.css"),
-        light=_colours("light"),
-        dark=_colours("dark"),
+        style=BASE_STYLE + _asset("style.css"),
+        light=share_colours("light"),
+        dark=share_colours("dark"),
         lead="".join(f"<p>{escape(sentence)}</p>" for sentence in words.lead()),
         facts="".join(f"<p>{escape(fact)}</p>" for fact in facts),
         cards="\n".join(cards),
@@ -119,10 +118,5 @@ def _ranks(explanations: Sequence[Any]) -> list[int]:
     return [ranks[place] for place in range(len(order))]
 
 
-def _colours(palette: str) -> str:
-    names = ("--away", "--neither", "--towards")
-    return " ".join(f"{name}: {colour};" for name, colour in zip(names, PALETTES[palette], strict=True))
-
-
 def _asset(name: str) -> str:
-    return (files("gvoys.explain") / "assets" / name).read_text(encoding="utf-8")
+    return read_asset("gvoys.explain", name)

@@ -22,7 +22,7 @@ from sklearn.random_projection import SparseRandomProjection
 
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import max_degree
+from gvoys.graphs.degrees import max_degree
 from gvoys.series import Series
 from gvoys.walks import Moments, Sequences, Sketch, Walk
 from gvoys.walks.checks import is_auto
@@ -150,7 +150,7 @@ def compute_blocks(batch: GraphBatch, series: Series | None, max_length: int, la
     lengths = [_compress(each, rank, seed + i) for i, each in enumerate(profiles[: last + 1])]
     lengths += [Length(each.astype(np.float32), n_groups=width // WIDTH) for each in profiles[last + 1 :]]
     if any(length.rest is not None for length in lengths):
-        method += ", the least part of them projected"
+        method += ", compressed"
     return Blocks(_weights(batch, series, means), means, lengths, diagonal / sizes, method)
 
 

@@ -1,8 +1,8 @@
-"""What an explorer shows: graphs with their ids and properties."""
+"""What an explorer shows: graphs with their names, texts and properties."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,33 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
+from gvoys.explore.properties import Property, as_property, is_missing, sizes_of
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io import Graphs, Skipped, open_graphs
+from gvoys.io.sources.columns import find_columns
 from gvoys.io.sources.graphs import TuSource
 from gvoys.io.tu import LabelNames
 
-__all__ = ["Collection", "Property", "as_property", "load_collection"]
+__all__ = ["Collection", "load_collection"]
 
-_FEW = 12  # different values up to which whole numbers are classes
-_MISSING = ("", "na", "n/a", "nan", "none", "null")
-_NAMES = ("id", "name")  # columns that name a molecule rather than describe it
-_MANY = 40  # classes beyond which colours cannot be told apart
-
-
-@dataclass(frozen=True)
-class Property:
-    """One value per graph.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_graphs,)
-        Numbers (nan if missing), or codes into `classes`.
-    classes : tuple of str or None
-        Names of the classes; None for numbers.
-    """
-
-    values: NDArray[np.float64]
-    classes: tuple[str, ...] | None = None
+_NAMES = ("name", "id")  # columns that name a graph rather than describe it
+_DISTINCT = 0.9  # of the texts of a column that names graphs
+_LONGEST = 300  # letters of a text that are shown
 
 
 @dataclass(frozen=True)
@@ -50,7 +35,7 @@ class Collection:
     batch : GraphBatch
         The graphs.
     captions : list of str
-        One text per graph; the page searches them and the graphs' numbers.
+        The name of each graph; one that is empty is shown as "Graph 17".
     properties : dict of str to Property, optional
         Values of the graphs, by name.
     label_names : LabelNames, optional
@@ -61,6 +46,10 @@ class Collection:
         Numbers of the graphs in the whole collection, if this is a sample of it.
     skipped : list of Skipped, optional
         Rows of the source that were skipped, and why.
+    texts : dict of str to list of str, optional
+        What else is known of each graph, by name; the page shows it, and searches it beside captions and SMILES.
+    target : str or None, default=None
+        The property that a model predicts.
     """
 
     name: str
@@ -71,12 +60,17 @@ class Collection:
     smiles: list[str] | None = None
     places: NDArray[np.int64] | None = None
     skipped: list[Skipped] = field(default_factory=list)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    target: str | None = None
 
     def __post_init__(self) -> None:
         given = {"captions": len(self.captions)} | {repr(name): len(p.values) for name, p in self.properties.items()}
+        given |= {repr(name): len(texts) for name, texts in self.texts.items()}
         for name, length in given.items():
             if length != len(self.batch):
                 raise ParameterError(f"{name} must have one value for each of {len(self.batch)} graphs, not {length}")
+        if self.target is not None and self.target not in self.properties:
+            raise ParameterError(f"target must be one of the properties {list(self.properties)}, not {self.target!r}")
 
     def with_sizes(self) -> Collection:
         """Add the properties that every graph has: nodes, edges and mean degree.
@@ -86,9 +80,23 @@ class Collection:
         Collection
             The collection with them after its own properties.
         """
-        return replace(
-            self, properties=self.properties | {k: v for k, v in _sizes(self.batch).items() if k not in self.properties}
-        )
+        return replace(self, properties=sizes_of(self.batch) | self.properties).reordered([*self.properties])
+
+    def reordered(self, first: Sequence[str]) -> Collection:
+        """Put some properties first.
+
+        Parameters
+        ----------
+        first : sequence of str
+            Their names; the first of all colours the points when the page opens.
+
+        Returns
+        -------
+        Collection
+            The same collection, with its properties in that order.
+        """
+        names = [*first, *(name for name in self.properties if name not in first)]
+        return replace(self, properties={name: self.properties[name] for name in names})
 
     def sampled(self, n_graphs: int, seed: int) -> Collection:
         """Draw a random sample of the graphs.
@@ -115,96 +123,136 @@ class Collection:
             self,
             batch=self.batch[kept],
             captions=[self.captions[i] for i in kept],
-            properties={name: each for name, each in properties.items() if np.isfinite(each.values).any()},
+            properties={
+                name: each for name, each in properties.items() if name == self.target or np.isfinite(each.values).any()
+            },
             smiles=None if self.smiles is None else [self.smiles[i] for i in kept],
+            texts={name: [texts[i] for i in kept] for name, texts in self.texts.items()},
             places=kept,
         )
 
 
-def load_collection(source: Any, **options: Any) -> Collection:
+def load_collection(
+    source: Any, y: Any = None, names: Any = None, target: str | None = None, **options: Any
+) -> Collection:
     """Load graphs to be looked at; columns of a table, and classes, become properties.
 
     Parameters
     ----------
     source : path, str, DataFrame or list
         Anything that `open_graphs` takes.
+    y : array-like, dict, DataFrame or None, default=None
+        Values of the graphs, or several by name; the first is the target. None takes the columns of the source.
+    names : sequence of str or None, default=None
+        The name of each graph; None takes ids and names of the source.
+    target : str or None, default=None
+        The column that a model predicts; None takes the first of `y`, or the class of a TU dataset. Graphs without a
+        value are shown as well.
     **options : object
-        Options of `open_graphs`: `smiles`, `id` and `root`.
+        Options of `open_graphs`: `smiles`, `id`, `root` and `chemistry`.
 
     Returns
     -------
     Collection
         The graphs with their properties.
+
+    Raises
+    ------
+    ParameterError
+        If there are not as many values or names as graphs.
+    DatasetError
+        If there is no such column.
     """
     opened = open_graphs(source, **options)
     graphs = opened.read()
-    named = {*_NAMES, (options.get("id") or "id").lower()}
-    names = [name for name in graphs.columns if name.strip().lower() in named]
-    found = {name: as_property(values) for name, values in graphs.columns.items() if name not in names}
+    given = {name: _for_graphs(graphs, name, values) for name, values in _columns_of(y).items()}
+    texts = _texts(graphs, (options.get("id") or "id").lower())
+    found = {name: as_property(values) for name, values in (given | graphs.columns).items() if name not in texts}
+    captions = _captions(graphs, texts) if names is None else list(map(str, _for_graphs(graphs, "names", names)))
+    shown = {name: each for name, each in found.items() if each is not None}
     return Collection(
         opened.name,
         graphs.batch,
-        _captions(graphs, names),
-        {name: each for name, each in found.items() if each is not None},
+        captions,
+        shown,
         opened.label_names() if isinstance(opened, TuSource) else LabelNames(),
         graphs.smiles,
         skipped=graphs.skipped,
+        texts={name: own for name, own in texts.items() if own != captions},
+        target=_target(target, [*given, *opened.target_names], shown, str(opened)),
     )
 
 
-def _captions(graphs: Graphs, names: list[str]) -> list[str]:
-    """The id of each graph where it has one, its names, and its SMILES."""
-    ids = ["" if name == str(row) else name for name, row in zip(graphs.ids, graphs.rows, strict=True)]
-    columns = [ids, *(map(_as_name, graphs.columns[name]) for name in names), graphs.smiles or [""] * len(ids)]
-    return [" ".join(dict.fromkeys(filter(None, row))) for row in zip(*columns, strict=True)]
+def _target(wanted: str | None, usual: Sequence[str], shown: Mapping[str, Property], source: str) -> str | None:
+    """The name of the column that is predicted, as the table spells it."""
+    if wanted is not None:
+        return find_columns(source, list(shown), [wanted], "target")[0]
+    return next((name for name in usual if name in shown), None)
 
 
-def _as_name(value: Any) -> str:
+def _columns_of(y: Any) -> Mapping[str, Any]:
+    """Values by name, of anything that holds some."""
+    if y is None:
+        return {}
+    if isinstance(y, Mapping):
+        return {str(name): values for name, values in y.items()}
+    if hasattr(y, "iloc") and hasattr(y, "columns"):  # a DataFrame, without importing pandas
+        return {str(name): y.iloc[:, place].tolist() for place, name in enumerate(y.columns)}
+    name = getattr(y, "name", None)  # of a Series
+    return {"y" if name is None else str(name): y}
+
+
+def _for_graphs(graphs: Graphs, name: str, values: Any) -> list[Any]:
+    """One value for each graph; those of rows that were skipped are passed over."""
+    found = list(values)
+    if len(found) == len(graphs.batch) + len(graphs.skipped) and graphs.skipped:
+        found = [found[row - 1] for row in graphs.rows]
+    if len(found) != len(graphs.batch):
+        raise ParameterError(f"{name} must have one value for each of {len(graphs.batch)} graphs, not {len(found)}")
+    return found
+
+
+def _texts(graphs: Graphs, id_name: str) -> dict[str, list[str]]:
+    """Columns that name graphs or say something of each, and the SMILES; columns of few different texts are classes."""
+    texts = {}
+    for name, values in graphs.columns.items():
+        own = [_as_text(value)[:_LONGEST] for value in values]
+        named = name.lower() in (*_NAMES, id_name)
+        if named or (not _is_number(values) and (_differ(own) or as_property(values) is None)):
+            texts[name] = own
+    ids = _ids(graphs)
+    if any(ids) and ids not in texts.values():
+        texts = {"id": ids} | texts
+    texts = {name: own for name, own in texts.items() if any(own)}
+    return texts | ({"SMILES": list(graphs.smiles)} if graphs.smiles else {})
+
+
+def _captions(graphs: Graphs, texts: Mapping[str, list[str]]) -> list[str]:
+    """What names the graphs: ids that were asked for, a column called name or id, or the first that differs."""
+    ids = _ids(graphs)
+    if any(ids):
+        return ids
+    others = {name: own for name, own in texts.items() if name != "SMILES"}
+    by_name = [own for wanted in _NAMES for name, own in others.items() if name.lower() == wanted]
+    differing = [own for own in others.values() if _differ(own)]
+    return next(iter([*by_name, *differing]), [""] * len(graphs.batch))
+
+
+def _ids(graphs: Graphs) -> list[str]:
+    """Ids that are not merely the numbers of the rows."""
+    return ["" if name == str(row) else name for name, row in zip(graphs.ids, graphs.rows, strict=True)]
+
+
+def _differ(texts: Sequence[str]) -> bool:
+    return len(texts) > 2 and len({text for text in texts if not is_missing(text)}) >= _DISTINCT * len(texts)
+
+
+def _is_number(values: Any) -> bool:
+    return getattr(values, "dtype", np.dtype(object)).kind in "fiub"
+
+
+def _as_text(value: Any) -> str:
     """A cell as text; a whole number as it stood in the table."""
     if isinstance(value, str):
         return value
     return "" if np.isnan(value) else f"{value:.0f}" if value == np.round(value) else str(value)
-
-
-def as_property(values: Sequence[Any] | NDArray[Any]) -> Property | None:
-    """Read values as numbers, or as classes if they are few or not numbers.
-
-    Parameters
-    ----------
-    values : sequence
-        One value per graph.
-
-    Returns
-    -------
-    Property or None
-        The property; None if all values are missing, or the classes are too many.
-    """
-    texts = [str(value).strip() for value in values]
-    missing = np.array([text.lower() in _MISSING for text in texts])
-    try:
-        numbers = np.array([np.nan if gone else float(text) for text, gone in zip(texts, missing, strict=True)])
-    except ValueError:
-        return _classes(["none" if gone else text for text, gone in zip(texts, missing, strict=True)])
-    numbers[~np.isfinite(numbers)] = np.nan
-    known = numbers[np.isfinite(numbers)]
-    if not len(known):
-        return None
-    if (known != np.round(known)).any() or len(np.unique(known)) > _FEW:
-        return Property(numbers)
-    distinct, codes = np.unique(numbers, return_inverse=True)  # nan comes last, and once
-    return Property(codes.astype(np.float64), tuple("none" if np.isnan(each) else f"{each:.0f}" for each in distinct))
-
-
-def _classes(texts: list[str]) -> Property | None:
-    distinct, codes = np.unique(texts, return_inverse=True)
-    return None if len(distinct) > _MANY else Property(codes.astype(np.float64), tuple(map(str, distinct)))
-
-
-def _sizes(batch: GraphBatch) -> dict[str, Property]:
-    """The properties that every graph has."""
-    nodes = batch.graph_sizes.astype(np.float64)
-    entries = np.diff(batch.entry_offsets)
-    loops = np.bincount(batch.node_graphs()[batch.rows()[batch.rows() == batch.columns()]], minlength=len(batch))
-    edges = entries if batch.directed else (entries + loops) / 2.0
-    degree = np.where(nodes > 0, entries / np.maximum(nodes, 1.0), 0.0)
-    return {"nodes": Property(nodes), "edges": Property(edges.astype(np.float64)), "mean degree": Property(degree)}

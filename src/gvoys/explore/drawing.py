@@ -14,7 +14,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.report.atoms import ELEMENTS, Chemist, atom_text, bond_order, coordinates_by_rdkit
 from gvoys.report.layout import LARGEST, springs
 
-__all__ = ["LARGEST", "Drawings", "draw"]
+__all__ = ["LARGEST", "Drawings", "draw", "drawn_as_molecules"]
 
 _OFTEN = 100  # graphs between two progress reports
 _ORDERS = {"aromatic": 1.5, "single": 1.0, "double": 2.0, "triple": 3.0, "1": 1.0, "2": 2.0, "3": 3.0}
@@ -29,7 +29,7 @@ class Drawings:
     node_offsets : ndarray of shape (n_graphs + 1,)
         Where each graph's nodes begin.
     xy : ndarray of shape (n_nodes, 2)
-        Coordinates, y upwards.
+        Coordinates, y upwards, in no particular unit.
     node_codes : ndarray of shape (n_nodes,)
         Codes into `texts`.
     edge_offsets : ndarray of shape (n_graphs + 1,)
@@ -109,6 +109,22 @@ def _place(drawings: Drawings, g: int, symbols: list[str] | None, chemist: Chemi
         drawings.xy[nodes] = chemist(atoms, drawings.ends[edges], drawings.orders[edges])
     else:
         drawings.xy[nodes] = springs(nodes.stop - nodes.start, drawings.ends[edges])
+
+
+def drawn_as_molecules(collection: Collection) -> bool:
+    """Whether the graphs are molecules, by their SMILES or by the names of their labels.
+
+    Parameters
+    ----------
+    collection : Collection
+        The graphs.
+
+    Returns
+    -------
+    bool
+        True if atoms and bonds are known.
+    """
+    return _texts(collection)[1] is not None
 
 
 def _texts(collection: Collection) -> tuple[list[str], list[str] | None]:

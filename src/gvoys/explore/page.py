@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 
 from gvoys.errors import MissingDependencyError
 from gvoys.explore.blocks import Blocks, Length
-from gvoys.explore.collection import Collection, Property
+from gvoys.explore.collection import Collection
 from gvoys.explore.drawing import LARGEST, Drawings
+from gvoys.explore.judged import Judged
+from gvoys.explore.properties import Property
 from gvoys.io.files import appearing
+from gvoys.report.page import BASE_STYLE, read_asset, share_colours
 
-__all__ = ["check_plotly", "write_page"]
+__all__ = ["Library", "check_plotly", "write_page"]
 
-_SCRIPTS = ("walks.js", "draw.js", "page.js")
+_SCRIPTS = tuple(
+    f"{name}.js" for name in ("walks", "draw", "data", "scales", "map", "panel", "find", "weights", "page")
+)
 
 
 def check_plotly() -> None:
@@ -35,8 +40,34 @@ def check_plotly() -> None:
     _plotly()
 
 
+@dataclass(frozen=True)
+class Library:
+    """Graphs of a library that are nearest to those of the page.
+
+    Parameters
+    ----------
+    name : str
+        What the library is called.
+    ids : list of list of str
+        The nearest ones of each graph, the nearest first.
+    similarities : ndarray of shape (n_graphs, n_hits)
+        Their similarities.
+    """
+
+    name: str
+    ids: list[list[str]]
+    similarities: NDArray[np.float64]
+
+
 def write_page(
-    collection: Collection, blocks: Blocks, drawings: Drawings, umap: NDArray[Any] | None, n_whole: int, path: Path
+    collection: Collection,
+    blocks: Blocks,
+    drawings: Drawings,
+    umap: NDArray[Any] | None,
+    n_whole: int,
+    path: Path,
+    judged: Judged | None = None,
+    library: Library | None = None,
 ) -> None:
     """Write the page; the file appears when it is complete.
 
@@ -54,13 +85,19 @@ def write_page(
         Number of graphs in the whole collection.
     path : Path
         The file to write.
+    judged : Judged or None, default=None
+        What a model says of the graphs.
+    library : Library or None, default=None
+        Their nearest graphs in a library.
     """
     data = {
         "name": collection.name,
         "about": _about(collection, blocks, n_whole),
         "numbers": None if collection.places is None else collection.places.tolist(),
         "captions": collection.captions,
+        "texts": [{"name": name, "values": texts} for name, texts in collection.texts.items()],
         "properties": [_property(name, each) for name, each in collection.properties.items()],
+        "facts": [{"name": name, "values": own} for name, own in (judged.facts if judged else {}).items()],
         "sizes": collection.batch.graph_sizes.tolist(),
         "mu": blocks.mu.tolist(),
         "means": blocks.means.tolist(),
@@ -68,18 +105,22 @@ def write_page(
         "diagonal": _array(blocks.diagonal.astype(np.float32)),
         "drawings": _drawings(drawings),
         "umap": None if umap is None else _array(umap.astype(np.float32)),
+        "model": None if judged is None else _model(judged, drawings),
+        "library": None if library is None else _library(library),
     }
     # inside a script element only "</" ends it, and "<!--" changes how it is read
     text = json.dumps(data, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     page = Template(_asset("page.html")).substitute(
         title=escape(f"{collection.name}: graphs by the walks they share"),
-        style=_asset("style.css"),
+        light=share_colours("light"),
+        dark=share_colours("dark"),
+        style=BASE_STYLE + _asset("style.css"),
         data=text,
         plotly=_plotly(),
         script="\n".join(map(_asset, _SCRIPTS)),
     )
     with appearing(path) as partial:
-        partial.write_text(page, encoding="utf-8")
+        partial.write_text(page, encoding="utf-8", errors="replace")
 
 
 def _about(collection: Collection, blocks: Blocks, n_whole: int) -> str:
@@ -90,27 +131,54 @@ def _about(collection: Collection, blocks: Blocks, n_whole: int) -> str:
 
 
 def _property(name: str, each: Property) -> dict[str, Any]:
-    values: list[Any] = [None if np.isnan(value) else value for value in each.values.tolist()]
+    values = _known(each.values)
     if each.classes is not None:
         values = [int(value) for value in values]
-    return {"name": name, "values": values, "classes": each.classes}
+    return {"name": name, "values": values, "classes": each.classes} | ({"both": True} if each.both_ways else {})
+
+
+def _known(values: NDArray[np.float64]) -> list[Any]:
+    return [value if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _model(judged: Judged, drawings: Drawings) -> dict[str, Any]:
+    shares = judged.shares
+    return {
+        "measure": judged.measure,
+        "errors": None if judged.errors is None else _known(judged.errors),
+        "note": judged.note,
+        "noun": "atoms" if drawings.molecules else "nodes",
+        "of": None if shares is None else shares.of,
+        "shares": None if shares is None else _array(shares.values) | {"scales": _array(shares.scales)},
+    }
+
+
+def _library(library: Library) -> dict[str, Any]:
+    return {"name": library.name, "ids": library.ids, "similarities": library.similarities.round(6).tolist()}
 
 
 def _length(length: Length) -> dict[str, Any]:
-    exact = length.n_groups == 1
     return {
         "width": length.values.shape[1],
         "groups": length.n_groups,
         "widening": length.widening,
-        "values": _array(length.values) if exact else _bytes(length.values),
-        "rest": None if length.rest is None else _bytes(length.rest) | {"width": length.rest.shape[1]},
+        "values": _values(length),
+        "rest": None if length.rest is None else _rounded(length.rest, np.int8) | {"width": length.rest.shape[1]},
     }
 
 
-def _bytes(values: NDArray[np.float32]) -> dict[str, Any]:
-    """A byte for each number, and a scale for each row: the rounding is far below what is random in them."""
-    scales = np.maximum(np.abs(values).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / 127.0
-    return _array(np.round(values / scales).astype(np.int8)) | {"scales": _array(scales.astype(np.float32))}
+def _values(length: Length) -> dict[str, Any]:
+    """As few bytes as go unnoticed: rounding is far below what is random in a sketch, or in the rest."""
+    if length.n_groups > 1:
+        return _rounded(length.values, np.int8)
+    return _array(length.values) if length.rest is None else _rounded(length.values, np.int16)
+
+
+def _rounded(values: NDArray[np.float32], kind: type[np.integer[Any]]) -> dict[str, Any]:
+    """Whole numbers, and a scale for each row."""
+    largest = np.abs(values).max(axis=1, initial=0.0, keepdims=True)
+    scales = np.maximum(largest, np.finfo(np.float32).tiny) / np.iinfo(kind).max
+    return _array(np.round(values / scales).astype(kind)) | {"scales": _array(scales.astype(np.float32))}
 
 
 def _drawings(drawings: Drawings) -> dict[str, Any]:
@@ -120,12 +188,21 @@ def _drawings(drawings: Drawings) -> dict[str, Any]:
         "directed": drawings.directed,
         "texts": drawings.texts,
         "nodeOffsets": _array(drawings.node_offsets.astype(np.uint32)),
-        "xy": _array(drawings.xy.astype(np.float32)),
+        "xy": _array(_placed(drawings)),
         "nodeCodes": _array(drawings.node_codes.astype(np.uint16 if len(drawings.texts) < 2**16 else np.uint32)),
         "edgeOffsets": _array(drawings.edge_offsets.astype(np.uint32)),
         "ends": _array(drawings.ends.astype(np.uint16)),
         "orders": _array((2 * drawings.orders).astype(np.uint8)),
     }
+
+
+def _placed(drawings: Drawings) -> NDArray[np.int16]:
+    """Whole numbers for the coordinates of each graph, whose size does not matter."""
+    owners = np.repeat(np.arange(len(drawings.node_offsets) - 1), np.diff(drawings.node_offsets))
+    largest = np.zeros(len(drawings.node_offsets) - 1)
+    np.maximum.at(largest, owners, np.abs(drawings.xy).max(axis=1, initial=0.0))
+    scales = np.where(largest > 0, np.iinfo(np.int16).max / np.where(largest > 0, largest, 1.0), 1.0)
+    return np.round(drawings.xy * scales[owners, None]).astype(np.int16)
 
 
 def _array(values: NDArray[Any]) -> dict[str, Any]:
@@ -134,7 +211,7 @@ def _array(values: NDArray[Any]) -> dict[str, Any]:
 
 
 def _asset(name: str) -> str:
-    return (files("gvoys.explore") / "assets" / name).read_text(encoding="utf-8")
+    return read_asset("gvoys.explore", name)
 
 
 def _plotly() -> str:

@@ -20,6 +20,7 @@ __all__ = ["LARGEST", "Layout", "is_molecule", "lay_out", "springs"]
 LARGEST = 1000  # nodes of a graph that is still drawn
 _SMALL = 150  # nodes up to which springs between all pairs are quick
 _STEPS = 100  # of the quicker layout beyond
+_APART = 1.5  # edges between components
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _scaled(places: NDArray[Any], ends: NDArray[np.int64]) -> NDArray[np.float64
 
 
 def springs(n_nodes: int, edges: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A layout by forces, the same in every run.
+    """A layout by forces, the same in every run; components stand side by side.
 
     Parameters
     ----------
@@ -155,11 +156,32 @@ def springs(n_nodes: int, edges: NDArray[np.int64]) -> NDArray[np.float64]:
     igraph.set_random_number_generator(random.Random(0))
     try:
         graph = igraph.Graph(n_nodes, edges.tolist())
-        small = n_nodes <= _SMALL
-        found = graph.layout_kamada_kawai() if small else graph.layout_fruchterman_reingold(niter=_STEPS)
+        parts = graph.connected_components(mode="weak")
+        found = [_forces(graph if len(parts) == 1 else graph.induced_subgraph(part)) for part in parts]
     finally:
         igraph.set_random_number_generator(random)
-    return np.array(found.coords, np.float64).reshape(n_nodes, 2)
+    return _packed(n_nodes, [np.array(part) for part in parts], found)
+
+
+def _forces(graph: Any) -> NDArray[np.float64]:
+    """One connected graph, with a median edge of length 1."""
+    small = graph.vcount() <= _SMALL
+    found = graph.layout_kamada_kawai() if small else graph.layout_fruchterman_reingold(niter=_STEPS)
+    places = np.array(found.coords, np.float64).reshape(-1, 2)
+    return _scaled(places, np.array(graph.get_edgelist(), np.int64).reshape(-1, 2))
+
+
+def _packed(n_nodes: int, parts: list[NDArray[np.int64]], places: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Components beside each other, in rows about as long as all rows are high; the highest come first."""
+    out, sizes = np.zeros((n_nodes, 2)), [np.ptp(each, axis=0) + _APART for each in places]
+    width = max([1.5 * float(np.sqrt(sum(w * h for w, h in sizes))), *(w for w, _ in sizes)], default=0.0)
+    x, y, high = 0.0, 0.0, 0.0
+    for k in sorted(range(len(parts)), key=lambda k: (-sizes[k][1], -sizes[k][0])):
+        if x and x + sizes[k][0] > width:
+            x, y, high = 0.0, y + high, 0.0
+        out[parts[k]] = places[k] - places[k].min(axis=0) + [x, y]
+        x, high = x + sizes[k][0], max(high, sizes[k][1])
+    return out
 
 
 def _igraph() -> Any:

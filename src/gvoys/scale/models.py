@@ -15,7 +15,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import as_path
 from gvoys.io.sources.base import digest_file
 
-__all__ = ["Models", "load_models"]
+__all__ = ["Models", "load_models", "load_one"]
 
 
 @dataclass(frozen=True)
@@ -109,3 +109,27 @@ def load_models(path: str | PathLike[str]) -> Models:
         )
     digests = "".join(digest_file(file) for file in files)
     return Models(by_name, hashlib.blake2b(digests.encode(), digest_size=16).hexdigest())
+
+
+def load_one(path: str | PathLike[str]) -> Any:
+    """Load a model where one is wanted.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Its file, or a folder that holds nothing else.
+
+    Returns
+    -------
+    estimator
+        The model.
+
+    Raises
+    ------
+    ModelError
+        If there is no model, or several.
+    """
+    models = list(load_models(path).by_name.values())
+    if len(models) > 1:
+        raise ModelError(f"{path} holds {len(models)} models, and one is wanted: name its file in {path}")
+    return models[0]

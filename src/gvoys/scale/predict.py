@@ -6,7 +6,8 @@ import csv
 import os
 import shutil
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 from gvoys.errors import InputWarning
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.files import appearing, check_new, check_output, lock_beside, locked, remove_left_over
+from gvoys.io.files import appearing, as_path, check_new, check_output, lock_beside, locked, remove_left_over
 from gvoys.io.sources import FileSource
+from gvoys.io.sources.base import digest_file
 from gvoys.scale.job import VERSION
 from gvoys.scale.models import load_models
 from gvoys.scale.parts import part_path
@@ -26,8 +28,25 @@ from gvoys.walks.checks import check_count
 __all__ = ["predict_file"]
 
 
+@lru_cache(maxsize=1)
+def _opened(path: str, digest: str) -> Any:
+    """An index, once in a process that makes parts."""
+    from gvoys.search import Index  # which knows all learners; gvoys embed does without
+
+    return Index.open(path, n_jobs=1)
+
+
+@dataclass(frozen=True)
 class _Prediction(Task):
-    """Makes parts of predictions."""
+    """Makes parts of predictions.
+
+    Parameters
+    ----------
+    library : tuple of str or None, default=None
+        Folder of an index, and what tells it from others.
+    """
+
+    library: tuple[str, str] | None = None
 
     @property
     def skipped(self) -> Path:
@@ -37,10 +56,15 @@ class _Prediction(Task):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InputWarning)  # the summary tells it once, and not once per part
             table: Columns = self.model.predict_table(batch)
-        return table
+        return table if self.library is None else table | _nearest(_opened(*self.library), batch)
 
     def empty(self) -> Columns:
         return self.compute(GraphBatch.from_arrays([], []))
+
+
+def _nearest(library: Any, batch: GraphBatch) -> Columns:
+    hits = library.nearest(batch, 1)
+    return {"library nearest": hits.ids[:, 0].astype(str), "library similarity": hits.similarities[:, 0]}
 
 
 def predict_file(
@@ -51,6 +75,7 @@ def predict_file(
     smiles: str | None = None,
     id: str | None = None,
     root: str | PathLike[str] | None = None,
+    index: str | PathLike[str] | None = None,
     rows_per_part: int = 4096,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
@@ -72,6 +97,9 @@ def predict_file(
         Column that holds the ids; None numbers the rows.
     root : str, path-like or None, default=None
         A folder that holds the TU dataset, where `path` is its name.
+    index : str, path-like or None, default=None
+        An index that `gvoys search` or `Index.save` wrote: its graph that is nearest to each graph is named, with the
+        similarity by which the index compares.
     rows_per_part : int, default=4096
         Rows of the input that are predicted at once; the predictions do not depend on it.
     worker : callable or None, default=None
@@ -89,7 +117,10 @@ def predict_file(
     ModelError
         If `model` is no model file.
     ParameterError
-        If `out` exists already, or an unfinished run had another model or input.
+        If `out` exists already, an unfinished run had another model or input, or the molecules of `index` were read
+        otherwise.
+    StoreError
+        If `index` is no index.
     DatasetError
         If the file cannot be read, or is changed while it is read.
     """
@@ -97,18 +128,29 @@ def predict_file(
     check_output(out)
     models = load_models(model)
     source = open_file(path, models.reading, smiles, None, id=id, root=root)
+    library = None if index is None else _library(index, source)
     work = out.with_name(f"{out.name}.work").absolute()
     job = {"version": VERSION, "input": source.identity(), "model": models.digest}
     job["parameters"] = {"rows_per_part": check_count(rows_per_part, "rows_per_part"), "id": id, "smiles": smiles}
+    job |= {} if library is None else {"index": library[1]}
     with locked(lock_beside(out), out):
         remove_left_over(work)
         if not work.exists():
             check_new(out)
-        task = _Prediction(source, work, models)
+        task = _Prediction(source, work, models, library)
         summary = run_job(task, job, worker, on_progress)
         n_unseen, n_unlike = _write_table(task, out, summary.n_parts)
         _remove(work)
     return replace(summary, n_unseen=n_unseen, n_unlike=n_unlike)
+
+
+def _library(index: str | PathLike[str], source: FileSource) -> tuple[str, str]:
+    """The folder of an index that holds graphs like these, and what tells it from others."""
+    from gvoys.search.folder import MANIFEST, check_chemistry
+
+    check_chemistry(index, source)
+    folder = as_path(index).absolute()
+    return str(folder), digest_file(folder / MANIFEST)
 
 
 def _remove(work: Path) -> None:

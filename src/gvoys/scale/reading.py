@@ -11,7 +11,7 @@ from gvoys.io.open import open_graphs
 from gvoys.io.sources import FileSource
 from gvoys.io.sources.molecules import MoleculeSource
 
-__all__ = ["open_file"]
+__all__ = ["open_as_trained", "open_file"]
 
 
 def open_file(path: Any, like: Mapping[str, Any], smiles: str | None, chemistry: Any, **where: Any) -> FileSource:
@@ -50,3 +50,27 @@ def open_file(path: Any, like: Mapping[str, Any], smiles: str | None, chemistry:
     if theirs is not None and isinstance(source, MoleculeSource):  # other graphs have no chemistry
         source.chemistry = as_chemistry(theirs)
     return source
+
+
+def open_as_trained(path: Any, model: Any, how: Mapping[str, Any]) -> FileSource:
+    """Open a file as the graphs of a model were opened; options that were left at their defaults are the model's.
+
+    Parameters
+    ----------
+    path : str, path-like or FileSource
+        A file, folder or name of a dataset that `open_graphs` takes.
+    model : estimator or None
+        A fitted model; None takes the options as they are.
+    how : mapping
+        Options of `open_graphs`: `smiles`, `chemistry`, `id` and `root`.
+
+    Returns
+    -------
+    FileSource
+        The file.
+    """
+    like = getattr(model, "training_", None) or {}
+    chemistry = as_chemistry(how["chemistry"])
+    smiles = None if how["smiles"] == "smiles" and like else how["smiles"]
+    given = chemistry if chemistry.as_dict() or not like else None
+    return open_file(path, like, smiles, given, id=how["id"], root=how["root"])

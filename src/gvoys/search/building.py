@@ -17,6 +17,7 @@ from gvoys._kernels.cpu.scan import Codes
 from gvoys.errors import DatasetError, GvoysError, ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.chemistry import Chemistry
 from gvoys.io.files import appearing, as_path, lock_beside, locked
 from gvoys.io.sources import Chunk, FileSource, Skipped
 from gvoys.io.store import StoreWriter, open_store, write_store
@@ -53,7 +54,6 @@ def build_index(
     n_candidates: int = 384,
     width: int = 128,
     rows_per_part: int = 4096,
-    reading: dict[str, Any] | None = None,
     on_progress: Progress | None = None,
 ) -> tuple[int, list[Skipped]]:
     """Make an index of all graphs of a file, in memory that does not grow with it.
@@ -72,8 +72,6 @@ def build_index(
         As in `Index`.
     rows_per_part : int, default=4096
         Rows that are read at once.
-    reading : dict or None, default=None
-        How the file was read, which is kept: the "smiles" column and the "chemistry".
     on_progress : callable or None, default=None
         Called after every part with how much of the input is done, how much there is, and the number of graphs.
 
@@ -102,8 +100,7 @@ def build_index(
         chunks = list(source.chunks(rows_per_part))
         builder = _Builder(source, work, features, check_count(width, "width"))
         n_graphs, skipped = builder.run(chunks, on_progress or (lambda done, total, graphs: None))
-        kept = {name: value for name, value in (reading or {}).items() if name in ("smiles", "chemistry")}
-        builder.assemble(folder, len(chunks), n_candidates, kept)
+        builder.assemble(folder, len(chunks), n_candidates, source.chemistry)
         shutil.rmtree(work)
     return n_graphs, skipped
 
@@ -236,7 +233,7 @@ class _Builder:
             partial.write_text(json.dumps(about))
         return about
 
-    def assemble(self, folder: Path, n_parts: int, n_candidates: int, reading: dict[str, Any]) -> None:
+    def assemble(self, folder: Path, n_parts: int, n_candidates: int, chemistry: Chemistry | None) -> None:
         """One segment of all parts; whatever an interrupted run left of it goes first."""
         shutil.rmtree(folder, ignore_errors=True)
         segment = folder / "segment-0000"
@@ -251,6 +248,7 @@ class _Builder:
             _join([part / f"{name}.npy" for part in parts], segment / f"{name}.npy")
         write_ids(segment, [own for part in parts for own in json.loads((part / "ids.json").read_text())["ids"]])
         shutil.copyfile(self.work / CODER, folder / CODER)
+        reading = {} if chemistry is None else {"chemistry": chemistry.as_dict()}
         write_manifest(folder, n_candidates, [describe_segment(segment, total)], reading)
 
 

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys._kernels.cpu.scan import Codes
-from gvoys.errors import GvoysError, StoreError
+from gvoys.errors import GvoysError, ParameterError, StoreError
 from gvoys.estimators.saving import read_parts, write_parts
+from gvoys.io.chemistry import as_chemistry
 from gvoys.io.files import appearing, as_path, lock_beside, locked
+from gvoys.io.sources.base import GraphSource
 from gvoys.io.store import open_store, write_store
 from gvoys.io.store.manifest import checksum_file
 from gvoys.search.coding import Coder
@@ -26,11 +28,12 @@ from gvoys.search.comparing import BalancedComparer, SurroundingsComparer, WalkC
 from gvoys.search.index import Index, Segment
 
 __all__ = [
+    "check_chemistry",
     "describe_segment",
     "is_index",
+    "read_chemistry",
     "read_coder",
     "read_index",
-    "read_reading",
     "write_coder",
     "write_ids",
     "write_index",
@@ -80,9 +83,21 @@ def read_coder(path: Path) -> Coder:
     return Coder(_COMPARERS[parts["kind"]](**parts["parts"]), parts["landmarks"], parts["root"])
 
 
-def read_reading(path: str | PathLike[str]) -> dict[str, Any]:
-    """How the graphs of an index were read, where that is known: the "smiles" column and the "chemistry"."""
-    return dict(_read_manifest(as_path(path)).get("reading", {}))
+def read_chemistry(path: str | PathLike[str]) -> dict[str, Any] | None:
+    """The options by which the molecules of an index were read; None where they are not known, or for other graphs."""
+    found: dict[str, Any] | None = _read_manifest(as_path(path)).get("reading", {}).get("chemistry")
+    return found
+
+
+def check_chemistry(path: str | PathLike[str], source: GraphSource) -> None:
+    """Check that graphs of a source are read as those of an index were: else the same molecule has two graphs."""
+    ours, theirs = source.chemistry, read_chemistry(path)
+    if ours is not None and theirs is not None and ours != as_chemistry(theirs):
+        read = [as_chemistry(each).as_dict() or "the defaults" for each in (theirs, ours)]
+        raise ParameterError(
+            f"the molecules of the index {path} were read with the chemistry {read[0]}, and those of {source} are read "
+            f"with {read[1]}; build an index with the same options, or with gvoys search --like MODEL"
+        )
 
 
 def write_manifest(

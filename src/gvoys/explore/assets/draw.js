@@ -1,21 +1,47 @@
 /* A graph as an SVG picture: molecules as chemists draw them, other graphs with a colour for each label. */
 const SVG = "http://www.w3.org/2000/svg";
-const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7a6c00", "#7f3fbf", "#555555", "#b8860b",
-  "#2e8b57", "#c71585"];
-const ELEMENTS = { N: "#2146c7", O: "#c51b1b", F: "#1f8a3b", Cl: "#1f8a3b", Br: "#8a3a12", I: "#6b1fa3", S: "#9a7b00",
-  P: "#c2600a", B: "#b5651d" };
+const PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7a00", "#8e56c9", "#7d8590", "#b8860b",
+  "#2e8b57", "#d0409b"];
 const FEW = 60; // nodes up to which labels are written
+const RADIUS = 0.3, BARE = 0.18; // of a node with a label and of one without, beside an edge of length 1
+const APART = 0.42; // of the distance between neighbours, which a circle may take
+const NARROW = 0.58; // width of a letter beside its height
 
-function element(name, attributes) {
+function element(name, attributes, ...children) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
   return made;
+}
+
+/* Black or white, whichever is legible on a colour. */
+function inkOn(colour) {
+  const [r, g, b] = [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16));
+  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#000" : "#fff";
+}
+
+/* A label as far as it fits into a node's circle, and the size of its letters. */
+function fitted(text, radius) {
+  const kept = text.length > 4 ? `${text.slice(0, 3)}…` : text;
+  return [kept, Math.min(1.15, 1.7 / (NARROW * Math.max(kept.length, 1))) * radius];
+}
+
+/* The usual distance from a point to the one next to it, by some of the points. */
+function spacing(points) {
+  const step = Math.ceil(points.length / FEW), nearest = [];
+  for (let i = 0; i < points.length; i += step) {
+    let least = Infinity;
+    points.forEach((q, j) => (least = j === i ? least : Math.min(least, Math.hypot(points[i][0] - q[0], points[i][1] - q[1]))));
+    nearest.push(least);
+  }
+  return nearest.sort((a, b) => a - b)[Math.floor(nearest.length / 3)];
 }
 
 class Drawings {
   constructor(data) { Object.assign(this, data); }
 
-  picture(g, label) {
+  /* With shares, from -1 to 1 for each node, nodes have their colours. */
+  picture(g, label, share = null) {
     const [first, last] = [this.nodeOffsets[g], this.nodeOffsets[g + 1]];
     const svg = element("svg", { class: "graph", role: "img", "aria-label": label });
     if (first === last) return svg;
@@ -24,11 +50,12 @@ class Drawings {
     const edges = [];
     for (let e = this.edgeOffsets[g]; e < this.edgeOffsets[g + 1]; e++)
       edges.push([this.ends[2 * e], this.ends[2 * e + 1], this.orders[e] / 2]);
-    const unit = this.#frame(svg, points, edges);
+    const unit = this.#frame(svg, points, edges), size = { unit, radius: this.#radius(points, codes, unit) };
     const around = points.map(() => []);
     for (const [a, b] of edges) if (a !== b) { around[a].push(b); around[b].push(a); }
-    for (const edge of edges) this.#edge(svg, points, edge, around, unit);
-    points.forEach((point, i) => this.#node(svg, point, codes[i], around[i].length, points.length, unit));
+    if (share && this.molecules) points.forEach((point, i) => this.#halo(svg, point, share(first + i), unit));
+    for (const edge of edges) this.#edge(svg, points, edge, around, size);
+    points.forEach((point, i) => this.#node(svg, point, codes[i], around[i].length, points.length, size, share && share(first + i)));
     return svg;
   }
 
@@ -40,22 +67,28 @@ class Drawings {
     const size = Math.max(right - left, bottom - top);
     const unit = lengths[Math.floor(lengths.length / 2)] || size || 1;
     const margin = Math.max(0.6 * unit, 0.03 * size);
-    const least = Math.max(8 * unit - 2 * margin, 0); // a graph of few nodes is not blown up
+    const least = Math.max(5.5 * unit - 2 * margin, 0); // a graph of few nodes is not blown up
     const [wide, high] = [Math.max(right - left, least), Math.max(bottom - top, least / 2)];
     const [x, y] = [(left + right - wide) / 2 - margin, (top + bottom - high) / 2 - margin];
     svg.setAttribute("viewBox", `${x} ${y} ${wide + 2 * margin} ${high + 2 * margin}`);
     return unit;
   }
 
-  #edge(svg, points, [a, b, order], around, unit) {
+  /* Circles of crowded graphs are smaller, so that their edges are seen. */
+  #radius(points, codes, unit) {
+    return Math.min((codes.some((code) => this.texts[code]) ? RADIUS : BARE) * unit, Math.max(APART * spacing(points), 0.06 * unit));
+  }
+
+  #edge(svg, points, [a, b, order], around, { unit, radius }) {
+    const look = { class: this.molecules ? "bond" : "link", "stroke-width": 0.06 * unit, "stroke-linecap": "round" };
     const line = (shift, dash) => {
       const [p, q] = [points[a], points[b]], size = Math.hypot(q[0] - p[0], q[1] - p[1]) || 1;
       const [dx, dy] = [(q[1] - p[1]) / size * shift, -(q[0] - p[0]) / size * shift];
-      svg.append(element("line", { x1: p[0] + dx, y1: p[1] + dy, x2: q[0] + dx, y2: q[1] + dy, "stroke-linecap": "round",
-        stroke: this.molecules ? "#333" : "#9aa3b5", "stroke-width": 0.06 * unit, ...(dash ? { "stroke-dasharray": 0.16 * unit } : {}) }));
+      svg.append(element("line", { x1: p[0] + dx, y1: p[1] + dy, x2: q[0] + dx, y2: q[1] + dy, ...look,
+        ...(dash ? { "stroke-dasharray": 0.16 * unit } : {}) }));
     };
     if (a === b) {
-      svg.append(element("circle", { cx: points[a][0], cy: points[a][1] - 0.3 * unit, r: 0.3 * unit, fill: "none", stroke: "#9aa3b5", "stroke-width": 0.06 * unit }));
+      svg.append(element("circle", { cx: points[a][0], cy: points[a][1] - radius, r: radius, ...look }));
     } else if (order === 2 || order === 1.5) {
       const side = this.#inner(points, a, b, around) * 0.17 * unit;
       line(0);
@@ -64,13 +97,14 @@ class Drawings {
       line(0);
       if (order === 3) [-0.15, 0.15].forEach((shift) => line(shift * unit));
     }
-    if (this.directed && a !== b) this.#arrow(svg, points[a], points[b], unit);
+    if (this.directed && a !== b) this.#arrow(svg, points[a], points[b], unit, radius);
   }
 
-  #arrow(svg, p, q, unit) {
+  #arrow(svg, p, q, unit, radius) {
     const size = Math.hypot(q[0] - p[0], q[1] - p[1]) || 1, [x, y] = [(q[0] - p[0]) / size, (q[1] - p[1]) / size];
-    const at = (along, aside) => `${q[0] - along * unit * x - aside * unit * y},${q[1] - along * unit * y + aside * unit * x}`;
-    svg.append(element("polygon", { points: `${at(0.25, 0)} ${at(0.5, 0.12)} ${at(0.5, -0.12)}`, fill: "#6b7488" }));
+    const at = (along, aside) => `${q[0] - along * x - aside * y},${q[1] - along * y + aside * x}`;
+    const [far, wide] = [radius + 0.25 * unit, 0.12 * unit];
+    svg.append(element("polygon", { class: "head", points: `${at(radius, 0)} ${at(far, wide)} ${at(far, -wide)}` }));
   }
 
   /* On which side of a bond the second line goes: into its ring, or else where the neighbours are. */
@@ -101,19 +135,32 @@ class Drawings {
     return null;
   }
 
-  #node(svg, [x, y], code, degree, n_nodes, unit) {
+  #halo(svg, [x, y], share, unit) {
+    svg.append(element("circle", { class: "share", "data-share": share, cx: x, cy: y, r: 0.42 * unit, style: `fill: ${shareColour(share)}` }));
+  }
+
+  #node(svg, [x, y], code, degree, n_nodes, { unit, radius }, share) {
     const text = this.texts[code];
     if (this.molecules) {
       if (text === "C" && degree) return;
-      this.#text(svg, x, y, text, 0.62 * unit, ELEMENTS[text.match(/^[A-Z][a-z]?/)?.[0]] ?? "#333");
+      const colour = share === null ? `var(--atom-${text.match(/^[A-Z][a-z]?/)?.[0]}, var(--ink))` : "var(--ink)";
+      const behind = share === null ? "" : `; stroke: ${shareColour(share)}`; // hides the ends of bonds
+      this.#text(svg, x, y, text, 0.62 * unit, `fill: ${colour}${behind}`, { class: "atom", "stroke-width": 0.22 * unit });
       return;
     }
-    svg.append(element("circle", { cx: x, cy: y, r: 0.24 * unit, fill: PALETTE[code % PALETTE.length], stroke: "#fff", "stroke-width": 0.04 * unit }));
-    if (n_nodes <= FEW && text.length <= 6) this.#text(svg, x, y, text, 0.3 * unit, "#000");
+    const colour = PALETTE[code % PALETTE.length];
+    const circle = element("circle", { class: "node", cx: x, cy: y, r: radius, "stroke-width": 0.13 * radius,
+      style: `fill: ${share === null ? colour : shareColour(share)}` }, element("title", {}));
+    if (share !== null) circle.setAttribute("data-share", share);
+    circle.firstChild.textContent = text;
+    svg.append(circle);
+    if (n_nodes > FEW || !text) return;
+    const [kept, size] = fitted(text, radius);
+    this.#text(svg, x, y, kept, size, `fill: ${share === null ? inkOn(colour) : "var(--ink)"}`, { "pointer-events": "none" });
   }
 
-  #text(svg, x, y, text, size, colour) {
-    const made = element("text", { x, y, "font-size": size, fill: colour, "stroke-width": 0.35 * size });
+  #text(svg, x, y, text, size, style, more) {
+    const made = element("text", { x, y, "font-size": size, style, ...more });
     for (const part of text.match(/\d+|\D+/g) ?? []) {
       const span = element("tspan", this.molecules && /\d/.test(part) ? { "baseline-shift": "sub", "font-size": 0.7 * size } : {});
       span.textContent = part;
@@ -122,3 +169,6 @@ class Drawings {
     svg.append(made);
   }
 }
+
+/* Orange where a node lowers the prediction, blue where it raises it, the stronger the more. */
+const shareColour = (share) => `color-mix(in srgb, var(--${share < 0 ? "away" : "towards"}) ${(100 * Math.abs(share)).toFixed(1)}%, var(--neither))`;

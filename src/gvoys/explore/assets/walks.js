@@ -3,6 +3,8 @@
    A length is { values: (graphs, width), groups, widening, rest }. Several groups are the independent parts of a sketch;
    their spread is its error. One group is exact but for the rest, which is there as random projections. `diagonal` is
    (graphs, lengths), with a mean of one for every length; `mu` here are the shares that lengths have in the mean. */
+const SAMPLE = 4000; // graphs that are enough to find the axes of a map
+
 class Walks {
   constructor({ n, lengths, diagonal }) {
     Object.assign(this, { n, lengths, diagonal });
@@ -10,6 +12,8 @@ class Walks {
     this.groups = Math.max(...lengths.map((length) => length.groups));
     this.widening = Math.max(...lengths.map((length) => length.widening));
     this.axes = null;
+    const step = Math.max(n / SAMPLE, 1); // axes are found from graphs evenly spread over the collection
+    this.sample = Array.from({ length: Math.min(n, SAMPLE) }, (_, k) => Math.floor(k * step));
   }
 
   /* |rest|² = K_i(G, G) - |values|². */
@@ -75,34 +79,67 @@ class Walks {
   /* The graphs with the largest values, without the graph itself. */
   nearest(g, count) {
     const { values, bars } = this.compare(g);
-    const order = Array.from(values.keys()).filter((h) => h !== g).sort((a, b) => values[b] - values[a] || a - b);
-    return order.slice(0, count).map((h) => ({ graph: h, value: values[h], bar: bars[h] }));
+    const order = Uint32Array.from(values.keys()).filter((h) => h !== g).sort((a, b) => values[b] - values[a] || a - b);
+    return Array.from(order.subarray(0, count), (h) => ({ graph: h, value: values[h], bar: bars[h] }));
+  }
+
+  /* For each group of graphs the one most similar to all of it on average, or null; codes below 0 are in none. */
+  typical(codes, count) {
+    const sums = Array.from({ length: count }, () => new Float64Array(this.#width()));
+    this.#each((h, first, values, k, width, root) => {
+      const x = this.scale[h] * root, sum = codes[h] < 0 ? null : sums[codes[h]];
+      for (let j = 0; sum && j < width; j++) sum[first + j] += x * values[k + j];
+    });
+    const scores = new Float64Array(this.n);
+    this.#each((h, first, values, k, width, root) => {
+      const x = this.scale[h] * root, sum = codes[h] < 0 ? null : sums[codes[h]];
+      for (let j = 0; sum && j < width; j++) scores[h] += x * values[k + j] * sum[first + j];
+    });
+    const best = Array(count).fill(null);
+    for (let h = 0; h < this.n; h++)
+      if (codes[h] >= 0 && (best[codes[h]] === null || scores[h] > scores[best[codes[h]]])) best[codes[h]] = h;
+    return best;
+  }
+
+  #width() { return this.lengths.reduce((sum, length) => sum + length.width, 0); }
+
+  /* Every graph's values of every length that has a weight, with the place of the length among all. */
+  #each(work, rows = null) {
+    let first = 0;
+    this.lengths.forEach(({ values, width }, i) => {
+      const root = Math.sqrt(this.mu[i]), n = rows ? rows.length : this.n;
+      for (let r = 0; root > 0 && r < n; r++) {
+        const h = rows ? rows[r] : r;
+        work(h, first, values, h * width, width, root, r);
+      }
+      first += width;
+    });
   }
 
   /* The two leading principal components: places, and their shares of the variance. Axes go on from the last ones, so
      that points move smoothly while mu changes. */
   project() {
-    const { n } = this, mean = this.#pull([new Float64Array(n).fill(1 / n)])[0];
+    const { sample } = this, n = sample.length, mean = this.#pull([new Float64Array(n).fill(1 / n)])[0];
     const variance = this.#meanSquare() - mean.reduce((sum, x) => sum + x * x, 0);
-    let axes = this.#restarted(mean.length), before = -1, places, spread;
+    let axes = this.#restarted(mean.length), before = -1, places;
+    const spread = (all) => all.map((xs) => xs.reduce((sum, x) => sum + x * x / n, 0));
     for (let turn = 0; turn < 60; turn++) {
-      places = this.#places(axes, mean);
-      spread = places.map((xs) => xs.reduce((sum, x) => sum + x * x / n, 0));
-      const both = spread[0] + spread[1];
+      places = this.#places(axes, mean, sample);
+      const both = spread(places).reduce((a, b) => a + b);
       if (Math.abs(both - before) <= 1e-5 * both || both === 0) break;
       before = both;
       axes = this.#orthonormal(this.#pull(places, mean));
     }
     this.axes = this.#turned(axes, places);
-    places = this.#turned(places, places);
-    spread = places.map((xs) => xs.reduce((sum, x) => sum + x * x / n, 0));
-    return { x: places[0], y: places[1], shares: spread.map((s) => (variance > 0 ? s / variance : 0)) };
+    const shares = spread(this.#turned(places, places)).map((s) => (variance > 0 ? s / variance : 0));
+    const [x, y] = this.#places(this.axes, mean, null);
+    return { x, y, shares };
   }
 
   /* Turn a pair within its plane, such that the two places are uncorrelated and the first has the larger spread. */
   #turned([first, second], [x, y]) {
     let [xx, xy, yy] = [0, 0, 0];
-    for (let g = 0; g < this.n; g++) {
+    for (let g = 0; g < x.length; g++) {
       xx += x[g] ** 2;
       xy += x[g] * y[g];
       yy += y[g] ** 2;
@@ -120,47 +157,32 @@ class Walks {
   }
 
   #meanSquare() {
-    let sum = 0;
-    for (let k = 0; k < this.diagonal.length; k++) {
-      const g = Math.floor(k / this.mu.length);
-      sum += this.mu[k % this.mu.length] * this.diagonal[k] * this.scale[g] ** 2 / this.n;
-    }
-    return sum;
+    const count = this.mu.length;
+    return this.sample.reduce((sum, g) => sum + this.mu.reduce((own, weight, i) =>
+      own + weight * this.diagonal[g * count + i], 0) * this.scale[g] ** 2 / this.sample.length, 0);
   }
 
-  /* Each graph's place on each axis, from the mean. */
-  #places(axes, mean) {
+  /* Places of some graphs, or of all, on each axis, from the mean. */
+  #places(axes, mean, rows) {
     return axes.map((axis) => {
-      const out = new Float64Array(this.n);
-      let first = 0;
-      this.lengths.forEach(({ values, width }, i) => {
-        const part = axis.subarray(first, first + width).map((x) => x * Math.sqrt(this.mu[i]));
-        for (let h = 0, k = 0; this.mu[i] > 0 && h < this.n; h++) {
-          let sum = 0;
-          for (let j = 0; j < width; j++) sum += values[k++] * part[j];
-          out[h] += sum;
-        }
-        first += width;
-      });
-      const centre = axis.reduce((sum, x, j) => sum + x * mean[j], 0);
-      return out.map((x, h) => x * this.scale[h] - centre);
+      const out = new Float64Array(rows ? rows.length : this.n), centre = axis.reduce((sum, x, j) => sum + x * mean[j], 0);
+      this.#each((h, first, values, k, width, root, r) => {
+        let sum = 0;
+        for (let j = 0; j < width; j++) sum += values[k + j] * axis[first + j];
+        out[r] += sum * root * this.scale[h];
+      }, rows);
+      return out.map((x) => x - centre);
     });
   }
 
-  /* Sums of all graphs' features, each graph weighted by its place; about the mean where there is one. */
+  /* Sums of the sample's features, each graph weighted by its place; about the mean where there is one. */
   #pull(places, mean = null) {
-    const total = this.lengths.reduce((sum, length) => sum + length.width, 0);
     return places.map((xs) => {
-      const out = new Float64Array(total);
-      let first = 0;
-      this.lengths.forEach(({ values, width }, i) => {
-        const root = Math.sqrt(this.mu[i]);
-        for (let h = 0, k = 0; root > 0 && h < this.n; h++) {
-          const x = xs[h] * this.scale[h] * root;
-          for (let j = first; j < first + width; j++) out[j] += x * values[k++];
-        }
-        first += width;
-      });
+      const out = new Float64Array(this.#width());
+      this.#each((h, first, values, k, width, root, r) => {
+        const x = xs[r] * this.scale[h] * root;
+        for (let j = 0; j < width; j++) out[first + j] += x * values[k + j];
+      }, this.sample);
       const weight = mean === null ? 0 : xs.reduce((sum, x) => sum + x, 0);
       return weight === 0 ? out : out.map((x, j) => x - weight * mean[j]);
     });

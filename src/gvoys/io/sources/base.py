@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.chemistry.options import Chemistry
 from gvoys.io.sources.columns import as_values, cell_text, check_present, find_columns
 from gvoys.io.sources.records import Chunk, Graphs, Records, Skipped
 
@@ -37,9 +38,12 @@ class GraphSource(ABC):
         Names of the columns to predict.
     has_smiles : bool
         Whether the graphs come from SMILES.
+    chemistry : Chemistry or None
+        What of a molecule becomes part of its graph; None for other graphs.
     """
 
     has_smiles = False
+    chemistry: Chemistry | None = None
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -23,7 +23,7 @@ class MoleculeSource(GraphSource):
     """
 
     has_smiles = True
-    chemistry = Chemistry()
+    chemistry: Chemistry = Chemistry()
 
     def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
         return read_smiles(items, self.chemistry)

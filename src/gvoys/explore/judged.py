@@ -1,0 +1,202 @@
+"""What a model says of the graphs on a page: predictions, errors, intervals and explanations."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.errors import InputWarning, ModelError, UnsupportedError
+from gvoys.explore.collection import Collection
+from gvoys.explore.properties import Property, as_property
+from gvoys.report.layout import LARGEST
+from gvoys.report.shares import class_name
+
+__all__ = ["Judged", "Shares", "judge"]
+
+_AT_ONCE = 200  # graphs between two progress reports
+_SAME = 1.0 - 1e-9  # similarity of a graph that the model was fitted on
+_MANY = 0.05  # of the graphs, from which their being fitted is told
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What every node of the graphs that are drawn adds to the prediction.
+
+    Parameters
+    ----------
+    values : ndarray of int8, of shape (n_nodes,)
+        Shares as parts of the largest of their graph, from -127 to 127.
+    scales : ndarray of shape (n_graphs,)
+        The largest share of each graph, whatever its sign.
+    of : list of str or None
+        The class that shares speak for; None for numbers.
+    """
+
+    values: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    of: list[str] | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a model says.
+
+    Parameters
+    ----------
+    properties : dict of str to Property
+        Predictions and errors, to colour points by.
+    facts : dict of str to list of str, optional
+        What is said of each graph in words.
+    errors : ndarray of shape (n_graphs,) or None, default=None
+        How far off each prediction is, nan if unknown; None without a target.
+    measure : str, default=""
+        What the errors are.
+    note : str, default=""
+        What to know before trusting them.
+    shares : Shares or None, default=None
+        The explanations; None if the model cannot give them.
+    """
+
+    properties: dict[str, Property]
+    facts: dict[str, list[str]] = field(default_factory=dict)
+    errors: Array | None = None
+    measure: str = ""
+    note: str = ""
+    shares: Shares | None = None
+
+
+def judge(model: Any, collection: Collection, on_progress: Callable[[str], None]) -> Judged:
+    """Predict every graph of a collection, compare with its target, and explain.
+
+    Parameters
+    ----------
+    model : RandomWalkClassifier or RandomWalkRegressor
+        A fitted model of one target.
+    collection : Collection
+        The graphs; errors are shown if it has a target.
+    on_progress : callable
+        Called with a string that describes the current stage.
+
+    Returns
+    -------
+    Judged
+        What there is to show.
+
+    Raises
+    ------
+    ModelError
+        If the model is no classifier or regressor of gvoys, or has several targets.
+    """
+    if not hasattr(model, "predict_table"):
+        raise ModelError(
+            f"model must be a fitted RandomWalkClassifier or RandomWalkRegressor, not {type(model).__name__}"
+        )
+    on_progress(f"predicting {len(collection.batch):,} graphs")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # the column "unlike" says it of each graph
+        table = model.predict_table(collection.batch)
+        if "prediction" not in table:
+            raise ModelError("the explorer shows models of one target; fit one for each target")
+        shares = _explained(model, collection, on_progress)
+    target = None if collection.target is None else collection.properties[collection.target]
+    judged = _classes(table, target) if hasattr(model, "classes_") else _numbers(table, target)
+    likeness = {"like training graphs": as_property(np.where(table["unlike"], "no", "yes"))}
+    if "similarity" in table:
+        likeness["similarity to training"] = Property(np.asarray(table["similarity"], np.float64))
+    properties = judged.properties | {name: each for name, each in likeness.items() if each is not None}
+    facts = judged.facts | _nearest(model, table)
+    return Judged(properties, facts, judged.errors, judged.measure, _note(table, shares), shares)
+
+
+def _numbers(table: Mapping[str, Array], target: Property | None) -> Judged:
+    """Of a regressor."""
+    found = {"prediction": Property(table["prediction"]), "standard deviation": Property(table["deviation"])}
+    ends = zip(table["lower"], table["upper"], strict=True)
+    facts = {"95 % interval": [f"{low:.4g} to {high:.4g}".replace("-", "−") for low, high in ends]}
+    true = None if target is None else target.numbers()
+    if true is None:
+        return Judged(found, facts)
+    error = table["prediction"] - true
+    inside = np.where((true >= table["lower"]) & (true <= table["upper"]), "inside", "outside")
+    covered = as_property(np.where(np.isnan(true), "", inside))
+    found |= {"error": Property(error, both_ways=True)} | ({} if covered is None else {"in the interval": covered})
+    return Judged(found, facts, np.abs(error), "absolute error")
+
+
+def _classes(table: Mapping[str, Any], target: Property | None) -> Judged:
+    """Of a classifier."""
+    predicted = [_name(each) for each in table["prediction"].tolist()]
+    prediction = as_property(predicted)
+    found = {} if prediction is None else {"prediction": prediction}
+    known = {
+        _name(key.removeprefix("probability ")): own for key, own in table.items() if key.startswith("probability ")
+    }
+    if known:
+        sure = np.array([known[name][place] for place, name in enumerate(predicted)])
+        found["probability of the prediction"] = Property(sure)
+    true = None if target is None else target.names()
+    if true is None:
+        return Judged(found)
+    right = np.array([one == other for one, other in zip(predicted, true, strict=True)])
+    outcome = as_property([f"{name}, {'right' if good else 'wrong'}" for name, good in zip(true, right, strict=True)])
+    found |= {} if outcome is None else {"outcome": outcome}
+    if not known:
+        return Judged(found, errors=1.0 - right, measure="wrong")
+    of_true = [known[name][place] if name in known else np.nan for place, name in enumerate(true)]
+    return Judged(found, errors=1.0 - np.array(of_true), measure="probability of another class")
+
+
+def _name(value: Any) -> str:
+    """A class as `as_property` names it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return f"{number:.0f}" if number == np.round(number) else str(value)
+
+
+def _nearest(model: Any, table: Mapping[str, Any]) -> dict[str, list[str]]:
+    if "nearest" not in table:
+        return {}
+    ids = (getattr(model, "training_", None) or {}).get("ids")
+    names = [ids[place] if ids else f"graph {place}" for place in table["nearest"].tolist()]
+    pairs = zip(names, table["similarity"], strict=True)
+    return {"nearest training graph": [f"{name}, similarity {value:.3f}" for name, value in pairs]}
+
+
+def _note(table: Mapping[str, Any], shares: Shares | None) -> str:
+    said = []
+    fitted = float(np.mean(table["similarity"] >= _SAME)) if "similarity" in table and len(table["similarity"]) else 0.0
+    if fitted > _MANY:
+        said.append(
+            f"{100 * fitted:.0f} % of these graphs are among the training graphs, or cannot be told from one: "
+            "errors on them say nothing about new graphs."
+        )
+    if shares is None:
+        said.append("This model cannot explain its predictions.")
+    return " ".join(said)
+
+
+def _explained(model: Any, collection: Collection, on_progress: Callable[[str], None]) -> Shares | None:
+    drawn = np.flatnonzero(collection.batch.graph_sizes <= LARGEST)
+    scales, values, of = np.zeros(len(collection.batch), np.float32), [], [""] * len(collection.batch)
+    numbers = False
+    for first in range(0, len(drawn), _AT_ONCE):
+        on_progress(f"explaining graph {first:,} of {len(drawn):,}")
+        some = drawn[first : first + _AT_ONCE]
+        try:
+            found = model.explain(collection.batch[some], n_sequences=0)
+        except UnsupportedError:
+            return None
+        for place, each in zip(some.tolist(), found, strict=True):
+            scales[place] = scale = float(np.abs(each.nodes).max(initial=0.0))
+            values.append(np.rint(127.0 * each.nodes / (scale or 1.0)).astype(np.int8))
+            numbers, of[place] = each.of is None, "" if each.of is None else class_name(each.of)
+    return Shares(np.concatenate(values or [np.empty(0, np.int8)]), scales, None if numbers else of)
