@@ -15,8 +15,9 @@ from rich.table import Table
 import gvoys as gv
 from benchmarks.timing import measure, show
 from gvoys.exact import exact_kernel
+from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.spectrum import spectral_radius
 
 N_GRAPHS = 10
 N_PAIRS = N_GRAPHS * (N_GRAPHS + 1) // 2

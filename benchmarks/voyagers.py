@@ -13,7 +13,8 @@ from rich.table import Table
 import gvoys as gv
 from benchmarks.memory import peak_memory
 from benchmarks.timing import measure, show
-from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import spectral_radius
 
 WALKS = 100
 P_HALT = 0.2

@@ -14,7 +14,7 @@ from gvoys._kernels.cuda import GpuSketch, check_cuda, compute_moments, empty_on
 from gvoys.defaults import KERNEL
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import max_degree
+from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
 from gvoys.walks import voyagers
@@ -125,7 +125,7 @@ def gram(
             "gvoys.gpu.gram needs CuPy, and memory on the GPU for three times the sketch; use RandomWalkKernel, or "
             'pip install "gvoys[gpu]"'
         )
-    return made.single_gram(series.resolved(max_degree(batch)))
+    return made.single_gram(series.resolved(lambda: max_degree(batch)))
 
 
 def _chosen(

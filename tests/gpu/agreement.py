@@ -94,6 +94,7 @@ def compare(n_graphs, n_nodes, max_length, small, on_progress=print):
         for name, options in SAMPLED.items():
             found = difference(batch, "voyagers", max_length, n_components=2 if small else 50, **options)
             note(f"{kind}, one-sided walks, {name}", found)
+        note(f"{kind}, one-sided walks, two starts", few_starts(batch, max_length))
         note(f"{kind}, Algorithm 1", (algorithm_1(batch), False))
         note(f"{kind}, GraphVoyagers", estimator(batch, gv.GraphVoyagers, n_components=2, n_anchors=2))
         note(f"{kind}, OneSidedVoyagers", estimator(batch, gv.OneSidedVoyagers, n_components=2, p_halt=0.3))
@@ -149,6 +150,18 @@ HUBS = {
     "sketch, no way back": (Sketch(6, device="cuda"), {"backtrack": False}),
     "one-sided walks": (SampledWalks(2, device="cuda"), {}),
 }
+
+
+def few_starts(batch, max_length):
+    """As if graphs of three nodes were large."""
+    from gvoys.walks import voyagers
+
+    kept = voyagers._STARTS
+    voyagers._STARTS = 2
+    try:
+        return difference(batch, "voyagers", max_length, n_components=3)
+    finally:
+        voyagers._STARTS = kept
 
 
 def left_on_device(batch, max_length):

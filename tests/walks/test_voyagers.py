@@ -15,10 +15,11 @@ import gvoys as gv
 from gvoys._kernels.cpu.voyagers import graphs as module
 from gvoys._kernels.cpu.voyagers import steps
 from gvoys.errors import DivergenceError, GvoysError, ParameterError, UnsupportedError, VarianceWarning
+from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.spectrum import max_degree
 from gvoys.reference import kernel_by_vec_trick
 from gvoys.walks.voyagers import WalkConfig
+from gvoys.walks.walk import Walk
 
 RUNS = 10_000
 MODES = list(product((False, True), (False, True), (1, 3), (None, 3)))  # signs, coins, walks, anchors
@@ -40,7 +41,7 @@ def ends(dense):
 
 def series_for(batch):
     """Such that walks of several steps count, and the variance stays small enough to see a bias."""
-    return gv.Exponential(3.0 / gv.graphs.spectrum.max_degree(batch) ** 2)
+    return gv.Exponential(3.0 / max_degree(batch) ** 2)
 
 
 def check_pairs(X, dense, series, length=40):
@@ -94,6 +95,28 @@ def test_one_sided_walks_are_unbiased(p_halt, share_signs, share_halting, kind):
         values = X[i] * X[j] * RUNS
         error = values.std(axis=1) / np.sqrt(RUNS) + 1e-9 * np.abs(expected) + 1e-15
         assert (np.abs(values.mean(axis=1) - expected) / error).max() < 5
+
+
+@pytest.mark.parametrize("kind", [Kind(), Kind(True, True, True, True)], ids=str)
+@pytest.mark.parametrize("n_starts", [1, 3])
+def test_a_few_starts_of_each_component_are_unbiased(n_starts, kind, monkeypatch):
+    """The kernel's sampled walks on large graphs, which begin at some of their nodes."""
+    monkeypatch.setattr("gvoys.walks.voyagers._STARTS", n_starts)
+    batch, dense = graphs_of(kind, seed=3)
+    X = gv.profiles(batch, "voyagers", 4, RUNS, labels=kind.labels, **ends(dense))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        expected = kernel_by_vec_trick(dense[i], dense[j], 4)
+        values = X[i] * X[j] * RUNS
+        error = values.std(axis=1) / np.sqrt(RUNS) + 1e-9 * np.abs(expected) + 1e-15
+        assert (np.abs(values.mean(axis=1) - expected) / error).max() < 5
+
+
+def test_the_time_of_a_component_does_not_grow_with_the_graph():
+    costs = [
+        gv.walks.SampledWalks(16).cost(Walk(4), gv.GraphBatch.from_arrays([[0, 1]], [n])).operations
+        for n in (100, 4096, 10**6)
+    ]
+    assert costs[0] < costs[1] == costs[2]
 
 
 @pytest.mark.parametrize("trap", ["coins", "walks", "signs"])

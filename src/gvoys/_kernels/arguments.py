@@ -123,6 +123,7 @@ class Walkers(NamedTuple):
     share_halting: Any
     distribution: Any  # of the signs of lengths; -1 for none
     factors: Any  # (n_lengths,), of deposits
+    n_starts: Any = 0  # nodes of a larger graph that walkers start from, drawn for each walker; 0 for all nodes
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

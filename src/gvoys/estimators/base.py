@@ -17,7 +17,7 @@ from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.estimators.learning.inputs import check_has_labels, missing_labels
 from gvoys.estimators.progress import wants_progress
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import max_degree
+from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
 from gvoys.threads import threads
@@ -84,7 +84,7 @@ class WalkEstimator(TakesSeries):
         self.seed_ = as_seed(self.random_state)
         self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch.node_attributes)
         self.n_edge_attributes_ = _n_attributes(batch.edge_attributes)
-        self.series_ = check_series(self.series, walk.n_iterations).resolved(max_degree(batch))
+        self.series_ = check_series(self.series, walk.n_iterations).resolved(lambda: max_degree(batch))
         self.max_length_, self.rate_ = self._choose_length(batch)
         self._given_walk = replace(walk, max_length=self.max_length_)
         batch, self.walk_ = self._label(batch)
@@ -120,7 +120,7 @@ class WalkEstimator(TakesSeries):
             _check_as_many("edge", self.n_edge_attributes_, _n_attributes(batch.edge_attributes))
         walk.checked(batch)
         if self.rate_ is not None and not self._surely_reaches(batch):
-            growth = self._growth(walk_rate(batch))
+            growth = self._growth(walk_rate(batch, lambda rate: self._length_at(self._growth(rate))))
             self.series_.check_convergence(growth)
             if not self._reaches(growth):
                 raise DivergenceError(
@@ -132,6 +132,10 @@ class WalkEstimator(TakesSeries):
     def _growth(self, rate: float) -> float:
         """How walks multiply in pairs of graphs of this rate: with each other, and with the fitted ones."""
         return rate * max(rate, self.rate_ or 0.0)
+
+    def _length_at(self, growth: float) -> int:
+        """The longest walk that the infinite series needs where walks multiply like this."""
+        return self.series_.truncation_length(growth, SLACK * TRUNCATION)
 
     def _surely_reaches(self, batch: GraphBatch) -> bool:
         """A quick look, by the largest degree alone."""

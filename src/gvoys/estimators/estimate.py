@@ -9,8 +9,11 @@ import numpy as np
 
 from gvoys.defaults import KERNEL
 from gvoys.errors import ConvergenceError, ParameterError
+from gvoys.estimators.drawn_value import DrawnPair, sample_value
+from gvoys.exact.problem import pair_of
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import max_degree
+from gvoys.graphs.build import check_joinable
+from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_one_graph
 from gvoys.series import Series, check_number, check_series
 from gvoys.walks.checks import check_length, check_seed
@@ -37,7 +40,7 @@ class Estimate:
     stderr : float
         Its standard error; value +- 1.96 stderr is a 95 % interval.
     n_components : int
-        Number of components that were used.
+        Number of components that were used, or of walkers on each graph.
     """
 
     value: float
@@ -91,8 +94,8 @@ def estimate(
     atol: float = 0.0,
     *,
     max_length: int | None = None,
-    start: str = KERNEL.ends,
-    stop: str = KERNEL.ends,
+    start: Any = KERNEL.ends,
+    stop: Any = KERNEL.ends,
     labels: str | None = "auto",
     refine: int = KERNEL.refine,
     backtrack: bool = KERNEL.backtrack,
@@ -102,7 +105,9 @@ def estimate(
 ) -> Estimate:
     """Estimate K(g, h) until its standard error is at most ``atol + rtol |K|``.
 
-    Without labels and attributes the value is exact, with a standard error of 0.
+    Without labels and attributes the value is exact, with a standard error of 0. Of large graphs, walks are sampled
+    instead where that takes less work: walkers start where `start` says, and read no more of a graph than where they
+    go, so that the time does not grow with it. Of weighted graphs one pass over the weights bounds an infinite series.
 
     Parameters
     ----------
@@ -119,9 +124,9 @@ def estimate(
     max_length : int or None, default=None
         Longest walk; None means the infinite series, truncated with an error of at most a thousandth of `rtol` of a
         bound on it (see `RandomWalkFeatures`). A divergent series raises DivergenceError.
-    start : {"uniform", "ones"}, default="uniform"
-        Weight of each node as the start of a walk: 1 / n or 1.
-    stop : {"uniform", "ones"}, default="uniform"
+    start : {"uniform", "ones"} or pair of array-like, default="uniform"
+        Weight of each node as the start of a walk: 1 / n, 1, or two arrays with one number per node of g and of h.
+    stop : {"uniform", "ones"} or pair of array-like, default="uniform"
         Weight of each node as the end of a walk, like `start`.
     labels : {"auto", "node", "edge", "both"} or None, default="auto"
         Labels that two walks must share; "auto" uses node labels if the graphs have them.
@@ -162,12 +167,22 @@ def estimate(
         raise ParameterError(f"atol must be a number of at least 0, not {atol!r}")
     if not isinstance(max_components, (int, np.integer)) or max_components < _FIRST * WIDTH:
         raise ParameterError(f"max_components must be an integer of at least {_FIRST * WIDTH}, not {max_components!r}")
-    pair = GraphBatch.concatenate([as_one_graph(g, "g"), as_one_graph(h, "h")])
+    graphs = as_one_graph(g, "g"), as_one_graph(h, "h")
+    check_joinable(graphs)
     options = {"refine": refine, "backtrack": backtrack, "attribute_bandwidth": attribute_bandwidth}
-    walk = Walk.on(pair, 0, labels, **options, start=start, stop=stop)
-    check_number(check_series(series, walk.n_iterations), max_degree(pair))
-    walk = replace(walk, max_length=_length(pair, series, max_length, rtol))
+    ends = [dict(zip(("start", "stop"), both, strict=True)) for both in zip(*_ends(start, stop), strict=True)]
+    one, other = (Walk.on(graph, 0, labels, **options, **own) for graph, own in zip(graphs, ends, strict=True))
+    check_number(check_series(series, one.n_iterations), lambda: max(map(max_degree, graphs)))
+    length = None if max_length is None else check_length(max_length)
     seed = check_seed(random_state)
+    drawn = DrawnPair(graphs, (one, other), series, seed)
+    sampled = sample_value(drawn, length, 1e-3 * rtol, rtol, atol)
+    if sampled is not None:
+        return Estimate(*sampled)
+    pair = GraphBatch.concatenate(graphs)
+    if length is None:
+        length = choose_truncation(pair, series, 1e-3 * rtol)[0]
+    walk = replace(one, max_length=length, **{name: _joined(ends, name) for name in ("start", "stop")})
     if walk.plain:
         return Estimate(float(Moments().profile(pair, walk).gram(series)[0, 1]), 0.0, 1)
     return _refine(pair, series, walk, seed, Tolerance(rtol, atol), max_components)
@@ -211,7 +226,11 @@ def _summarise(values: Any, own: Any) -> Estimate:
     return Estimate(float(between.mean()), float(np.hypot(error, floor)), n_groups * WIDTH)
 
 
-def _length(pair: GraphBatch, series: Series, max_length: int | None, rtol: float) -> int:
-    if max_length is not None:
-        return check_length(max_length)
-    return choose_truncation(pair, series, 1e-3 * rtol)[0]
+def _ends(start: Any, stop: Any) -> tuple[Any, Any]:
+    return pair_of(start, "start"), pair_of(stop, "stop")
+
+
+def _joined(ends: list[dict[str, Any]], name: str) -> Any:
+    """Start or stop weights of both graphs."""
+    values = [each[name] for each in ends]
+    return values[0] if isinstance(values[0], str) else np.concatenate([np.asarray(each, float) for each in values])

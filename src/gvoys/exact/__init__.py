@@ -10,9 +10,9 @@ from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.exact import cg, fixed_point, lanczos, product, spectral, sylvester, vec
 from gvoys.exact.problem import ExactKernel, Problem, pair_of
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.endpoints import compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
-from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_one_graph
 from gvoys.series import Series, check_number, check_series
 
@@ -124,7 +124,7 @@ def pose(
     """
     check_series(series)
     one, other = as_one_graph(g, "g"), as_one_graph(h, "h")
-    check_number(series, max(max_degree(one), max_degree(other)))
+    check_number(series, lambda: max(max_degree(one), max_degree(other)))
     problem = Problem(
         one,
         other,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
-from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.batch import PER_EDGE, PER_NODE, GraphBatch
 from gvoys.graphs.check import as_labels, check_directed
 from gvoys.graphs.entries import Entries, check_entries, index_type, merge_equal, row_pointers
 from gvoys.graphs.labels import Labels
@@ -215,8 +215,7 @@ def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
             raise GraphError(f"part {index} is a {type(batch).__name__!r}, not a GraphBatch; convert it with as_batch")
     if not batches:
         return batch_from_arrays([], np.empty(0, np.int64), None, None, None, None, False)
-    if len({batch.directed for batch in batches}) > 1:
-        raise GraphError("directed and undirected batches cannot be joined; make the undirected ones directed first")
+    check_joinable(batches)
     nodes, entries = ([getattr(b, name) for b in batches] for name in ("n_nodes", "n_entries"))
     weighted = any(batch.edge_weights is not None for batch in batches)
     offsets = np.concatenate([[0], np.cumsum(np.concatenate([b.graph_sizes for b in batches]))])
@@ -232,6 +231,29 @@ def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
         join_values("node attributes", [b.node_attributes for b in batches], nodes, join_attributes, "batch"),
         join_values("edge attributes", [b.edge_attributes for b in batches], entries, join_edge_attributes, "batch"),
     )
+
+
+def check_joinable(batches: Sequence[GraphBatch]) -> None:
+    """Check that batches go together, without joining them.
+
+    Parameters
+    ----------
+    batches : sequence of GraphBatch
+        The batches.
+
+    Raises
+    ------
+    GraphError
+        If they differ in direction, labels or attributes.
+    """
+    if len({batch.directed for batch in batches}) > 1:
+        raise GraphError("directed and undirected batches cannot be joined; make the undirected ones directed first")
+    for kind, names in (("n_nodes", PER_NODE), ("n_entries", PER_EDGE)):
+        counts = [getattr(batch, kind) for batch in batches]
+        for name in names:
+            if name != "edge_weights":  # those that are missing are ones
+                values = [getattr(batch, name) for batch in batches]
+                join_values(name.replace("_", " "), values, counts, lambda parts: None, "batch")
 
 
 def join_values(

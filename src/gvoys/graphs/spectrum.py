@@ -12,38 +12,12 @@ from scipy.sparse.csgraph import connected_components
 
 from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.degrees import degree_bounds
 
-__all__ = [
-    "AT_FIRST",
-    "absolute_adjacency",
-    "degree_bounds",
-    "early_growth",
-    "largest_per_graph",
-    "max_degree",
-    "spectral_radius",
-    "strong_components",
-]
+__all__ = ["MARGIN", "absolute_adjacency", "spectral_radius", "strong_components"]
 
 _ITERATIONS = 2000
-_STEPS = 64  # walks of this many steps tell how all longer ones multiply
-AT_FIRST = 10.0  # by how much walks may outdo their rate
-_MARGIN = 1e-12  # covers the rounding of a row sum
-
-
-def max_degree(batch: GraphBatch) -> float:
-    """The largest sum of absolute weights that leave or enter one node.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    float
-        The largest degree of all graphs; 0 for edgeless graphs.
-    """
-    return float(max(sums.max(initial=0.0) for sums in _absolute_degrees(batch)))
+MARGIN = 1e-12  # covers the rounding of a row sum
 
 
 def spectral_radius(
@@ -91,36 +65,8 @@ def spectral_radius(
         bounds,
     )
     if left is not None or right is not None:
-        return bounds * (1.0 + _MARGIN)
-    outgoing, incoming = _absolute_degrees(batch)
-    caps = np.minimum(largest_per_graph(batch, outgoing), largest_per_graph(batch, incoming))
-    return np.minimum(bounds * (1.0 + _MARGIN), caps)
-
-
-def degree_bounds(batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Two numbers between which walks multiply: the root of the mean squared degree, and the largest degree.
-
-    The first is |A 1| / |1|. In an undirected graph they are bounds on the spectral radius.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    tuple of two arrays of shape (n_graphs,)
-        The numbers; 0 for edgeless graphs.
-    """
-    outgoing, incoming = _absolute_degrees(batch)
-    squares = np.zeros(len(batch))
-    filled = np.flatnonzero(batch.graph_sizes)
-    if filled.size:
-        squares[filled] = np.add.reduceat(outgoing * outgoing, batch.node_offsets[filled])
-    most = largest_per_graph(batch, outgoing)
-    if incoming is not outgoing:
-        most = np.minimum(most, largest_per_graph(batch, incoming))
-    return np.sqrt(squares / np.maximum(batch.graph_sizes, 1)), most
+        return bounds * (1.0 + MARGIN)
+    return np.minimum(bounds * (1.0 + MARGIN), degree_bounds(batch)[1])
 
 
 def strong_components(batch: GraphBatch) -> NDArray[Any]:
@@ -162,85 +108,6 @@ def absolute_adjacency(batch: GraphBatch) -> sp.csr_array:
     A = batch.adjacency()
     np.abs(A.data, out=A.data)
     return A
-
-
-def early_growth(batch: GraphBatch) -> NDArray[np.float64]:
-    """A rate r for each graph with |A|^k <= 10 r^k for every k, in the norm of row sums or of column sums.
-
-    The spectral radius only says how walks multiply in the end: a directed graph without cycles has radius 0 and many
-    walks. s_k, the largest row sum of |A|^k, is submultiplicative, so that s_k <= 10 r^k for k < 64 and s_64 <= r^64
-    are enough for all k. Cost: O(n_entries) per step.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    array of shape (n_graphs,)
-        The rates.
-    """
-    A = absolute_adjacency(batch)
-    return np.minimum(*(_rate_of_sums(batch, M) for M in (A, A.T.tocsr())))
-
-
-def _rate_of_sums(batch: GraphBatch, A: Any) -> NDArray[np.float64]:
-    x, logs = np.ones(batch.n_nodes), np.zeros(len(batch))
-    rate = np.zeros(len(batch))
-    for step in range(1, _STEPS + 1):
-        x = A @ x
-        largest = largest_per_graph(batch, x)
-        with np.errstate(divide="ignore"):
-            logs += np.log(largest)
-        x /= np.repeat(np.where(largest > 0, largest, 1.0), batch.graph_sizes)
-        allowed = 0.0 if step == _STEPS else np.log(AT_FIRST)
-        rate = np.maximum(rate, np.exp((logs - allowed) / step))
-    return rate * (1.0 + _MARGIN)
-
-
-def _absolute_degrees(batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of absolute weights that leave and that enter each node."""
-    if batch.edge_weights is None and not batch.directed:
-        degrees = np.diff(batch.indptr).astype(np.float64)
-        return degrees, degrees
-    outgoing, incoming = np.zeros(batch.n_nodes), np.zeros(batch.n_nodes)
-    _add_up(batch.node_offsets, batch.indptr, batch.indices, batch.weights(), outgoing, incoming)
-    return outgoing, incoming
-
-
-@kernel()
-def _add_up(
-    node_offsets: Any, indptr: Any, indices: Any, weights: Any, outgoing: Any, incoming: Any
-) -> None:  # pragma: no cover
-    for g in range(len(node_offsets) - 1):
-        first = np.int64(node_offsets[g])
-        for u in range(first, np.int64(node_offsets[g + 1])):
-            for e in range(indptr[u], indptr[u + 1]):
-                outgoing[u] += abs(weights[e])
-                incoming[first + indices[e]] += abs(weights[e])
-
-
-def largest_per_graph(batch: GraphBatch, values: NDArray[Any]) -> NDArray[np.float64]:
-    """The largest number of each graph.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    values : array of shape (n_nodes,)
-        One number of at least 0 per node.
-
-    Returns
-    -------
-    array of shape (n_graphs,)
-        The largest numbers; 0 for graphs without nodes.
-    """
-    largest = np.zeros(len(batch))
-    filled = np.flatnonzero(batch.graph_sizes)
-    if filled.size:
-        largest[filled] = np.maximum.reduceat(values, batch.node_offsets[filled])
-    return largest
 
 
 @kernel(parallel=True)

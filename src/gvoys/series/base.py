@@ -229,13 +229,13 @@ class Series(ABC):
 
         return Coefficients(self.coefficients(check_length(max_length)).tolist())
 
-    def resolved(self, max_degree: float) -> Series:
+    def resolved(self, max_degree: float | Callable[[], float]) -> Series:
         """The series with ``decay="auto"`` replaced by 1 / max_degree^2.
 
         Parameters
         ----------
-        max_degree : float
-            Largest degree of the graphs.
+        max_degree : float or callable
+            Largest degree of the graphs, or what computes it where it is needed.
 
         Returns
         -------
@@ -329,15 +329,15 @@ def check_length(max_length: int) -> int:
     return int(max_length)
 
 
-def check_number(series: Series, max_degree: float) -> None:
+def check_number(series: Series, max_degree: Callable[[], float]) -> None:
     """Check that the decay is a number: a function without a fit cannot resolve ``decay="auto"``.
 
     Parameters
     ----------
     series : Series
         The series.
-    max_degree : float
-        Largest degree of the graphs, for the advice in the message.
+    max_degree : callable
+        Computes the largest degree of the graphs, for the advice in the message.
 
     Raises
     ------

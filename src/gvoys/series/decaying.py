@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,12 +37,13 @@ class _Decaying(Series):
             raise ParameterError('decay="auto" has no value before fitting; call series.resolved(max_degree) first')
         return float(self.decay)
 
-    def resolved(self, max_degree: float) -> Series:
+    def resolved(self, max_degree: float | Callable[[], float]) -> Series:
         if self.decay != "auto":
             return self
+        degree = max_degree() if callable(max_degree) else max_degree
         # walks cannot multiply in edgeless graphs, so that the series converges for any decay
-        size = min(max(max_degree, 1e-140), 1e140)  # its square is a number
-        return replace(self, decay=1.0 / size**2 if max_degree > 0 else 1.0)
+        size = min(max(degree, 1e-140), 1e140)  # its square is a number
+        return replace(self, decay=1.0 / size**2 if degree > 0 else 1.0)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 
@@ -14,6 +15,7 @@ __all__ = [
     "check_flag",
     "check_halting",
     "check_length",
+    "check_nodes",
     "check_replicate",
     "check_scale",
     "check_seed",
@@ -38,6 +40,26 @@ def check_count(value: Any, name: str, least: int = 1) -> int:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise ParameterError(f"{name} must be an integer of at least {least}, not {value!r}")
     return int(value)
+
+
+def check_nodes(nodes: Any, n_nodes: int, repeats: bool = False) -> NDArray[np.int64]:
+    """Check numbers of nodes from 0, or one True or False for each node; `repeats` allows a node more than once."""
+    try:
+        given = np.asarray(nodes)
+    except ValueError:
+        given = np.empty((0, 0))
+    if given.dtype.kind == "b" and given.shape == (n_nodes,):
+        given = np.flatnonzero(given)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise ParameterError("nodes must be a flat list of node numbers, or one True or False for each node")
+    given = given.astype(np.int64)
+    outside = np.flatnonzero((given < 0) | (given >= n_nodes))
+    if outside.size:
+        raise ParameterError(f"there is no node {given[outside[0]]}; the graph has nodes 0 to {n_nodes - 1}")
+    if not repeats and len(np.unique(given)) < len(given):
+        twice = np.flatnonzero(np.bincount(given) > 1)[0]
+        raise ParameterError(f"node {twice} comes more than once; give each node once, with the mean of its values")
+    return given
 
 
 def check_flag(value: Any, name: str) -> bool:

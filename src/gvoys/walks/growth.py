@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import DivergenceError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import AT_FIRST, degree_bounds, early_growth, max_degree, spectral_radius
+from gvoys.graphs.degrees import degree_bounds, max_degree
+from gvoys.graphs.growth import AT_FIRST, early_growth
+from gvoys.graphs.spectrum import spectral_radius
 from gvoys.series import Series
 
 __all__ = ["choose_exponents", "choose_scale", "choose_truncation", "growth_constant", "power_of_two", "walk_rate"]
@@ -19,7 +24,8 @@ def choose_truncation(batch: GraphBatch, series: Series, rtol: float) -> tuple[i
     """Choose the truncation length of the infinite series, to `rtol` of a bound on it.
 
     Undirected walks grow at most by the spectral radius per step. Directed ones may grow faster at first, and are
-    bounded by the growth of their first steps instead.
+    bounded by the growth of their first steps instead: as closely as pays, so that graphs whose rows have the same sum,
+    such as those of transition probabilities, need no more than these sums.
 
     Parameters
     ----------
@@ -37,10 +43,10 @@ def choose_truncation(batch: GraphBatch, series: Series, rtol: float) -> tuple[i
     rate : float
         Largest growth rate of the walks.
     """
-    rate = walk_rate(batch)
-    constant = growth_constant(batch)
+    share = rtol / growth_constant(batch)
+    rate = walk_rate(batch, lambda rate: series.truncation_length(rate**2, share))
     try:
-        length = series.truncation_length(rate**2, rtol / constant)
+        length = series.truncation_length(rate**2, share)
     except DivergenceError as error:
         if not batch.directed:
             raise
@@ -52,11 +58,22 @@ def choose_truncation(batch: GraphBatch, series: Series, rtol: float) -> tuple[i
     return length, rate
 
 
-def walk_rate(batch: GraphBatch) -> float:
-    """A rate r with |K_i| <= const * r^(2i) for all pairs of the batch."""
-    if batch.directed:
-        return float(early_growth(batch).max(initial=0.0))
-    return float(spectral_radius(batch, 1e-4).max(initial=0.0))
+def walk_rate(batch: GraphBatch, length: Callable[[float], int]) -> float:
+    """A rate r with |K_i| <= const * r^(2i) for all pairs of the batch.
+
+    Of directed graphs it is as close as is needed for `length`, the longest walk that a rate asks for, which may raise
+    DivergenceError.
+    """
+    if not batch.directed:
+        return float(spectral_radius(batch, 1e-4).max(initial=0.0))
+
+    def length_of(rate: float) -> float:
+        try:
+            return length(rate)
+        except DivergenceError:
+            return math.inf
+
+    return float(early_growth(batch, length_of).max(initial=0.0))
 
 
 def growth_constant(batch: GraphBatch) -> float:

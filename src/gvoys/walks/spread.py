@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import largest_per_graph
+from gvoys.graphs.degrees import largest_per_graph
 
 __all__ = ["counted_rounding", "gram_with_error", "rounding", "rounding_floor", "widened"]
 

@@ -24,6 +24,7 @@ __all__ = [
     "MIXING",
     "NODE",
     "OMEGA",
+    "START",
     "STEP",
     "WALK",
     "WALK_EDGE",
@@ -39,6 +40,7 @@ __all__ = [
 NODE, EDGE, OMEGA, MIXING = range(4)  # the sketch
 LENGTH, WALK_NODE, WALK_EDGE, HALT, WALK, STEP, ANCHOR = range(4, 11)  # sampled walks
 EDGE_OMEGA, EDGE_MIXING = range(11, 13)  # the sketch again
+START = 13  # sampled walks again
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

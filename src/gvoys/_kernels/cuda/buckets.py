@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gvoys._kernels.cuda.device import cupy_module
 from gvoys._kernels.sketching import SketchBlock
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import largest_per_graph
+from gvoys.graphs.degrees import largest_per_graph
 
 __all__ = ["MOST_WARPS", "Bucket", "is_small", "make_buckets", "shared_memory"]
 

@@ -100,10 +100,13 @@ class _Side:
         ends: Ends,
         walkers: Walkers,
     ) -> None:
-        blocks = node_blocks(graphs.node_offsets, THREADS)
+        starts = np.diff(graphs.node_offsets)
+        starts = np.minimum(starts, walkers.n_starts) if walkers.n_starts else starts
+        origins = np.concatenate([[0], np.cumsum(starts)])
+        blocks = node_blocks(origins, THREADS)
         self.number, self.labels, self.walkers = number, labels, walkers
         self.n_blocks, self.pointers = len(blocks.begins), blocks.pointers
-        tasks = np.stack([blocks.graphs, blocks.begins], axis=1)
+        tasks = np.stack([blocks.graphs, blocks.begins - origins[blocks.graphs]], axis=1)
         self.flags = (len(labels.codes) > 0, len(adjacency.edge_codes) > 0, len(adjacency.weights) > 0)
         self.arguments = (
             StartedGraphs(*map(to_device, (tasks, *graphs))),
@@ -117,7 +120,7 @@ class _Side:
         walkers, n_walks = self.walkers, self.walkers.n_walks
         first, count = components.start * n_walks, len(components) * n_walks
         own_coin = 0.0 if walkers.share_halting else walkers.p_halt
-        launch = Launch(walkers.seed, self.number, first, n_walks, walkers.share_signs, own_coin)
+        launch = Launch(walkers.seed, self.number, first, n_walks, walkers.share_signs, own_coin, walkers.n_starts)
         holders = np.arange(first, first + count, n_walks if walkers.share_signs else 1)
         held = Held(*map(to_device, _hold(self.number, holders, self.labels, walkers)))
         flags = Flags(*self.flags, walkers.n_anchors >= 0 and not apart, apart)

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba import cuda
 
-from gvoys._kernels.cpu.randomness import HALT, STEP, WALK_EDGE, WALK_NODE
+from gvoys._kernels.cpu.randomness import HALT, START, STEP, WALK_EDGE, WALK_NODE
 from gvoys._kernels.cpu.randomness import philox as philox_on_cpu
 from gvoys._kernels.cpu.randomness import uniform as uniform_on_cpu
 from gvoys._kernels.cuda.blocks import THREADS, add_up
@@ -30,7 +30,7 @@ philox = cuda.jit(device=True)(philox_on_cpu.py_func)
 class StartedGraphs(NamedTuple):
     """Graphs that walkers start on, block by block."""
 
-    tasks: Any  # (n_blocks, 2), graph and first node
+    tasks: Any  # (n_blocks, 2), graph and first of the walkers' origins
     node_offsets: Any
     keys: Any  # (n_graphs, 2)
 
@@ -44,6 +44,7 @@ class Launch(NamedTuple):
     n_walks: Any
     share_signs: Any
     p_halt: Any  # 0 where walkers halt together
+    n_starts: Any  # of a larger graph, drawn for each walker; 0 for all nodes
 
 
 class Held(NamedTuple):
@@ -99,6 +100,17 @@ def _halting_length(
 
 
 @cuda.jit(device=True)
+def _starting_place(
+    key: Any, g: Any, origin: Any, n_starts: Any, n_nodes: Any, walker: Any, side: Any
+) -> Any:  # pragma: no cover
+    """As on the CPU: the node of this number, or one drawn from n_nodes / n_starts consecutive ones."""
+    if n_starts == n_nodes:
+        return origin
+    a, b, _, _ = _draw(key, g, origin, walker, START, side, 0)
+    return min(np.int64((origin + uniform(a, b)) * (n_nodes / n_starts)), n_nodes - 1)
+
+
+@cuda.jit(device=True)
 def _parity(
     signs: Any, hashes: Any, holder: Any, code: Any, step: Any, purpose: Any, shared: Any, launch: Any
 ) -> Any:  # pragma: no cover
@@ -128,12 +140,14 @@ def walk(
     holder = component if launch.share_signs else row
     shared = (walker // launch.n_walks) * launch.n_walks if launch.share_signs else walker
     g, begin = graphs.tasks[block, 0], graphs.tasks[block, 1]
-    first, last = graphs.node_offsets[g], graphs.node_offsets[g + 1]
-    here = begin + thread
-    alive = here < last
-    origin = here - first
-    place = here if alive else first
-    load = ends.start[place] if alive else 0.0
+    first, n_nodes = graphs.node_offsets[g], graphs.node_offsets[g + 1] - graphs.node_offsets[g]
+    n_starts = launch.n_starts if 0 < launch.n_starts < n_nodes else n_nodes
+    origin = begin + thread
+    alive = origin < n_starts
+    place = first
+    if alive:
+        place = first + _starting_place(graphs.keys, g, origin, n_starts, n_nodes, walker, side)
+    load = ends.start[place] * (n_nodes / n_starts) if alive else 0.0
     longest = held.lengths[holder]
     mine = longest
     if launch.p_halt > 0.0 and alive:

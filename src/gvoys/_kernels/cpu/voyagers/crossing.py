@@ -12,7 +12,7 @@ from gvoys._jit import kernel
 from gvoys._kernels.arguments import Adjacency, Ends, SignedLabels, WalkedGraphs, Walkers
 from gvoys._kernels.cpu.randomness import ANCHOR, WALK_EDGE, WALK_NODE
 from gvoys._kernels.cpu.voyagers.signs import fill_lengths, fill_signs, label_parity
-from gvoys._kernels.cpu.voyagers.steps import draw, halting_length, neighbour, step_bits
+from gvoys._kernels.cpu.voyagers.steps import draw, halting_length, neighbour, starting_place, step_bits
 from gvoys.threads import balanced_chunks, n_threads
 
 __all__ = ["drop_anchors", "sample_both_sides", "sample_one_side"]
@@ -43,6 +43,7 @@ class _Shared(NamedTuple):
     deposits: Any  # (n_lengths,)
     signs: Any  # (n_labels, 2)
     edge_signs: Any
+    n_starts: Any
 
 
 class _Buffers(NamedTuple):
@@ -174,7 +175,7 @@ def _cross(
             fill_signs(seed, WALK_EDGE, side, holder, labels.edge_hashes, edge_signs)
             fill_lengths(seed, side, holder, walkers.distribution, factors, deposits[: longest + 1])
         own_coin = 0.0 if walkers.share_halting else walkers.p_halt
-        shared = _Shared(seed, side, walker, holder, longest, own_coin, deposits, signs, edge_signs)
+        shared = _Shared(seed, side, walker, holder, longest, own_coin, deposits, signs, edge_signs, walkers.n_starts)
         _walk(task, shared, graphs, adjacency, labels, ends, (anchors, gathered), buffers)
 
 
@@ -182,8 +183,10 @@ def _cross(
 def _walk(
     task: Any, shared: Any, graphs: Any, adjacency: Any, labels: Any, ends: Any, target: Any, buffers: Any
 ) -> None:  # pragma: no cover
-    """One walker from every node of each graph, many at a time: while one waits for memory, others go on."""
-    seed, side, walker, holder, longest, p_halt, deposits, signs, edge_signs = shared
+    """One walker from every node of each graph, or from some of a large one, many at a time: while one waits for
+    memory, others go on.
+    """
+    seed, side, walker, holder, longest, p_halt, deposits, signs, edge_signs, most = shared
     indptr, indices, weights, edge_codes = adjacency
     codes, hashes, edge_hashes = labels
     loads, stops, inverses = ends
@@ -195,10 +198,15 @@ def _walk(
     for g in range(task.first, task.last):
         key, first, last, inverse = keys[g], offsets[g], offsets[g + 1], inverses[g]
         slot = (g - task.first) * len(deposits)  # where its lengths begin, if they are kept apart
-        for begin in range(first, last, AT_ONCE):
-            n = min(AT_ONCE, last - begin)
+        n_nodes = last - first
+        n_starts = most if 0 < most < n_nodes else n_nodes
+        for begin in range(0, n_starts, AT_ONCE):
+            n = min(AT_ONCE, n_starts - begin)
             for i in range(n):
-                origins[i], places[i], load[i] = begin + i - first, begin + i, loads[begin + i]
+                origins[i], places[i] = begin + i, first + begin + i
+                if n_starts < n_nodes:
+                    places[i] = first + starting_place(key, begin + i, n_starts, n_nodes, walker, side)
+                load[i] = loads[places[i]] * (n_nodes / n_starts)
                 lengths[i] = longest if p_halt == 0 else halting_length(longest, p_halt, key, origins[i], walker, side)
             for step in range(longest + 1):
                 if labelled:

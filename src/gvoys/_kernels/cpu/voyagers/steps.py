@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gvoys._jit import kernel
-from gvoys._kernels.cpu.randomness import HALT, STEP, philox, uniform
+from gvoys._kernels.cpu.randomness import HALT, START, STEP, philox, uniform
 
-__all__ = ["draw", "halting_length", "neighbour", "step_bits"]
+__all__ = ["draw", "halting_length", "neighbour", "starting_place", "step_bits"]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -33,6 +33,15 @@ def draw(key: Any, first: Any, second: Any, purpose: Any, side: Any, count: Any)
 def step_bits(key: Any, node: Any, walker: Any, side: Any, step: Any) -> Any:  # pragma: no cover
     """Four times 32 random bits: the draws of the steps 4k … 4k + 3 of one walker that started at `node`."""
     return draw(key, node, walker, STEP, side, np.uint64(step) >> np.uint64(2))
+
+
+@kernel()
+def starting_place(
+    key: Any, origin: Any, n_starts: Any, n_nodes: Any, walker: Any, side: Any
+) -> Any:  # pragma: no cover
+    """One of n_starts nodes, drawn from n_nodes / n_starts consecutive ones."""
+    a, b, _, _ = draw(key, origin, walker, START, side, 0)
+    return min(np.int64((origin + uniform(a, b)) * (n_nodes / n_starts)), n_nodes - 1)
 
 
 @kernel(inline="always")

@@ -8,7 +8,8 @@ import numpy as np
 from numba import prange
 
 from gvoys._jit import kernel
-from gvoys._kernels.cpu.voyagers.steps import halting_length, neighbour, step_bits
+from gvoys._kernels.cpu.randomness import HALT, uniform
+from gvoys._kernels.cpu.voyagers.steps import draw, halting_length, neighbour, step_bits
 
 __all__ = ["Deposits", "Origins", "draw_lengths", "fill_visits"]
 
@@ -30,12 +31,35 @@ class Deposits(NamedTuple):
 
 
 @kernel(parallel=True)
-def draw_lengths(nodes: Any, key: Any, limit: Any, p_halt: Any, side: Any, out: Any) -> None:  # pragma: no cover
-    """Steps before each walker halts, (n, n_walks)."""
+def draw_lengths(
+    nodes: Any, key: Any, limit: Any, p_halt: Any, side: Any, antithetic: Any, out: Any
+) -> None:  # pragma: no cover
+    """Steps before each walker halts, (n, n_walks); antithetic ones halt in pairs, one after the other."""
     for index in prange(len(out)):
         i = np.int64(index)
-        for w in range(out.shape[1]):
+        n_walks = out.shape[1]
+        in_pairs = n_walks - n_walks % 2 if antithetic else 0
+        for w in range(0, in_pairs, 2):
+            _draw_pair(key, nodes[i], w, side, limit, p_halt, out[i, w : w + 2])
+        for w in range(in_pairs, n_walks):
             out[i, w] = halting_length(limit, p_halt, key, nodes[i], w, side)
+
+
+@kernel()
+def _draw_pair(
+    key: Any, node: Any, walker: Any, side: Any, limit: Any, p_halt: Any, lengths: Any
+) -> None:  # pragma: no cover
+    """Lengths of two walkers whose coins of a step are half a turn apart (Reid et al. 2023)."""
+    lengths[:] = limit
+    for step in range(limit):
+        a, b, _, _ = draw(key, node, walker, HALT, side, step)
+        coin = uniform(a, b)
+        if lengths[0] == limit and coin < p_halt:
+            lengths[0] = step
+        if lengths[1] == limit and (coin + 0.5) % 1.0 < p_halt:
+            lengths[1] = step
+        if lengths[0] < limit and lengths[1] < limit:
+            break
 
 
 @kernel(parallel=True)

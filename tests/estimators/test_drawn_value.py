@@ -1,0 +1,189 @@
+"""Walks drawn from the start distribution: unbiased, with true error bars, and no more of a graph read than need be."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from pairs import KINDS, Kind, random_graph
+
+import gvoys as gv
+from gvoys.errors import DivergenceError, GraphError, ParameterError
+from gvoys.estimators import drawn_value
+from gvoys.estimators.drawn_value import DrawnPair
+from gvoys.graphs.degrees import max_degree
+from gvoys.reference import kernel_by_vec_trick
+from gvoys.walks.drawn import BATCHES, compare_drawn
+from gvoys.walks.walk import Walk
+
+LENGTH = 5
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Small graphs are sampled too, whatever that takes."""
+    monkeypatch.setattr(drawn_value, "_LEAST", 0.0)
+    monkeypatch.setattr(drawn_value, "_STEP", 0.0)
+
+
+def pair_of(kind, seed, n=12):
+    rng = np.random.default_rng(seed)
+    made = [
+        random_graph(rng, size, kind, density=0.4, start=rng.uniform(-0.2, 1, size), stop=rng.uniform(-0.2, 1, size))
+        for size in (n, n + 3)
+    ]
+    graphs, dense = zip(*made, strict=True)
+    ends = {name: tuple(getattr(each, name) for each in dense) for name in ("start", "stop")}
+    return graphs, ends, dense
+
+
+def drawn(graphs, ends, kind, counts, seed, series):
+    """One estimate with so many walkers at each length."""
+    walks = [
+        Walk.on(graph, 0, kind.labels, start=start, stop=stop)
+        for graph, start, stop in zip(graphs, ends["start"], ends["stop"], strict=True)
+    ]
+    sides, mu = drawn_value._sides(DrawnPair(tuple(graphs), tuple(walks), series, seed), LENGTH)
+    return compare_drawn(sides, mu, np.asarray(counts, np.int64) * BATCHES, 0)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, Kind(weighted=True, signed=True, directed=True)], ids=str)
+def test_unbiased_with_true_bars(kind):
+    graphs, ends, dense = pair_of(kind, 7)
+    decay = 0.5 / max_degree(graphs[0]) / max_degree(graphs[1])
+    series = gv.Coefficients(decay ** np.arange(LENGTH + 1.0))
+    truth = kernel_by_vec_trick(*dense, LENGTH) @ series.coefficients(LENGTH)
+    found = [drawn(graphs, ends, kind, [4, 4, 3, 3, 2, 1], seed, series) for seed in range(200)]
+    values, bars = (np.array([getattr(each, name) for each in found]) for name in ("value", "stderr"))
+    assert abs(values.mean() - truth) < 4 * values.std() / np.sqrt(len(values))
+    assert np.sqrt((bars**2).mean()) == pytest.approx(values.std(), rel=0.25)
+    assert 0.9 < np.mean(np.abs(values - truth) <= 1.96 * bars) < 0.99
+
+
+def test_the_error_falls_like_the_root_of_the_walkers():
+    graphs, ends, dense = pair_of(Kind(node_labels=True), 3)
+    series = gv.Coefficients(0.05 ** np.arange(LENGTH + 1.0))
+    truth = kernel_by_vec_trick(*dense, LENGTH) @ series.coefficients(LENGTH)
+    sizes = [1, 4, 16, 64]
+    errors = []
+    for n in sizes:
+        found = [drawn(graphs, ends, Kind(node_labels=True), [n] * 6, seed, series).value for seed in range(60)]
+        errors.append(np.sqrt(np.mean((np.array(found) - truth) ** 2)))
+    assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(-0.5, abs=0.1)
+
+
+@pytest.mark.parametrize("kind", [Kind(), Kind(node_labels=True)], ids=str)
+def test_a_graph_with_itself_has_two_sets_of_walkers(kind):
+    graphs, ends, dense = pair_of(kind, 5)
+    alone = [[each[0]] * 2 for each in (graphs, ends["start"], ends["stop"], dense)]
+    series = gv.Coefficients((0.5 / max_degree(graphs[0]) ** 2) ** np.arange(LENGTH + 1.0))
+    truth = kernel_by_vec_trick(*alone[3], LENGTH) @ series.coefficients(LENGTH)
+    both = {"start": alone[1], "stop": alone[2]}
+    values = np.array([drawn(alone[0], both, kind, [1] * 6, seed, series).value for seed in range(400)])
+    assert abs(values.mean() - truth) < 4 * values.std() / 20
+
+
+@pytest.mark.parametrize("rtol", [0.1, 0.02])
+def test_it_reaches_the_tolerance_on_large_graphs(rtol):
+    """Hubs, too: walkers of preferential attachment have heavy loads."""
+    graphs = [nx.barabasi_albert_graph(20_000, 8, seed=s) for s in range(2)]
+    batch = gv.as_batch(graphs).normalized("row")
+    rng = np.random.default_rng(0)
+    weights = [np.abs(rng.normal(size=20_000)) / 20_000 for _ in range(4)]
+    ends = {"start": weights[:2], "stop": weights[2:]}
+    joined = {name: np.concatenate(both) for name, both in ends.items()}
+    series = gv.Geometric(0.5)
+    truth = gv.RandomWalkKernel(series, max_length=None, **joined).fit_transform(batch)[0, 1]
+    z = []
+    for seed in range(20):
+        found = gv.estimate(batch[0], batch[1], series, rtol=rtol, random_state=seed, **ends)
+        assert 0 < found.stderr <= rtol * found.value
+        z.append((found.value - truth) / found.stderr)
+    assert np.abs(z).max() < 4
+    assert np.std(z) == pytest.approx(1, abs=0.5)
+
+
+def test_no_more_is_read_than_where_walkers_go(monkeypatch):
+    """With a length, nothing passes over the graph; without one, its degrees do."""
+    graph = gv.datasets.erdos_renyi(1, 3000, 0.4)  # no fewer entries than sampling takes
+    ends = {"start": (np.ones(3000),) * 2, "stop": (np.arange(3000.0),) * 2}
+    known = gv.estimate(graph, graph, gv.Geometric(1e-7), rtol=0.1, **ends)
+    monkeypatch.setattr(gv.GraphBatch, "concatenate", None)
+    monkeypatch.setattr(drawn_value, "outgoing", None)
+    found = gv.estimate(graph, graph, gv.Geometric(1e-7), rtol=0.1, max_length=8, **ends)
+    assert found.stderr > 0
+    assert abs(found.value - known.value) < 5 * np.hypot(found.stderr, known.stderr)
+
+
+def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
+    from gvoys.threads import threads
+
+    batch = gv.datasets.erdos_renyi(2, 3000, 0.3)
+    found = []
+    for n_jobs in (1, 2):
+        with threads(n_jobs):
+            found.append(gv.estimate(batch[0], batch[1], gv.Geometric(1e-7), rtol=0.2))
+    assert found[0] == found[1]
+    assert found[0].stderr > 0
+    assert gv.estimate(batch[0], batch[1], gv.Geometric(1e-7), rtol=0.2, random_state=1).value != found[0].value
+
+
+def test_small_graphs_and_tight_tolerances_are_not_sampled():
+    batch = gv.datasets.erdos_renyi(2, 200, 0.1)
+    assert gv.estimate(batch[0], batch[1], gv.Geometric(1e-4), rtol=0.1).stderr == 0.0
+    large = gv.datasets.erdos_renyi(2, 3000, 0.3)
+    assert gv.estimate(large[0], large[1], gv.Geometric(1e-7), rtol=1e-5).stderr == 0.0
+
+
+def test_nothing_in_common_is_not_taken_for_zero(always):
+    """No pair of walkers agrees, which may be chance: the sketch tells."""
+    one, other = (gv.GraphBatch.from_arrays([[0, 1], [1, 2]], [3], node_labels=list(3 * c)) for c in "CN")
+    with pytest.raises(gv.errors.ConvergenceError, match="above rtol"):
+        gv.estimate(one, other, gv.Exponential(0.5), max_components=2048)
+
+
+def test_walks_that_end_where_few_count(always):
+    """One node in four hundred has a stop weight."""
+    graphs = gv.datasets.erdos_renyi(2, 400, 0.05)
+    stop = np.zeros(400)
+    stop[7] = 1.0
+    series = gv.Geometric(1e-4)
+    truth = gv.exact_kernel(graphs[0], graphs[1], series, stop=(stop, stop))
+    for seed in range(5):
+        found = gv.estimate(graphs[0], graphs[1], series, rtol=0.2, stop=(stop, stop), random_state=seed)
+        assert abs(found.value - truth) < max(5 * found.stderr, 1e-6 * truth)
+
+
+def test_rare_pairs_of_labels(always):
+    """One node in two hundred has the label that both graphs share."""
+    rng = np.random.default_rng(0)
+    graphs = []
+    for own in "AB":
+        labels = np.where(np.arange(400) % 200 == 0, "X", own)
+        edges = np.column_stack([rng.integers(0, 400, 1600), rng.integers(0, 400, 1600)])
+        graphs.append(gv.GraphBatch.from_arrays(edges, [400], node_labels=labels.tolist()))
+    series = gv.Coefficients([1.0, 0.1])
+    truth = gv.exact_kernel(*graphs, series)
+    for seed in range(5):
+        found = gv.estimate(*graphs, series, rtol=0.2, max_length=1, random_state=seed)
+        assert abs(found.value - truth) < 5 * found.stderr
+
+
+def test_walkers_that_are_stuck(always):
+    """Half of the walks of this path lead nowhere, and edgeless graphs have walks of length 0."""
+    path = nx.DiGraph([(0, 1), (1, 2), (2, 3)])
+    truth = gv.exact_kernel(path, path, gv.Geometric(0.5), start="ones", stop="ones")
+    found = gv.estimate(path, path, gv.Geometric(0.5), rtol=0.02, start="ones", stop="ones")
+    assert abs(found.value - truth) < 5 * found.stderr
+    empty = gv.as_batch([nx.empty_graph(5)])
+    assert gv.estimate(empty, empty, gv.Geometric(0.5), start="ones", stop="ones").value == pytest.approx(25)
+
+
+def test_what_is_wrong_is_said():
+    batch = gv.datasets.erdos_renyi(2, 3000, 0.3)
+    with pytest.raises(DivergenceError, match="the decay must be below"):
+        gv.estimate(batch[0], batch[1], gv.Geometric(0.5))
+    with pytest.raises(ParameterError, match="start must be"):
+        gv.estimate(batch[0], batch[1], gv.Geometric(1e-7), start=np.ones(3000))
+    with pytest.raises(ParameterError, match="an array of 3000 numbers, one per node, not of shape"):
+        gv.estimate(batch[0], batch[1], gv.Geometric(1e-7), stop=(np.ones(3), np.ones(3000)))
+    with pytest.raises(GraphError, match="node labels"):
+        gv.estimate(batch[0], gv.datasets.molecules(1), gv.Geometric(1e-7))
