@@ -1,7 +1,9 @@
 """Shared fixtures."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import browser
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -43,3 +45,10 @@ def tu_root() -> Path:
     if not (folder / "NCI1.zip").is_file():
         pytest.skip(f"the TU zips are not in {folder}; set GVOYS_DATA to the folder that holds tu/")
     return folder
+
+
+@pytest.fixture(scope="module")
+def one_browser() -> Iterator[None]:
+    """One browser for all tests of a module, and no longer: its event loop must not run into tests of others."""
+    with browser.shared():
+        yield

@@ -39,7 +39,9 @@ def test_every_experiment_leaves_its_files(report):
             assert (folder / f"{figure.name}.png").stat().st_size > 1000
             assert (folder / f"{figure.name}.svg").stat().st_size > 1000
     page = report.page.read_text()
-    assert page.count("<h2>") == len(EXPERIMENTS)
+    assert page.count("<h2 ") == len(EXPERIMENTS)
+    anchors = set(re.findall(r'<h2 id="(\w+)"', page))
+    assert anchors == set(re.findall(r'<li><a href="#(\w+)"', page)) == set(EXPERIMENTS)
     assert 'src="data:image/png' in page
     assert not re.search(r'(src|href)="?http', page)
     assert not list(folder.glob("*.part"))
@@ -157,7 +159,7 @@ def test_experiments_of_one_folder_share_a_page(report, tmp_path):
         shutil.copy(file, tmp_path)
     again = reproduce(["rademacher"], Plan(quick=True), tmp_path)
     assert [each.name for each in again.results] == ["rademacher"]
-    assert again.page.read_text().count("<h2>") == 2
+    assert again.page.read_text().count("<h2 ") == 2
     assert read_result(tmp_path / "fig5.json") == result(report, "fig5")
 
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # as in typing, whose import takes longer than all else h
 if TYPE_CHECKING:
     from typing import Any
 
-    from gvoys import datasets, errors, io
+    from gvoys import datasets, errors, explore, io
     from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
     from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor, learn_series
     from gvoys.estimators.saving import load_model
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gvoys.explain import compare
     from gvoys.graphs import GraphBatch
     from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
+    from gvoys.nodes import NodeClassifier, NodeRegressor, node_kernel, search_nodes
     from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
     from gvoys.scale.features import read_features
     from gvoys.search import Index
@@ -34,6 +35,8 @@ __all__ = [
     "GraphRandomFeatures",
     "GraphVoyagers",
     "Index",
+    "NodeClassifier",
+    "NodeRegressor",
     "OneSidedVoyagers",
     "RandomWalkClassifier",
     "RandomWalkFeatures",
@@ -48,14 +51,17 @@ __all__ = [
     "estimate",
     "estimate_on_product",
     "exact_kernel",
+    "explore",
     "from_smiles",
     "io",
     "learn_series",
     "load_model",
+    "node_kernel",
     "open_store",
     "profiles",
     "read_features",
     "return_probabilities",
+    "search_nodes",
     "theory",
     "write_store",
 ]
@@ -68,6 +74,7 @@ _HOMES = {
     "explain": ("compare",),
     "graphs": ("GraphBatch",),
     "io": ("StoreWriter", "as_batch", "from_smiles", "open_store", "write_store"),
+    "nodes": ("NodeClassifier", "NodeRegressor", "node_kernel", "search_nodes"),
     "paper": ("GraphRandomFeatures", "GraphVoyagers", "OneSidedVoyagers", "estimate_on_product", "theory"),
     "scale.features": ("read_features",),
     "search": ("Index",),
@@ -82,8 +89,10 @@ _PARTS = (
     "evaluation",
     "exact",
     "explain",
+    "explore",
     "graphs",
     "io",
+    "nodes",
     "paper",
     "scale",
     "search",

@@ -7,7 +7,9 @@ from pairs import KINDS, Kind, random_graph
 from scipy.linalg import expm
 
 import gvoys as gv
+from gvoys._kernels.cpu.voyagers.visits import draw_lengths
 from gvoys.errors import DivergenceError, GraphError, ParameterError, UnsupportedError
+from gvoys.graphs.degrees import max_degree
 
 
 def matrices(make, n_seeds):
@@ -48,6 +50,60 @@ def test_pairs_are_right_everywhere(kind):
         return (C @ D.T).toarray()
 
     check(*matrices(one, 500), expm(0.4 * dense.A))
+
+
+@pytest.mark.parametrize("kind", [Kind(), Kind(directed=True, weighted=True)], ids=str)
+@pytest.mark.parametrize("n_walks", [1, 5])
+def test_antithetic_walkers_are_unbiased_too(kind, n_walks):
+    batch, dense = random_graph(np.random.default_rng(2), 6, kind, density=0.3)
+
+    def one(seed):
+        features = gv.GraphRandomFeatures(gv.Exponential(0.4), n_walks, 0.4, random_state=seed, antithetic=True)
+        C, D = features.fit(batch).pair(batch)
+        return (C @ D.T).toarray()
+
+    check(*matrices(one, 1500), expm(0.4 * dense.A))
+
+
+def test_antithetic_walkers_halt_one_after_the_other():
+    """Lengths are those of single walkers, no two of a pair halt at the same step, and errors are smaller."""
+    nodes, key, lengths = np.arange(4000), np.array([1, 2], np.uint64), np.empty((4000, 2), np.int64)
+    draw_lengths(nodes, key, 1000, 0.3, 0, True, lengths)
+    for walker in range(2):
+        for at_least in (1, 2, 5):
+            assert np.mean(lengths[:, walker] >= at_least) == pytest.approx(0.7**at_least, abs=0.03)
+    assert (lengths[:, 0] != lengths[:, 1]).all()
+    graph = nx.random_regular_graph(3, 60, seed=1)
+    expected = np.linalg.inv(np.eye(60) - 0.1 * nx.to_numpy_array(graph))
+    off = ~np.eye(60, dtype=bool)
+    errors = []
+    for antithetic in (False, True):
+        found = [
+            gv.GraphRandomFeatures(gv.Geometric(0.1), 20, 0.5, random_state=s, antithetic=antithetic).fit_transform(
+                graph
+            )
+            for s in range(40)
+        ]
+        errors.append(np.sqrt(np.mean([((F @ F.T).toarray() - expected)[off] ** 2 for F in found])))
+    assert errors[1] < 0.97 * errors[0]
+
+
+@pytest.mark.parametrize("kind", [Kind(), Kind(directed=True, weighted=True)], ids=str)
+def test_columns_by_walkers_of_their_nodes(kind):
+    batch, dense = random_graph(np.random.default_rng(2), 6, kind, density=0.3)
+    nodes = [4, 0, 4]
+
+    def one(seed):
+        return (
+            gv.GraphRandomFeatures(gv.Exponential(0.4), 20, random_state=seed)
+            .fit(batch)
+            .columns(batch, nodes)
+            .toarray()
+        )
+
+    check(*matrices(one, 500), expm(0.4 * dense.A)[:, nodes])
+    with pytest.raises(ParameterError, match="there is no node 9"):
+        gv.GraphRandomFeatures(gv.Exponential(0.4)).fit(batch).columns(batch, [9])
 
 
 def test_features_are_sparse_and_the_same_for_any_threads():
@@ -92,7 +148,7 @@ def test_refusals():
 def test_walking_on_the_product_is_unbiased(kind, n_anchors):
     rng = np.random.default_rng(4)
     (g, _), (h, _) = (random_graph(rng, n, kind, density=0.4) for n in (5, 6))
-    series = gv.Geometric(0.5 / max(gv.graphs.spectrum.max_degree(x) for x in (g, h)) ** 2)
+    series = gv.Geometric(0.5 / max(max_degree(x) for x in (g, h)) ** 2)
     expected = gv.exact_kernel(g, h, series, labels=kind.labels)
     found = gv.estimate_on_product(g, h, series, 3000, 2, n_anchors=n_anchors, labels=kind.labels)
     assert abs(found.value - expected) < 5 * found.stderr

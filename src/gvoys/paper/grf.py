@@ -25,7 +25,14 @@ _VISITS = 1 << 22  # of walkers at nodes that are held at once
 
 
 def compute_grf(
-    graph: GraphBatch, deposits: NDArray[np.float64], config: WalkConfig, scale: float = 1.0, *, against: bool = False
+    graph: GraphBatch,
+    deposits: NDArray[np.float64],
+    config: WalkConfig,
+    scale: float = 1.0,
+    *,
+    against: bool = False,
+    antithetic: bool = False,
+    nodes: NDArray[np.int64] | None = None,
 ) -> tuple[sp.csr_array, NDArray[np.int64]]:
     """Graph random features of the nodes of one graph.
 
@@ -41,10 +48,14 @@ def compute_grf(
         Divide adjacency matrices by this number.
     against : bool, default=False
         Whether to walk against the edges, for the right-hand factor of a directed graph.
+    antithetic : bool, default=False
+        Whether walkers halt in pairs, of which one goes on where the other halts.
+    nodes : ndarray of int or None, default=None
+        Nodes whose features are wanted; None means all.
 
     Returns
     -------
-    features : csr_array of shape (n_nodes, n_anchors)
+    features : csr_array of shape (n_nodes or len(nodes), n_anchors)
         The features.
     anchors : ndarray of shape (n_anchors,)
         The nodes that the columns stand for.
@@ -59,10 +70,11 @@ def compute_grf(
     factors = deposits * config.halting_factors(len(deposits)) / config.n_walks
     left = Deposits(factors, 1.0 / scale, anchors)
     blocks = []
-    for begin in range(0, graph.n_nodes, _rows_at_once(config)):
-        nodes = np.arange(begin, min(begin + _rows_at_once(config), graph.n_nodes))
-        blocks.append(_rows(nodes, key, int(against), adjacency, left, config))
-    features = sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, 0))
+    nodes = np.arange(graph.n_nodes) if nodes is None else nodes
+    for begin in range(0, len(nodes), _rows_at_once(config)):
+        some = nodes[begin : begin + _rows_at_once(config)]
+        blocks.append(_rows(some, key, int(against), adjacency, left, config, antithetic))
+    features = sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, graph.n_nodes))
     chosen = np.flatnonzero(anchors)
     if len(chosen) < graph.n_nodes:
         features = features[:, chosen] * np.sqrt(graph.n_nodes / len(chosen))
@@ -81,10 +93,11 @@ def _rows(
     adjacency: Adjacency,
     deposits: Deposits,
     config: WalkConfig,
+    antithetic: bool,
 ) -> sp.csr_array:
     """Features of some nodes, (n, n_nodes)."""
     lengths = np.empty((len(nodes), config.n_walks), np.int64)
-    draw_lengths(nodes, key, len(deposits.factors) - 1, config.p_halt, side, lengths)
+    draw_lengths(nodes, key, len(deposits.factors) - 1, config.p_halt, side, antithetic, lengths)
     ends = np.cumsum(lengths.sum(axis=1) + config.n_walks)
     columns, values = np.zeros(int(ends[-1]), np.int32), np.zeros(int(ends[-1]))
     fill_visits(Origins(nodes, lengths, ends), key, side, adjacency, deposits, columns, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from gvoys.estimators.estimate import Estimate
 from gvoys.exact import pose
 from gvoys.exact.product import product_graph
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import max_degree
+from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_one_graph
 from gvoys.paper.grf import compute_grf
 from gvoys.paper.theory import finite_variance_of_nodes
 from gvoys.series import Geometric, Series, check_series
 from gvoys.threads import threads
-from gvoys.walks.checks import check_anchors, check_count, check_halting, check_replicate
+from gvoys.walks.checks import check_anchors, check_count, check_flag, check_halting, check_nodes, check_replicate
 from gvoys.walks.growth import choose_scale, growth_constant, walk_rate
 from gvoys.walks.profiles import check_finite
 from gvoys.walks.spread import widened
@@ -56,6 +57,8 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
         Which independent draw of the walks to use, 0 to 255.
     n_jobs : int or None, default=None
         Number of threads, -1 for all; the result does not depend on it.
+    antithetic : bool, default=False
+        Whether walkers halt in pairs, of which one goes on where the other halts: often of less variance.
 
     Attributes
     ----------
@@ -85,6 +88,7 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
         *,
         replicate: int = 0,
         n_jobs: int | None = None,
+        antithetic: bool = False,
     ) -> None:
         self.series = series
         self.n_walks = n_walks
@@ -93,6 +97,7 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
         self.random_state = random_state
         self.replicate = replicate
         self.n_jobs = n_jobs
+        self.antithetic = antithetic
 
     def fit(self, X: Any, y: Any = None) -> GraphRandomFeatures:
         """Resolve the series on one graph, and check that it converges there.
@@ -110,10 +115,11 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
             The fitted estimator.
         """
         graph = as_one_graph(X, "X")
-        self.series_ = check_series(self.series).resolved(max_degree(graph))
+        self.series_ = check_series(self.series).resolved(lambda: max_degree(graph))
         self.scale_ = choose_scale(graph)
         self.deposits_ = modulated(self.series_, graph, self.scale_)
         self.max_length_ = len(self.deposits_) - 1
+        check_flag(self.antithetic, "antithetic")
         self.config_ = WalkConfig(
             1,
             check_count(self.n_walks, "n_walks"),
@@ -163,10 +169,37 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
         graph = self._read(X)
         return self._features(graph, against=False), self._features(graph, against=True)
 
+    def columns(self, X: Any, nodes: Any) -> sp.csr_array:
+        """Estimate columns of sum_i mu_i A^i by walkers that start from their nodes alone, at a cost that is theirs.
+
+        Parameters
+        ----------
+        X : graph
+            One graph of any kind that `as_batch` takes.
+        nodes : array-like of int
+            The nodes.
+
+        Returns
+        -------
+        csr_array of shape (n_nodes, n_columns)
+            Unbiased estimates of the columns, also on directed graphs and on the diagonal.
+        """
+        graph = self._read(X)
+        length_of = self.series_.truncation_length
+        rate = walk_rate(graph, lambda rate: length_of(rate, TRUNCATION))
+        deposits = self.series_.coefficients(length_of(rate, TRUNCATION), np.sqrt(self.scale_))
+        chosen = check_nodes(nodes, graph.n_nodes, repeats=True)
+        config = replace(self.config_, n_anchors=None)
+        with threads(self.n_jobs):
+            rows, _ = compute_grf(
+                graph, deposits, config, self.scale_, against=True, antithetic=self.antithetic, nodes=chosen
+            )
+        return sp.csr_array(rows.T)
+
     def _read(self, X: Any) -> GraphBatch:
         check_is_fitted(self, "config_")
         graph = as_one_graph(X, "X")
-        rate = walk_rate(graph)
+        rate = walk_rate(graph, lambda rate: self.series_.modulation_length(rate, SLACK * TRUNCATION))
         self.series_.check_convergence(rate)
         if self.series_.modulation_length(rate, SLACK * TRUNCATION) > self.max_length_:
             raise DivergenceError(
@@ -177,7 +210,9 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
 
     def _features(self, graph: GraphBatch, against: bool) -> sp.csr_array:
         with threads(self.n_jobs):
-            features, self.anchors_ = compute_grf(graph, self.deposits_, self.config_, self.scale_, against=against)
+            features, self.anchors_ = compute_grf(
+                graph, self.deposits_, self.config_, self.scale_, against=against, antithetic=self.antithetic
+            )
         check_finite(features.data)
         return features
 
@@ -267,11 +302,12 @@ def estimate_on_product(
 
 def modulated(series: Series, graph: GraphBatch, scale: float) -> NDArray[np.float64]:
     """Factors f_l * scale^l up to where at most 1e-9 of f is left, for walks on one graph."""
-    rate = walk_rate(graph)
-    series.check_convergence(rate)
     series.check_modulation()
+    share = TRUNCATION / growth_constant(graph)
+    rate = walk_rate(graph, lambda rate: series.modulation_length(rate, share))
+    series.check_convergence(rate)
     with np.errstate(over="ignore"):
-        f = series.modulation(series.modulation_length(rate, TRUNCATION / growth_constant(graph)), np.sqrt(scale))
+        f = series.modulation(series.modulation_length(rate, share), np.sqrt(scale))
     check_finite(f)
     return f
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.spectrum import spectral_radius
 from gvoys.io.convert import as_batch, as_one_graph
 from gvoys.series import Series, check_series
 from gvoys.walks.checks import check_count, check_halting

@@ -132,7 +132,8 @@ class GraphVoyagers(SampledEstimator):
         self.device = device
 
     def _choose_length(self, batch: GraphBatch) -> tuple[int, float | None]:
-        rate = walk_rate(batch)
+        share = TRUNCATION / growth_constant(batch)
+        rate = walk_rate(batch, lambda rate: self._modulation_length(rate**2, share))
         self.scale_ = power_of_two(rate)  # one for all graphs, now and later
         try:
             self.series_.check_convergence(rate**2)
@@ -141,7 +142,16 @@ class GraphVoyagers(SampledEstimator):
                 f"{error} (GraphVoyagers needs the infinite series; OneSidedVoyagers takes a max_length)"
             ) from None
         self.series_.check_modulation()
-        return self.series_.modulation_length(rate**2, TRUNCATION / growth_constant(batch)), rate
+        return self.series_.modulation_length(rate**2, share), rate
+
+    def _modulation_length(self, growth: float, share: float) -> int:
+        try:
+            return self.series_.modulation_length(growth, share)
+        except ModulationError as error:  # a lower rate may do
+            raise DivergenceError(str(error)) from None
+
+    def _length_at(self, growth: float) -> int:
+        return self._modulation_length(growth, SLACK * TRUNCATION)
 
     def _reaches(self, growth: float) -> bool:
         try:

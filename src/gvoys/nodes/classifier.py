@@ -1,0 +1,197 @@
+"""NodeClassifier: classes of the nodes of one graph, by a Gaussian process for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from gvoys.errors import ParameterError
+from gvoys.nodes.learner import NodeLearner
+from gvoys.nodes.learning import learn_shared_weights
+from gvoys.nodes.observations import Observations
+from gvoys.nodes.posterior import condition
+from gvoys.threads import threads
+
+__all__ = ["NodeClassifier"]
+
+_ELSEWHERE = 0.01  # how much of an observation each class has before any: Milios et al. 2018
+_DRAWS = 64  # of the processes at a node, for the mean of probabilities
+_AT_ONCE = 1 << 14  # nodes for which they are drawn at once
+
+Array = NDArray[np.float64]
+
+
+class NodeClassifier(NodeLearner):
+    """Classes of the nodes of one graph: predict everywhere what is known at some nodes, with probabilities.
+
+    Every class has a Gaussian process on the nodes. Its values at the known nodes are those by which a Dirichlet
+    distribution of the classes is nearest to log-normal, with the noise that goes with it (Milios et al. 2018), so that
+    probabilities need no calibration afterwards.
+
+    Parameters
+    ----------
+    kernel : "auto", Series, Diffusion, RegularizedLaplacian, PStep or Matern, default="auto"
+        The kernel, as `node_kernel` takes it, whose weight is learned; "auto" is a sum of diffusion kernels with
+        learned weights. On directed graphs "auto" ignores directions, and a series is used in its factored form.
+    max_length : int, default=32
+        Longest walk of the diffusion kernels.
+    matrix : str or None, default=None
+        The matrix of a given kernel, as in `node_kernel`.
+    n_samples : int, default=8
+        Samples of every class from which variances are computed, where graph and values are too many for exact ones.
+    tol : float, default=1e-3
+        Relative tolerance of the systems for means.
+    random_state : int, RandomState or None, default=0
+        Seed of random signs and samples.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    terms_ : tuple of str
+        The kernels of the sum.
+    weights_ : ndarray of shape (n_terms,)
+        Their weights, which the classes share.
+    graph_ : GraphBatch
+        The graph.
+
+    References
+    ----------
+    Milios et al., Dirichlet-based Gaussian processes for large-scale calibrated classification, NeurIPS 2018.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import gvoys as gv
+    >>> karate = nx.convert_node_labels_to_integers(nx.karate_club_graph())
+    >>> clubs = [karate.nodes[u]["club"] for u in karate]
+    >>> seen = [0, 2, 33, 32, 5, 27]
+    >>> model = gv.NodeClassifier().fit(karate, seen, [clubs[u] for u in seen])
+    >>> sum(a == b for a, b in zip(model.predict(), clubs)) >= 30
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "auto",
+        max_length: int = 32,
+        *,
+        matrix: str | None = None,
+        n_samples: int = 8,
+        tol: float = 1e-3,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.max_length = max_length
+        self.matrix = matrix
+        self.n_samples = n_samples
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, graph: Any, nodes: Any, y: Any) -> NodeClassifier:
+        """Learn from the nodes whose classes are known.
+
+        Parameters
+        ----------
+        graph : graph
+            One graph of any kind that `as_batch` takes; labels are ignored.
+        nodes : array-like of int, shape (n_observed,)
+            These nodes, numbered from 0; or one True or False for each node.
+        y : array-like of shape (n_observed,)
+            Their classes.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        with threads(self.n_jobs):
+            chosen = self._start(graph, nodes)
+            self.classes_, codes = np.unique(_check_classes(y, len(chosen)), return_inverse=True)
+            if len(self.classes_) < 2:
+                raise ParameterError(f"y holds one class, {self.classes_[0]!r}; there must be two or more")
+            self._fit(codes)
+        return self
+
+    def _fit(self, codes: NDArray[np.int64]) -> None:
+        counts = _ELSEWHERE + np.eye(len(self.classes_))[codes]
+        noise = np.log1p(1.0 / counts)
+        values = np.log(counts) - noise / 2.0
+        centres = (values / noise).sum(axis=0) / (1.0 / noise).sum(axis=0)
+        self.weights_ = learn_shared_weights(self._prior, self._rows, values - centres, noise, self._kind, self.seed_)
+        found = [self._posterior_of(*each) for each in zip(values.T, noise.T, range(len(self.classes_)), strict=True)]
+        self._means, self._deviations = (self._by_node(np.column_stack(each)) for each in zip(*found, strict=True))
+
+    def _posterior_of(self, values: Array, noise: Array, number: int) -> tuple[Array, Array]:
+        """Mean and standard deviation of one class's process at every node, by row."""
+        seen = Observations(self._prior, self._rows, self.weights_, noise, self._kind)
+        posterior = condition(seen, values, float(self.tol))
+        variances = posterior.variances(int(self.n_samples), self.seed_ + 7919 * (number + 1), self._known())
+        return posterior.means(), np.sqrt(np.maximum(variances, 0.0))
+
+    def predict_proba(self, nodes: Any = None) -> Array:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        nodes : array-like of int or None, default=None
+            The nodes; None means all.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_classes)
+            The probabilities.
+        """
+        check_is_fitted(self, "classes_")
+        chosen = self._chosen(nodes)
+        means, deviations = self._means[chosen], self._deviations[chosen]
+        half = np.random.default_rng(0).normal(size=(_DRAWS // 2, len(self.classes_)))
+        draws = np.concatenate([half, -half])
+        out = np.empty_like(means)
+        for first in range(0, len(means), _AT_ONCE):
+            rows = slice(first, first + _AT_ONCE)
+            out[rows] = _mean_softmax(means[rows], deviations[rows], draws)
+        return out
+
+    def predict(self, nodes: Any = None) -> NDArray[Any]:
+        """The most probable class of each node.
+
+        Parameters
+        ----------
+        nodes : array-like of int or None, default=None
+            The nodes; None means all.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes,)
+            The classes.
+        """
+        found = self.predict_proba(nodes)
+        return np.asarray(self.classes_[found.argmax(axis=1)])
+
+
+def _mean_softmax(means: Array, deviations: Array, draws: Array) -> Array:
+    total = np.zeros_like(means)
+    for draw in draws:
+        logits = means + deviations * draw
+        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        total += shares / shares.sum(axis=1, keepdims=True)
+    return np.asarray(total / len(draws))
+
+
+def _check_classes(y: Any, count: int) -> NDArray[Any]:
+    values = np.asarray(y)
+    if values.shape != (count,):
+        raise ParameterError(f"y must have one class for each of the {count} nodes, not shape {values.shape}")
+    if count == 0:
+        raise ParameterError("there must be at least one node with a class")
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ParameterError(f"y[{int(np.argmax(np.isnan(values)))}] is nan; leave out nodes without a class")
+    return values

@@ -1,0 +1,143 @@
+"""What products with a kernel of the nodes are made of: recurrences with matrices of the graph."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.degrees import max_degree
+from gvoys.nodes.functions import chebyshev_coefficients, chebyshev_recurrence, power_recurrence
+from gvoys.nodes.matrices import NodeMatrix, Recurrence, matrix_of
+from gvoys.nodes.named import LaplacianKernel
+from gvoys.series import Series, check_number, check_series
+from gvoys.walks.growth import growth_constant, walk_rate
+
+__all__ = ["Factors", "KernelForm", "form_of"]
+
+_FORMS = ("series", "factored")
+_LAPLACIANS = ("laplacian", "normalized_laplacian")
+
+Factors = list[tuple[NodeMatrix, Recurrence]]  # what is applied to a vector, the first at first
+
+
+class KernelForm(NamedTuple):
+    """A kernel of the nodes.
+
+    Parameters
+    ----------
+    factors : list of (NodeMatrix, Recurrence)
+        What makes a product with it.
+    transposed : list of (NodeMatrix, Recurrence)
+        What makes a product with its transpose.
+    roots : list of (NodeMatrix, Recurrence)
+        What makes a product with a root F of it, F F^T; none where it may be no covariance.
+    error : float
+        A bound on the error of the products.
+    """
+
+    factors: Factors
+    transposed: Factors
+    roots: Factors
+    error: float
+
+    def reordered(self) -> KernelForm:
+        """The same with near nodes in near rows, where all is of one matrix."""
+        if len(self.factors) > 1 or len(self.roots) > 1:
+            return self
+        ((matrix, recurrence),) = self.factors
+        moved = matrix.reordered()
+        roots = [(moved, each) for _, each in self.roots]
+        return KernelForm([(moved, recurrence)], [(moved, recurrence)], roots, self.error)
+
+
+def form_of(graph: GraphBatch, series: Any, matrix: str | None, form: str, tol: float) -> KernelForm:
+    """The form of a kernel, as `node_kernel` takes it.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        A batch of one graph.
+    series : Series or LaplacianKernel
+        The function of the matrix.
+    matrix : str or None
+        The matrix.
+    form : {"series", "factored"}
+        The form.
+    tol : float
+        Relative tolerance.
+
+    Returns
+    -------
+    KernelForm
+        What products are made of.
+    """
+    if form not in _FORMS:
+        raise ParameterError(f"form must be 'series' or 'factored', not {form!r}")
+    if isinstance(series, LaplacianKernel):
+        return _of_laplacian(graph, series, matrix or "normalized_laplacian", tol)
+    check_number(check_series(series), lambda: max_degree(graph))
+    name = matrix or "adjacency"
+    if name in _LAPLACIANS:
+        raise UnsupportedError(
+            f"a series counts walks, and matrix={name!r} has none; use 'adjacency', 'row' or 'symmetric', or "
+            "Diffusion, RegularizedLaplacian, PStep or Matern"
+        )
+    if graph.directed or (name == "row" and form == "factored"):
+        return _of_powers(graph, series, name, form, tol)
+    held, turned = (matrix_of(graph, name, transposed) for transposed in (False, True))
+    series.check_convergence(max(map(abs, _interval(held))))
+    return _by_chebyshev(held, turned, series.evaluate, tol)
+
+
+def _interval(matrix: NodeMatrix) -> tuple[float, float]:
+    assert matrix.interval is not None
+    return matrix.interval
+
+
+def _of_laplacian(graph: GraphBatch, kernel: LaplacianKernel, name: str, tol: float) -> KernelForm:
+    if name not in _LAPLACIANS:
+        raise ParameterError(f"matrix must be 'laplacian' or 'normalized_laplacian' for {kernel!r}, not {name!r}")
+    if graph.directed:
+        raise UnsupportedError("a directed graph has no Laplacian here; drop the directions, or use a series")
+    normalized = name == "normalized_laplacian"
+    held = matrix_of(graph, "symmetric" if normalized else "laplacian")
+    if _interval(held)[0] < 0 and not normalized:
+        raise ParameterError("an edge has a negative weight; Laplacians need weights of at least 0")
+    kernel.check(2.0 if normalized else _interval(held)[1])
+
+    def function(eigenvalue: Any) -> Any:
+        return kernel.evaluate(1.0 - eigenvalue if normalized else eigenvalue)
+
+    return _by_chebyshev(held, held, function, tol)
+
+
+def _by_chebyshev(held: NodeMatrix, turned: NodeMatrix, function: Any, tol: float) -> KernelForm:
+    """Of matrices with real eigenvalues."""
+
+    def root(eigenvalue: Any) -> Any:
+        return np.sqrt(np.maximum(function(eigenvalue), 0.0))
+
+    interval = _interval(held)
+    coefficients, error = chebyshev_coefficients(function, interval, tol)
+    steps = chebyshev_recurrence(coefficients, interval)
+    roots, _ = chebyshev_coefficients(root, interval, max(tol, 1e-6), most=4 * len(coefficients) + 16)
+    return KernelForm([(held, steps)], [(turned, steps)], [(held, chebyshev_recurrence(roots, interval))], error)
+
+
+def _of_powers(graph: GraphBatch, series: Series, name: str, form: str, tol: float) -> KernelForm:
+    """Of matrices whose eigenvalues may be complex, by the series itself."""
+    held, turned = (matrix_of(graph, name, transposed) for transposed in (False, True))
+    share = tol / (2.0 * growth_constant(graph))
+    length_of = series.truncation_length if form == "series" else series.modulation_length
+    rate = 1.0 if name == "row" else walk_rate(graph, lambda rate: length_of(rate, share))
+    series.check_convergence(rate)
+    length, error = length_of(rate, share), tol * float(series.evaluate(rate))
+    if form == "series":
+        steps = power_recurrence(series.coefficients(length))
+        return KernelForm([(held, steps)], [(turned, steps)], [], error)
+    steps = power_recurrence(series.modulation(length))
+    both = [(turned, steps), (held, steps)]
+    return KernelForm(both, both, [(held, steps)], error)

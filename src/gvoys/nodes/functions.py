@@ -1,0 +1,118 @@
+"""Functions of a matrix as recurrences of products: Chebyshev series where eigenvalues are real, else power series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct
+
+from gvoys.errors import DivergenceError
+from gvoys.nodes.matrices import Recurrence
+
+__all__ = ["chebyshev_coefficients", "chebyshev_recurrence", "power_recurrence"]
+
+_FIRST, _LONGEST = 16, 1 << 14
+_ROUNDING = 1e-15  # of the largest value
+
+Array = NDArray[np.float64]
+Function = Callable[[Any], Any]
+
+
+def chebyshev_coefficients(
+    function: Function, interval: tuple[float, float], tol: float, most: int | None = None
+) -> tuple[Array, float]:
+    """The shortest Chebyshev series that is near a function everywhere on an interval.
+
+    Parameters
+    ----------
+    function : callable
+        The function of an array, analytic on the interval.
+    interval : tuple of (float, float)
+        Where it is needed.
+    tol : float
+        Largest error, relative to the largest value.
+    most : int or None, default=None
+        Number of terms at most, whatever the error is then; None means as many as are needed, up to 16,384.
+
+    Returns
+    -------
+    coefficients : ndarray of shape (n_steps + 1,)
+        The coefficients.
+    error : float
+        A bound on the error, absolute.
+
+    Raises
+    ------
+    DivergenceError
+        If the function is too nearly singular for any series of 16,384 terms.
+    """
+    low, high = interval
+    centre, half = (low + high) / 2.0, (high - low) / 2.0
+    degree = _FIRST
+    while True:
+        values = np.asarray(function(centre + half * np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))))
+        largest = float(np.abs(np.append(values, function(np.array([low, high])))).max())
+        if not np.isfinite(largest):
+            raise DivergenceError(f"this kernel is not finite for eigenvalues between {low:.6g} and {high:.6g}")
+        found = dct(values, type=2) / (degree + 1)
+        found[0] /= 2.0
+        found[np.abs(found) <= _ROUNDING * largest] = 0.0
+        tails = np.cumsum(np.abs(found)[::-1])[::-1]  # what a series lacks that ends before each term
+        allowed = tol * largest
+        # the last half must be small too: what interpolation aliases is then smaller still
+        if tails[degree // 2] <= 0.5 * allowed or (found == 0.0).all():
+            kept = max(int(np.argmax(tails <= 0.5 * allowed)), 1)
+            return found[:kept], float(2.0 * tails[kept])
+        if most is not None and degree >= most:
+            return found[:most], float(2.0 * tails[most]) if most < len(tails) else 0.0
+        if degree >= _LONGEST:
+            raise DivergenceError(
+                f"this kernel takes over {_LONGEST:,} products to {tol:g}: an eigenvalue is next to where it diverges; "
+                "lower the decay, or raise tol"
+            )
+        degree *= 2
+
+
+def chebyshev_recurrence(coefficients: Array, interval: tuple[float, float]) -> Recurrence:
+    """The steps of a Chebyshev series.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_steps + 1,)
+        Its coefficients.
+    interval : tuple of (float, float)
+        Where the eigenvalues lie.
+
+    Returns
+    -------
+    Recurrence
+        The steps.
+    """
+    low, high = interval
+    centre, half = (low + high) / 2.0, (high - low) / 2.0 or 1.0
+    n = len(coefficients) - 1
+    twice = np.full(n, 2.0)
+    twice[:1] = 1.0
+    before = np.full(n, -1.0)
+    before[:1] = 0.0
+    return Recurrence(twice / half, -twice * centre / half, before, coefficients[1:], float(coefficients[0]))
+
+
+def power_recurrence(coefficients: Array) -> Recurrence:
+    """The steps of sum_i c_i M^i.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_steps + 1,)
+        The coefficients c.
+
+    Returns
+    -------
+    Recurrence
+        The steps.
+    """
+    nothing = np.zeros(len(coefficients) - 1)
+    return Recurrence(nothing + 1.0, nothing, nothing, coefficients[1:], float(coefficients[0]))

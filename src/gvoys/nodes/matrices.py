@@ -1,0 +1,271 @@
+"""The matrix of a graph that a kernel of its nodes is a function of, in the form in which it multiplies fastest.
+
+Every matrix here is diag(scale) (diag(left) A + diag(diagonal)) diag(1 / scale) with the adjacency matrix A as it is
+stored, so that normalised matrices need no weights of their own: vectors are divided by `scale` once, before all steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from gvoys._kernels.arguments import frozen
+from gvoys._kernels.cpu.recurrence import LANES, Sparse, Terms, step_four, step_one
+from gvoys.errors import GraphError, ParameterError, UnsupportedError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.degrees import outgoing
+from gvoys.graphs.spectrum import spectral_radius
+
+__all__ = ["MATRICES", "NodeMatrix", "Recurrence", "matrix_of"]
+
+MATRICES = ("adjacency", "row", "symmetric", "laplacian", "normalized_laplacian")
+_LARGE = 1 << 16  # nodes from which the order of the nodes decides how fast products are
+
+Array = NDArray[Any]
+Look = Callable[[int, slice, Array], None]
+
+
+class Recurrence(NamedTuple):
+    """Factors of every step, (n_steps,) each: y = matrix M x + itself x + before y; total += kept y."""
+
+    matrix: Array
+    itself: Array
+    before: Array
+    kept: Array
+    first: float  # what the vector itself counts in the total
+
+
+@dataclass(frozen=True)
+class NodeMatrix:
+    """A matrix of a graph.
+
+    Parameters
+    ----------
+    sparse : Sparse
+        The adjacency matrix, and what its rows are multiplied by, in double precision.
+    scale : ndarray of shape (n_nodes,) or (0,)
+        What vectors are divided by before all steps, and multiplied by afterwards; none for ones.
+    interval : tuple of (float, float) or None
+        Where the eigenvalues lie; None where they may be complex.
+    order : ndarray of shape (n_nodes,) or (0,)
+        The node that each row stands for; none for all in their order.
+    """
+
+    sparse: Sparse
+    scale: Array
+    interval: tuple[float, float] | None
+    order: Array
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.sparse.left)
+
+    @cached_property
+    def places(self) -> Array:
+        """The row of each node; none for all in their order."""
+        places = np.empty_like(self.order)
+        places[self.order] = np.arange(len(self.order))
+        return places
+
+    @cached_property
+    def in_single(self) -> Sparse:
+        """The same matrix in single precision."""
+        indptr, indices, *numbers = self.sparse
+        return Sparse(indptr, indices, *(frozen(each.astype(np.float32)) for each in numbers))
+
+    def rows_of(self, nodes: Array) -> Array:
+        """The rows of some nodes."""
+        return self.places[nodes] if len(self.order) else nodes
+
+    def run(self, recurrence: Recurrence, X: Array, look: Look | None = None) -> Array:
+        """What a recurrence makes of vectors, (n_nodes, n_vectors), in their precision; rows are in `order`.
+
+        Parameters
+        ----------
+        recurrence : Recurrence
+            The factors of each step.
+        X : ndarray of shape (n_nodes, n_vectors)
+            The vectors.
+        look : callable or None, default=None
+            Called with the number of the step, the vectors that were made (a slice), and these divided by `scale`,
+            (n_nodes, 1 or 4); it must not keep them.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_vectors)
+            The totals.
+        """
+        out = np.empty_like(X)
+        first = 0
+        while first < X.shape[1]:
+            left = X.shape[1] - first
+            columns = slice(first, first + (min(left, LANES) if left > 1 and left >= self._four_take else 1))
+            out[:, columns] = self._run_some(recurrence, X[:, columns], columns, look)
+            first = columns.stop
+        return out
+
+    @cached_property
+    def _four_take(self) -> float:
+        """The time of four vectors at once beside that of one, which a large graph and the caches decide.
+
+        The bits are the same whether vectors go alone or together.
+        """
+        if self.n_nodes < _LARGE:
+            return 2.0
+        four, one = (min(self._seconds(width) for _ in range(3)) for width in (LANES, 1))
+        return four / one
+
+    def _seconds(self, width: int) -> float:
+        """Of a few products."""
+        factors, X = np.ones(3), np.zeros((self.n_nodes, width), np.float32)
+        begin = perf_counter()
+        self._run_some(Recurrence(factors, factors, factors, factors, 0.0), X, slice(0, width), None)
+        return perf_counter() - begin
+
+    def _run_some(self, recurrence: Recurrence, X: Array, columns: slice, look: Look | None) -> Array:
+        kind, width = X.dtype, X.shape[1]
+        sparse = self.sparse if kind == np.float64 else self.in_single
+        lanes, step = (1, step_one) if width == 1 else (LANES, step_four)
+        x = np.zeros((len(X), lanes), kind)
+        x[:, :width] = X if not len(self.scale) else X / self.scale[:, None]
+        y, total = np.zeros_like(x), kind.type(recurrence.first) * x
+        if look is not None:
+            look(0, columns, x)
+        *factors, _ = recurrence
+        for number, terms in enumerate(zip(*(each.astype(kind) for each in factors), strict=True), 1):
+            step(sparse, Terms(*terms), x, y, total)
+            x, y = y, x
+            if look is not None:
+                look(number, columns, x)
+        found = total[:, :width]
+        return found * self.scale[:, None].astype(kind) if len(self.scale) else found
+
+    def reordered(self) -> NodeMatrix:
+        """The same matrix with near nodes in near rows, by reverse Cuthill–McKee, where the graph is large."""
+        if self.n_nodes < _LARGE or len(self.order):
+            return self
+        indptr, indices, weights, left, diagonal = self.sparse
+        shape = (self.n_nodes, self.n_nodes)
+        data = weights if len(weights) else np.ones(len(indices), np.float32)
+        A = sp.csr_array((data, indices.view(np.int32), indptr), shape=shape)
+        order = reverse_cuthill_mckee(A, symmetric_mode=True).astype(np.int64)
+        B = A[order][:, order]
+        B.sort_indices()
+        data = B.data if len(weights) else weights
+        left, diagonal, scale = (each[order] if len(each) else each for each in (left, diagonal, self.scale))
+        arrays = (B.indptr.astype(np.int64), B.indices.astype(np.int32).view(np.uint32), data, left, diagonal)
+        return NodeMatrix(Sparse(*map(frozen, arrays)), scale, self.interval, order)
+
+
+def matrix_of(graph: GraphBatch, name: str, transposed: bool = False) -> NodeMatrix:
+    """The matrix of a graph by its name.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        A batch of one graph.
+    name : {"adjacency", "row", "symmetric", "laplacian", "normalized_laplacian"}
+        A, D^-1 A, D^-1/2 A D^-1/2, D - A or 1 - D^-1/2 A D^-1/2. Nodes without edges have a 1 on the diagonal of
+        normalised matrices, as if each had a loop.
+    transposed : bool, default=False
+        Whether to transpose it, where that makes a difference.
+
+    Returns
+    -------
+    NodeMatrix
+        The matrix; "normalized_laplacian" is that of "symmetric", of which it is a function.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such matrix.
+    UnsupportedError
+        If it is one of undirected graphs, and the graph is directed.
+    GraphError
+        If a degree that is divided by is not positive.
+    """
+    if not isinstance(name, str) or name not in MATRICES:
+        raise ParameterError(f"matrix must be one of {', '.join(map(repr, MATRICES))}, not {name!r}")
+    if graph.directed and name not in ("adjacency", "row"):
+        raise UnsupportedError(
+            f"matrix={name!r} is that of an undirected graph, and this one is directed; use 'adjacency' or 'row', or "
+            "drop the directions"
+        )
+    if name == "adjacency":
+        return _adjacency(graph, transposed)
+    if name == "laplacian":
+        degrees = _degrees(graph, positive=False)
+        largest = float(2.0 * outgoing(graph).max(initial=0.0)) or 1.0
+        sparse = _sparse(graph, -np.ones(graph.n_nodes), degrees)
+        return NodeMatrix(sparse, np.empty(0), (0.0 if _no_negative(graph) else -largest, largest), _IN_ORDER)
+    return _normalized(graph, name, transposed)
+
+
+_IN_ORDER = np.empty(0, np.int64)
+
+
+def _adjacency(graph: GraphBatch, transposed: bool) -> NodeMatrix:
+    interval = None
+    if not graph.directed:
+        radius = float(spectral_radius(graph, 1e-4)[0])
+        interval = (-radius, radius)
+    return NodeMatrix(_sparse(graph, np.ones(graph.n_nodes), transposed=transposed), np.empty(0), interval, _IN_ORDER)
+
+
+def _normalized(graph: GraphBatch, name: str, transposed: bool) -> NodeMatrix:
+    degrees = _degrees(graph, positive=True)
+    alone = degrees == 0
+    degrees = np.where(alone, 1.0, degrees)
+    diagonal = alone.astype(np.float64) if alone.any() else np.empty(0)
+    interval = None if graph.directed else (-1.0, 1.0)
+    sparse = _sparse(graph, 1.0 / degrees, diagonal, transposed=transposed and graph.directed)
+    scale = np.empty(0)
+    if name != "row":
+        scale = np.sqrt(degrees)
+    elif transposed:
+        scale = degrees
+    return NodeMatrix(sparse, scale, interval, _IN_ORDER)
+
+
+def _degrees(graph: GraphBatch, positive: bool) -> Array:
+    """Sums of the weights that leave each node; positive ones where there are any."""
+    if graph.edge_weights is None:
+        return np.diff(graph.indptr).astype(np.float64)
+    degrees = np.bincount(graph.rows(), graph.edge_weights, minlength=graph.n_nodes).astype(np.float64)
+    bad = np.flatnonzero((degrees <= 0) & (np.diff(graph.indptr) > 0)) if positive else _IN_ORDER
+    if bad.size:
+        raise GraphError(
+            f"node {int(bad[0])} has edges but a weighted degree of {degrees[bad[0]]:g}; only positive degrees can be "
+            "normalised"
+        )
+    if positive and not _no_negative(graph):
+        raise GraphError("an edge has a negative weight; normalised matrices need weights of at least 0")
+    return degrees
+
+
+def _no_negative(graph: GraphBatch) -> bool:
+    return graph.edge_weights is None or bool(graph.edge_weights.min(initial=0.0) >= 0.0)
+
+
+def _sparse(graph: GraphBatch, left: Array, diagonal: Array | None = None, transposed: bool = False) -> Sparse:
+    indptr, indices, weights = graph.indptr, graph.indices, graph.edge_weights
+    if transposed and graph.directed:
+        A = graph.adjacency().T.tocsr()
+        indptr, indices, weights = A.indptr, A.indices, None if weights is None else A.data
+    arrays: Sequence[Array] = (
+        np.asarray(indptr, np.int64),
+        np.asarray(indices, np.int32).view(np.uint32),
+        np.empty(0) if weights is None else np.asarray(weights, np.float64),
+        left,
+        np.empty(0) if diagonal is None else diagonal,
+    )
+    return Sparse(*map(frozen, arrays))

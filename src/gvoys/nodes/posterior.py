@@ -1,0 +1,144 @@
+"""What is believed of all nodes once some are measured: means, variances and samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from gvoys.nodes.likelihood import dense_terms
+from gvoys.nodes.observations import Observations
+from gvoys.nodes.variances import Moderated, moderate
+
+__all__ = ["NodePosterior", "condition"]
+
+_SAMPLE_TOL = 1e-2  # of systems for samples
+_EXACT = 2e10  # entries that are added up for exact variances at most
+_DENSE = 1000  # measured values, likewise
+_AT_ONCE = 64  # columns, likewise
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class NodePosterior:
+    """A Gaussian process of the nodes given measured values, whose constant mean is not known before.
+
+    Parameters
+    ----------
+    seen : Observations
+        The covariance of the values.
+    mean : float
+        The constant mean, estimated.
+    alpha : ndarray of shape (n_observed, 1)
+        The covariance's inverse times what the values differ from the mean.
+    ones : ndarray of shape (n_observed, 1)
+        The covariance's inverse times ones.
+    """
+
+    seen: Observations
+    mean: float
+    alpha: Array
+    ones: Array
+
+    @cached_property
+    def unexplained(self) -> Array:
+        """How much of the constant mean each node takes from elsewhere than the measured values, (n_nodes,)."""
+        return 1.0 - self.seen.spread(self.ones)[:, 0].astype(np.float64)
+
+    @property
+    def mean_variance(self) -> float:
+        """Variance of the estimated mean."""
+        return 1.0 / max(float(self.ones.sum(dtype=np.float64)), 1e-300)
+
+    def means(self) -> Array:
+        """Means of all nodes, by row."""
+        return self.mean + self.seen.spread(self.alpha)[:, 0].astype(np.float64)
+
+    def variances(self, n_samples: int, seed: int, known: Array) -> Array:
+        """Variances of all nodes' functions, by row: exact where graph and values are few, else from samples.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of samples.
+        seed : int
+            Their seed.
+        known : ndarray of shape (n_nodes, n_features)
+            What is known of each node, beside what the values say of it.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes,)
+            The variances.
+        """
+        of_mean = self.unexplained**2 * self.mean_variance
+        sparse = self.seen.prior.matrix.sparse
+        work = float(len(sparse.indices) + len(sparse.left)) * len(sparse.left) * 24
+        if self.seen.n_observed <= _DENSE and work <= _EXACT:
+            return np.asarray(self._exact_variances() + of_mean)
+        squares = (self.deviations(n_samples, seed).astype(np.float64) ** 2).mean(axis=1)
+        found: Moderated = moderate(squares, n_samples, np.column_stack([known, self.unexplained]))
+        return np.asarray(found.widened + of_mean)
+
+    def _exact_variances(self) -> Array:
+        seen = self.seen
+        covariance = np.tensordot(seen.weights, dense_terms(seen.prior, seen.rows), 1)
+        covariance[np.diag_indices(seen.n_observed)] += seen.noise
+        factor = cho_factor(covariance, lower=True)
+        n = seen.prior.matrix.n_nodes
+        out = np.empty(n)
+        for first in range(0, n, _AT_ONCE):
+            some = np.arange(first, min(first + _AT_ONCE, n))
+            units = np.zeros((n, len(some)), seen.kind)
+            units[some, np.arange(len(some))] = 1.0
+            columns = seen.prior.apply(seen.weights, units, 0.0).astype(np.float64)
+            own, theirs = columns[some, np.arange(len(some))], columns[seen.rows]
+            out[some] = own - np.einsum("ij,ij->j", theirs, cho_solve(factor, theirs))
+        return np.maximum(out, 0.0)
+
+    def deviations(self, count: int, seed: int) -> Array:
+        """Samples of what nodes differ from their means, (n_nodes, count), by row; the mean is taken as it is.
+
+        A function drawn from the prior, with noise at the measured nodes, less its own prediction from there
+        (Wilson et al. 2020).
+        """
+        generator, seen = np.random.default_rng([seed, 2]), replace(self.seen, share=_SAMPLE_TOL)
+        drawn = generator.standard_normal((seen.prior.matrix.n_nodes, count), dtype=seen.kind)
+        prior = seen.prior.root(seen.weights, drawn)
+        solved = seen.solve(prior[seen.rows] + seen.draw_noise(generator, count), _SAMPLE_TOL).X
+        return prior - seen.spread(solved)
+
+    def samples(self, count: int, seed: int) -> Array:
+        """Functions drawn from the posterior, (n_nodes, count), by row."""
+        shifts = np.random.default_rng([seed, 3]).normal(size=count) * np.sqrt(self.mean_variance)
+        fields = self.deviations(count, seed).astype(np.float64)
+        return self.means()[:, None] + fields + self.unexplained[:, None] * shifts
+
+
+def condition(seen: Observations, y: Array, tol: float) -> NodePosterior:
+    """Condition a process on values.
+
+    Parameters
+    ----------
+    seen : Observations
+        The covariance of the values.
+    y : ndarray of shape (n_observed,)
+        The values.
+    tol : float
+        Relative tolerance of systems.
+
+    Returns
+    -------
+    NodePosterior
+        The posterior; the mean is the one that generalised least squares give.
+    """
+    ones = np.ones((seen.n_observed, 1), seen.kind)
+    solved = seen.solve(np.column_stack([y.astype(seen.kind), ones[:, 0]]), tol).X
+    of_values, of_ones = solved[:, :1], solved[:, 1:]
+    mean = float(of_values.sum(dtype=np.float64) / max(of_ones.sum(dtype=np.float64), 1e-300))
+    return NodePosterior(seen, mean, of_values - seen.kind(mean) * of_ones, of_ones)

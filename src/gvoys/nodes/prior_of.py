@@ -1,0 +1,67 @@
+"""The prior of a learner of nodes, by the names of its parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.entries import index_type
+from gvoys.nodes.forms import form_of
+from gvoys.nodes.matrices import matrix_of
+from gvoys.nodes.priors import DiffusionMixture, FixedKernel, Prior
+from gvoys.walks.checks import is_auto
+
+__all__ = ["prior_of", "undirected"]
+
+_TOL = 1e-6  # of kernels of a given form
+
+
+def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int) -> Prior:
+    """The prior.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        A batch of one graph.
+    kernel : "auto", Series or LaplacianKernel
+        The kernel; "auto" is the mixture that is learned.
+    matrix : str or None
+        The matrix of a given kernel.
+    max_length : int
+        Longest walk of the mixture.
+
+    Returns
+    -------
+    Prior
+        The prior.
+    """
+    if is_auto(kernel):
+        return DiffusionMixture(matrix_of(undirected(graph), "symmetric").reordered(), max_length)
+    symmetric = not graph.directed and matrix != "row"
+    form = form_of(graph, kernel, matrix, "series" if symmetric else "factored", _TOL).reordered()
+    return FixedKernel(repr(kernel), form.factors, form.roots)
+
+
+def undirected(graph: GraphBatch) -> GraphBatch:
+    """A graph without its directions: the weights of both add up.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        A batch of one graph.
+
+    Returns
+    -------
+    GraphBatch
+        The undirected graph, without labels.
+    """
+    if not graph.directed:
+        return graph
+    A = graph.adjacency()
+    both = sp.csr_array(A + A.T)
+    both.sort_indices()
+    indptr = both.indptr.astype(index_type(both.nnz))
+    return GraphBatch(graph.node_offsets, indptr, both.indices.astype(np.int32), False, edge_weights=both.data)

@@ -1,0 +1,214 @@
+"""What is believed of a function of the nodes before any is measured: a sum of kernels, each with a weight.
+
+`DiffusionMixture` is the one that is learned: diffusion kernels exp(-t L) from short to long times t, and one whose
+neighbours differ, exp(-2 (2 - L)), with the normalised Laplacian L. All are polynomials of the same matrix, so that a
+product with all of them takes as many passes over the graph as one with the longest, and any mixture is one polynomial.
+`FixedKernel` is one kernel of a given form.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys.nodes.functions import chebyshev_coefficients, chebyshev_recurrence
+from gvoys.nodes.matrices import NodeMatrix, Recurrence
+
+__all__ = ["TIMES", "DiffusionMixture", "FixedKernel", "Prior"]
+
+TIMES = tuple(2.0**k for k in range(-1, 10))
+_UNLIKE = 2.0  # the time of the kernel whose neighbours differ
+_TOL = 1e-6  # of each kernel, relative to its largest eigenvalue
+_WHOLE = (-1.0, 1.0)
+
+Array = NDArray[Any]
+
+
+class Prior(ABC):
+    """A sum of kernels of the nodes; vectors are (n_nodes, n_vectors), in the order of the matrix's rows."""
+
+    matrix: NodeMatrix
+    names: tuple[str, ...]
+
+    @property
+    def n_terms(self) -> int:
+        """Number of kernels."""
+        return len(self.names)
+
+    @abstractmethod
+    def apply(self, weights: Array, X: Array, error: float) -> Array:
+        """The kernel with these weights times vectors.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_terms,)
+            The weights.
+        X : ndarray of shape (n_nodes, n_vectors)
+            The vectors.
+        error : float
+            How far the kernel may be from what it should be, absolute, as an operator.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_vectors)
+            The products.
+        """
+
+    def least(self, weights: Array) -> float:
+        """A bound from below on the eigenvalues of the kernel with these weights.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_terms,)
+            The weights.
+
+        Returns
+        -------
+        float
+            The bound.
+        """
+        return 0.0
+
+    @abstractmethod
+    def root(self, weights: Array, noise: Array) -> Array:
+        """Functions of the nodes with this kernel as their covariance.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_terms,)
+            The weights.
+        noise : ndarray of shape (n_nodes, n_functions)
+            Independent standard normal numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_functions)
+            The functions.
+        """
+
+    @abstractmethod
+    def terms(self, rows: Array, V: Array) -> Array:
+        """Every kernel on some rows times vectors on these rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows,)
+            The rows.
+        V : ndarray of shape (n_rows, n_vectors)
+            The vectors.
+
+        Returns
+        -------
+        ndarray of shape (n_terms, n_rows, n_vectors)
+            The products.
+        """
+
+
+class DiffusionMixture(Prior):
+    """Diffusion kernels of several times, and one whose neighbours differ.
+
+    Parameters
+    ----------
+    matrix : NodeMatrix
+        D^-1/2 A D^-1/2.
+    max_length : int
+        Longest walk, the degree of the polynomials: times that need longer ones are not there.
+    """
+
+    def __init__(self, matrix: NodeMatrix, max_length: int) -> None:
+        self.matrix = matrix
+        found = {f"diffusion {time:g}": _diffusion(time) for time in TIMES}
+        found["unlike neighbours"] = _mirrored(_diffusion(_UNLIKE))
+        kept = {name: each for name, each in found.items() if len(each) - 1 <= max_length}
+        self.names = tuple(kept)
+        self.coefficients = np.zeros((len(kept), max((len(each) for each in kept.values()), default=1)))
+        for row, each in zip(self.coefficients, kept.values(), strict=True):
+            row[: len(each)] = each
+
+    def apply(self, weights: Array, X: Array, error: float) -> Array:
+        return self.matrix.run(self._recurrence(weights, error), X)
+
+    def _recurrence(self, weights: Array, error: float) -> Recurrence:
+        return chebyshev_recurrence(_shortened(weights @ self.coefficients, error), _WHOLE)
+
+    def least(self, weights: Array) -> float:
+        mixed = np.polynomial.chebyshev.chebval(np.linspace(*_WHOLE, 513), weights @ self.coefficients)
+        return max(float(mixed.min()), 0.0)
+
+    def root(self, weights: Array, noise: Array) -> Array:
+        mixed = weights @ self.coefficients
+
+        def function(eigenvalue: Any) -> Any:
+            return np.sqrt(np.maximum(np.polynomial.chebyshev.chebval(eigenvalue, mixed), 0.0))
+
+        coefficients, _ = chebyshev_coefficients(function, _WHOLE, _TOL, most=4 * self.coefficients.shape[1])
+        return self.matrix.run(chebyshev_recurrence(coefficients, _WHOLE), noise)
+
+    def terms(self, rows: Array, V: Array) -> Array:
+        out = np.zeros((self.n_terms, *V.shape), V.dtype)
+        X = np.zeros((self.matrix.n_nodes, V.shape[1]), V.dtype)
+        X[rows] = V
+        scale = self.matrix.scale[rows, None].astype(V.dtype)
+        recurrence = chebyshev_recurrence(np.zeros(self.coefficients.shape[1]), _WHOLE)
+        factors = self.coefficients.astype(V.dtype)
+
+        def look(step: int, columns: slice, x: Array) -> None:
+            seen = x[rows, : columns.stop - columns.start] * scale
+            for term in np.flatnonzero(factors[:, step]):
+                out[term, :, columns] += factors[term, step] * seen
+
+        self.matrix.run(recurrence, X, look)
+        return out
+
+
+def _diffusion(time: float) -> Array:
+    return chebyshev_coefficients(lambda s: np.exp(time * (np.asarray(s) - 1.0)), _WHOLE, _TOL)[0]
+
+
+def _mirrored(coefficients: Array) -> Array:
+    return np.asarray(coefficients * (-1.0) ** np.arange(len(coefficients)))
+
+
+def _shortened(coefficients: Array, error: float) -> Array:
+    """Without the last terms, which together are at most `error`."""
+    tails = np.cumsum(np.abs(coefficients)[::-1])[::-1]
+    beyond = np.flatnonzero(tails <= error)
+    return coefficients[: max(int(beyond[0]), 1)] if beyond.size else coefficients
+
+
+class FixedKernel(Prior):
+    """One kernel of a given form.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    factors : list of (NodeMatrix, Recurrence)
+        What makes a product with it, the first at first; all rows in the same order.
+    roots : list of (NodeMatrix, Recurrence)
+        What makes a product with a root F of it, with F F^T the kernel.
+    """
+
+    def __init__(
+        self, name: str, factors: list[tuple[NodeMatrix, Recurrence]], roots: list[tuple[NodeMatrix, Recurrence]]
+    ) -> None:
+        self.names, self.matrix, self._factors, self._roots = (name,), factors[0][0], factors, roots
+
+    def apply(self, weights: Array, X: Array, error: float) -> Array:
+        return self._run(self._factors, float(weights[0]), X)
+
+    def root(self, weights: Array, noise: Array) -> Array:
+        return self._run(self._roots, float(np.sqrt(weights[0])), noise)
+
+    def terms(self, rows: Array, V: Array) -> Array:
+        X = np.zeros((self.matrix.n_nodes, V.shape[1]), V.dtype)
+        X[rows] = V
+        return self._run(self._factors, 1.0, X)[None, rows]
+
+    def _run(self, factors: list[tuple[NodeMatrix, Recurrence]], weight: float, X: Array) -> Array:
+        for matrix, recurrence in factors:
+            X = matrix.run(recurrence, X)
+        return X.dtype.type(weight) * X

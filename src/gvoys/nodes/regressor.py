@@ -1,0 +1,270 @@
+"""NodeRegressor: a Gaussian process on the nodes of one graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from gvoys.errors import ParameterError
+from gvoys.estimators.base import as_seed
+from gvoys.estimators.learning.inputs import warn_user
+from gvoys.nodes.checks import check_targets
+from gvoys.nodes.learner import NodeLearner
+from gvoys.nodes.learning import Learned, learn_weights
+from gvoys.nodes.likelihood import Evidence, dense_evidence, random_signs, sampled_evidence
+from gvoys.nodes.observations import Observations
+from gvoys.nodes.posterior import NodePosterior, condition
+from gvoys.threads import threads
+from gvoys.walks.checks import check_count, is_auto
+
+__all__ = ["NodeRegressor"]
+
+_DENSE = 4000  # values up to which `log_marginal_likelihood` is exact, by default
+_SIGNS = (8, 500)  # vectors for it beyond, by default
+_ENOUGH = 10**6  # values times vectors, by default
+
+Array = NDArray[np.float64]
+
+
+class NodeRegressor(NodeLearner):
+    """Gaussian process on the nodes of one graph: predict everywhere what was measured at some nodes.
+
+    The kernel is a sum of diffusion kernels from short to long times, whose weights are learned from the values,
+    together with the noise. All products with it are exact; no matrix of nodes by nodes is ever made, so that a million
+    nodes take a minute or less.
+
+    Parameters
+    ----------
+    kernel : "auto", Series, Diffusion, RegularizedLaplacian, PStep or Matern, default="auto"
+        The kernel, as `node_kernel` takes it, whose weight and noise are learned; "auto" is the sum of diffusion
+        kernels. On directed graphs "auto" ignores directions, and a series is used in its factored form.
+    max_length : int, default=32
+        Longest walk of the diffusion kernels. Shorter ones are faster, and leave out slow diffusion.
+    matrix : str or None, default=None
+        The matrix of a given kernel, as in `node_kernel`.
+    noise : float or "auto", default="auto"
+        Standard deviation of a measurement; "auto" learns it.
+    n_samples : int, default=16
+        Samples from which standard deviations are computed, where graph and values are too many for exact ones. More
+        take longer; intervals hold what they say for any number.
+    tol : float, default=1e-4
+        Relative tolerance of the systems for means.
+    random_state : int, RandomState or None, default=0
+        Seed of random signs and samples.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    terms_ : tuple of str
+        The kernels of the sum.
+    weights_ : ndarray of shape (n_terms,)
+        Their weights, in squared units of the values.
+    shares_ : dict of str to float
+        Share of each, and of the noise, in the variance of a value.
+    noise_ : float
+        Standard deviation of a measurement.
+    mean_ : float
+        The constant mean.
+    graph_ : GraphBatch
+        The graph.
+
+    References
+    ----------
+    Borovitskiy et al., Matérn Gaussian processes on graphs, AISTATS 2021; Wilson et al., Efficiently sampling functions
+    from Gaussian process posteriors, ICML 2020.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import numpy as np
+    >>> import gvoys as gv
+    >>> grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(20, 20))
+    >>> height = np.sin(np.arange(400) // 20 / 4) + np.cos(np.arange(400) % 20 / 5)
+    >>> seen = np.arange(0, 400, 7)
+    >>> model = gv.NodeRegressor().fit(grid, seen, height[seen])
+    >>> mean, std = model.predict(return_std=True)
+    >>> bool(np.abs(mean - height).max() < 0.5), mean.shape
+    (True, (400,))
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "auto",
+        max_length: int = 32,
+        *,
+        matrix: str | None = None,
+        noise: Any = "auto",
+        n_samples: int = 16,
+        tol: float = 1e-4,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.max_length = max_length
+        self.matrix = matrix
+        self.noise = noise
+        self.n_samples = n_samples
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, graph: Any, nodes: Any, y: Any) -> NodeRegressor:
+        """Learn from what was measured at some nodes.
+
+        Parameters
+        ----------
+        graph : graph
+            One graph of any kind that `as_batch` takes; labels are ignored.
+        nodes : array-like of int, shape (n_observed,)
+            The nodes that were measured, numbered from 0; or one True or False for each node.
+        y : array-like of shape (n_observed,)
+            The values.
+
+        Returns
+        -------
+        self : object
+            The fitted regressor.
+        """
+        with threads(self.n_jobs):
+            chosen = self._start(graph, nodes)
+            self._fit(check_targets(y, len(chosen)))
+        return self
+
+    def _fit(self, values: Array) -> None:
+        self._centre, self._unit = float(values.mean()), float(values.std())
+        if self._unit <= 1e-12 * max(abs(self._centre), 1e-300):
+            self._be_constant(values)
+            return
+        self._y = (values - self._centre) / self._unit
+        learned = learn_weights(self._prior, self._rows, self._y, self._kind, self.seed_, self._fixed_noise())
+        self._keep(learned)
+        seen = replace(self._observations(learned.weights, learned.noise), share=10.0 * self.tol)
+        self._posterior: NodePosterior | None = condition(seen, self._y, float(self.tol))
+        self.mean_ = self._centre + self._unit * self._posterior.mean
+        means = self._posterior.means()
+        variances = self._posterior.variances(int(self.n_samples), self.seed_, self._known())
+        self._means = self._by_node(self._centre + self._unit * means)
+        self._deviations = self._by_node(self._unit * np.sqrt(np.maximum(variances, 0.0) + learned.noise))
+
+    def _be_constant(self, values: Array) -> None:
+        """What one value, or equal ones, say: that value everywhere, and nothing of how much nodes differ."""
+        said = "there is only one value" if len(values) == 1 else "all values are the same"
+        warn_user(f"{said}: predictions are that value everywhere, and deviations are 0; measure nodes that differ")
+        n = self._prior.n_terms
+        self._keep(Learned(np.zeros(n), 0.0, np.append(np.zeros(n), 1.0)))
+        self._y, self._posterior, self.mean_ = np.zeros(len(values)), None, self._centre
+        self._means = np.full(self.graph_.n_nodes, self._centre)
+        self._deviations = np.zeros(self.graph_.n_nodes)
+
+    def _fixed_noise(self) -> float | None:
+        if is_auto(self.noise):
+            return None
+        number = isinstance(self.noise, (int, float, np.integer, np.floating)) and not isinstance(self.noise, bool)
+        if not number or not 0 < self.noise < np.inf:
+            raise ParameterError(f'noise must be "auto" or a positive number, not {self.noise!r}')
+        return (float(self.noise) / self._unit) ** 2
+
+    def _keep(self, learned: Learned) -> None:
+        self.weights_ = learned.weights * self._unit**2
+        self.noise_ = self._unit * float(np.sqrt(learned.noise))
+        self.shares_ = dict(zip([*self.terms_, "noise"], learned.shares.tolist(), strict=True))
+
+    def _observations(self, weights: Array, noise: float) -> Observations:
+        return Observations(self._prior, self._rows, weights, noise, self._kind)
+
+    def predict(self, nodes: Any = None, return_std: bool = False) -> Any:
+        """Predict new measurements; deviations include their noise.
+
+        Parameters
+        ----------
+        nodes : array-like of int or None, default=None
+            The nodes; None means all.
+        return_std : bool, default=False
+            Whether the standard deviation of each prediction is returned too.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes,), or a tuple of two
+            The means, and the standard deviations where they are asked for.
+        """
+        chosen = self._chosen(nodes)
+        mean = self._means[chosen]
+        return (mean, self._deviations[chosen]) if return_std else mean
+
+    def sample_y(self, nodes: Any = None, n_samples: int = 1, random_state: Any = 0) -> Array:
+        """Draw functions of the nodes from the posterior, without the noise of measurements.
+
+        Parameters
+        ----------
+        nodes : array-like of int or None, default=None
+            The nodes; None means all.
+        n_samples : int, default=1
+            Number of functions.
+        random_state : int, RandomState or None, default=0
+            Seed of the draw.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, n_samples)
+            The functions.
+        """
+        chosen, count = self._chosen(nodes), check_count(n_samples, "n_samples")
+        if self._posterior is None:
+            return np.tile(self._means[chosen][:, None], count)
+        with threads(self.n_jobs):
+            found = self._posterior.samples(count, as_seed(random_state))
+        return self._by_node(self._centre + self._unit * found)[chosen]
+
+    def log_marginal_likelihood(
+        self, theta: Any = None, eval_gradient: bool = False, *, exact: bool | None = None, n_signs: int | None = None
+    ) -> Any:
+        """Logarithm of the density of the measured values, their constant mean taken as it was estimated.
+
+        Parameters
+        ----------
+        theta : array-like of shape (n_terms + 1,) or None, default=None
+            Logarithms of weights and of the noise's variance, in squared units of the values; None means what was
+            learned.
+        eval_gradient : bool, default=False
+            Whether the derivatives by theta are returned too.
+        exact : bool or None, default=None
+            Whether to use dense linear algebra, or else random signs and Lanczos quadrature; None means up to 4000
+            values.
+        n_signs : int or None, default=None
+            Number of vectors of random signs; None means a million signs in all, from which the value is known to a
+            thousandth.
+
+        Returns
+        -------
+        float, or a tuple of it and an ndarray of shape (n_terms + 1,)
+            The value, and the gradient where it is asked for.
+        """
+        check_is_fitted(self, "mean_")
+        if self._posterior is None:
+            raise ParameterError("the likelihood has no value where all measured values are the same")
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.append(self.weights_, self.noise_**2)) if theta is None else np.asarray(theta, np.float64)
+        if logs.shape != (len(self.terms_) + 1,):
+            raise ParameterError(f"theta must hold {len(self.terms_) + 1} numbers, not have shape {logs.shape}")
+        found = np.exp(logs) / self._unit**2
+        with threads(self.n_jobs):
+            evidence = self._evidence(found, exact, n_signs)
+        value = evidence.value - len(self._y) * np.log(self._unit)
+        return (value, evidence.gradient * found) if eval_gradient else value
+
+    def _evidence(self, found: Array, exact: bool | None, n_signs: int | None) -> Evidence:
+        assert self._posterior is not None
+        y = self._y - self._posterior.mean
+        seen = replace(self._observations(found[:-1], float(found[-1])), share=1e-4)
+        if exact if exact is not None else len(y) <= _DENSE:
+            evidence = dense_evidence(replace(seen, kind=np.float64, share=1e-8), y)
+            if evidence is None:
+                raise ParameterError("the covariance cannot be factored with this theta; raise the noise")
+            return evidence
+        count = int(np.clip(_ENOUGH // len(y), *_SIGNS)) if n_signs is None else check_count(n_signs, "n_signs")
+        return sampled_evidence(seen, y, random_signs(len(y), count, self.seed_, self._kind), 1e-4)
