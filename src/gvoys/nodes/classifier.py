@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ParameterError
@@ -20,6 +21,8 @@ __all__ = ["NodeClassifier"]
 _ELSEWHERE = 0.01  # how much of an observation each class has before any: Milios et al. 2018
 _DRAWS = 64  # of the processes at a node, for the mean of probabilities
 _AT_ONCE = 1 << 14  # nodes for which they are drawn at once
+_HELD_OUT, _MOST_HELD_OUT = 5, 20_000  # one of so many known nodes, and no more, tells how sure predictions may be
+_USUAL, _WEAK = 2.0, 2.0  # the temperature to expect, and how many nodes that counts as
 
 Array = NDArray[np.float64]
 
@@ -28,8 +31,9 @@ class NodeClassifier(NodeLearner):
     """Classes of the nodes of one graph: predict everywhere what is known at some nodes, with probabilities.
 
     Every class has a Gaussian process on the nodes. Its values at the known nodes are those by which a Dirichlet
-    distribution of the classes is nearest to log-normal, with the noise that goes with it (Milios et al. 2018), so that
-    probabilities need no calibration afterwards.
+    distribution of the classes is nearest to log-normal, with the noise that goes with it (Milios et al. 2018).
+    Probabilities are calibrated: a fifth of the known nodes is predicted from the others, and all logits are divided by
+    the number that makes these predictions most probable.
 
     Parameters
     ----------
@@ -57,6 +61,8 @@ class NodeClassifier(NodeLearner):
         The kernels of the sum.
     weights_ : ndarray of shape (n_terms,)
         Their weights, which the classes share.
+    temperature_ : float
+        What logits are divided by.
     graph_ : GraphBatch
         The graph.
 
@@ -116,25 +122,33 @@ class NodeClassifier(NodeLearner):
             chosen = self._start(graph, nodes)
             self.classes_, codes = np.unique(_check_classes(y, len(chosen)), return_inverse=True)
             if len(self.classes_) < 2:
-                raise ParameterError(f"y holds one class, {self.classes_[0]!r}; there must be two or more")
+                raise ParameterError(f"y holds one class, {self.classes_.tolist()[0]!r}; there must be two or more")
             self._fit(codes)
         return self
 
     def _fit(self, codes: NDArray[np.int64]) -> None:
-        counts = _ELSEWHERE + np.eye(len(self.classes_))[codes]
-        noise = np.log1p(1.0 / counts)
-        values = np.log(counts) - noise / 2.0
+        values, noise = _observed(codes, len(self.classes_))
         centres = (values / noise).sum(axis=0) / (1.0 / noise).sum(axis=0)
         self.weights_ = learn_shared_weights(self._prior, self._rows, values - centres, noise, self._kind, self.seed_)
-        found = [self._posterior_of(*each) for each in zip(values.T, noise.T, range(len(self.classes_)), strict=True)]
-        self._means, self._deviations = (self._by_node(np.column_stack(each)) for each in zip(*found, strict=True))
+        mixed = np.random.default_rng([self.seed_, 4]).permutation(len(codes))
+        held, kept = np.split(mixed, [min(len(codes) // _HELD_OUT, _MOST_HELD_OUT)])
+        means, deviations = self._processes(values, noise, np.sort(kept))
+        rows = self._rows[held]
+        self.temperature_ = _temperature(means[rows], deviations[rows], codes[held])
+        found = self._processes(values, noise, np.arange(len(codes)))
+        self._means, self._deviations = (self._by_node(each) / self.temperature_ for each in found)
 
-    def _posterior_of(self, values: Array, noise: Array, number: int) -> tuple[Array, Array]:
-        """Mean and standard deviation of one class's process at every node, by row."""
-        seen = Observations(self._prior, self._rows, self.weights_, noise, self._kind)
-        posterior = condition(seen, values, float(self.tol))
-        variances = posterior.variances(int(self.n_samples), self.seed_ + 7919 * (number + 1), self._known())
-        return posterior.means(), np.sqrt(np.maximum(variances, 0.0))
+    def _processes(self, values: Array, noise: Array, some: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Means and standard deviations of all classes' processes at every node, by row, from some known nodes."""
+        rows, known = self._rows[some], self._known(self._rows[some])
+        means, deviations = np.empty((2, self.graph_.n_nodes, values.shape[1]))
+        for number in range(values.shape[1]):
+            seen = Observations(self._prior, rows, self.weights_, noise[some, number], self._kind)
+            posterior = condition(seen, values[some, number], float(self.tol))
+            variances = posterior.variances(int(self.n_samples), self.seed_ + 7919 * (number + 1), known)
+            means[:, number] = posterior.means()
+            deviations[:, number] = np.sqrt(np.maximum(variances, 0.0))
+        return means, deviations
 
     def predict_proba(self, nodes: Any = None) -> Array:
         """Probabilities of the classes.
@@ -152,12 +166,10 @@ class NodeClassifier(NodeLearner):
         check_is_fitted(self, "classes_")
         chosen = self._chosen(nodes)
         means, deviations = self._means[chosen], self._deviations[chosen]
-        half = np.random.default_rng(0).normal(size=(_DRAWS // 2, len(self.classes_)))
-        draws = np.concatenate([half, -half])
         out = np.empty_like(means)
         for first in range(0, len(means), _AT_ONCE):
             rows = slice(first, first + _AT_ONCE)
-            out[rows] = _mean_softmax(means[rows], deviations[rows], draws)
+            out[rows] = _mean_softmax(means[rows], deviations[rows])
         return out
 
     def predict(self, nodes: Any = None) -> NDArray[Any]:
@@ -177,13 +189,33 @@ class NodeClassifier(NodeLearner):
         return np.asarray(self.classes_[found.argmax(axis=1)])
 
 
-def _mean_softmax(means: Array, deviations: Array, draws: Array) -> Array:
+def _observed(codes: NDArray[np.int64], n_classes: int) -> tuple[Array, Array]:
+    """Values of the classes' processes at nodes of these classes, and variances of their noise."""
+    counts = _ELSEWHERE + np.eye(n_classes)[codes]
+    noise = np.log1p(1.0 / counts)
+    return np.log(counts) - noise / 2.0, noise
+
+
+def _temperature(means: Array, deviations: Array, codes: NDArray[np.int64]) -> float:
+    """What logits are divided by so that classes that were held out are most probable, with a weak prior."""
+
+    def loss(logarithm: float) -> float:
+        shares = _mean_softmax(means / np.exp(logarithm), deviations / np.exp(logarithm))
+        found = np.log(np.maximum(shares[np.arange(len(codes)), codes], 1e-300)).sum()
+        return float(_WEAK * (logarithm - np.log(_USUAL)) ** 2 - found)
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-1.0, 3.0), method="bounded").x))
+
+
+def _mean_softmax(means: Array, deviations: Array) -> Array:
+    """Mean probabilities over draws of the processes."""
+    half = np.random.default_rng(0).normal(size=(_DRAWS // 2, means.shape[1]))
     total = np.zeros_like(means)
-    for draw in draws:
+    for draw in np.concatenate([half, -half]):
         logits = means + deviations * draw
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
         total += shares / shares.sum(axis=1, keepdims=True)
-    return np.asarray(total / len(draws))
+    return np.asarray(total / _DRAWS)
 
 
 def _check_classes(y: Any, count: int) -> NDArray[Any]:

@@ -44,10 +44,10 @@ class NodeLearner(BaseEstimator):
         self.terms_ = self._prior.names
         return chosen
 
-    def _known(self) -> NDArray[np.float64]:
-        """What is known of each node before its samples: its degree, and whether it was measured, by row."""
+    def _known(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What is known of each node before its samples: its degree, and whether it is one of these, by row."""
         measured = np.zeros(self.graph_.n_nodes)
-        measured[self._rows] = 1.0
+        measured[rows] = 1.0
         degrees = np.diff(self._prior.matrix.sparse.indptr).astype(np.float64)
         return np.column_stack([np.log1p(degrees), measured])
 

@@ -147,7 +147,7 @@ class NodeRegressor(NodeLearner):
         self._posterior: NodePosterior | None = condition(seen, self._y, float(self.tol))
         self.mean_ = self._centre + self._unit * self._posterior.mean
         means = self._posterior.means()
-        variances = self._posterior.variances(int(self.n_samples), self.seed_, self._known())
+        variances = self._posterior.variances(int(self.n_samples), self.seed_, self._known(self._rows))
         self._means = self._by_node(self._centre + self._unit * means)
         self._deviations = self._by_node(self._unit * np.sqrt(np.maximum(variances, 0.0) + learned.noise))
 
