@@ -120,6 +120,15 @@ def test_threads_and_shares_do_not_matter(backtrack):
         np.testing.assert_array_equal(own.matrix.data, whole.blocks[1][i].matrix[[17]].data)
 
 
+def test_kernels_are_compiled_for_one_type_of_arrays():
+    """They were compiled twice: arcs came as arrays that can be written, and nodes did not."""
+    batch = gv.datasets.molecules(3)
+    for backtrack in (True, False):
+        walk = Walk(max_length=2, node_labels=True, edge_labels=True, backtrack=backtrack)
+        for _, places, _ in module.places_of(batch, walk, np.ones(3), module.entries_back(batch, walk)):
+            assert not any(array.flags.writeable for array in places)
+
+
 @pytest.mark.parametrize("n_keys", [0, 1, 5, 3000])
 def test_numbering(n_keys):
     keys = hash_integers(np.random.default_rng(n_keys).integers(0, 2000, n_keys))

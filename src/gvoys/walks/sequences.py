@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys._kernels.arguments import frozen
 from gvoys._kernels.cpu.sequences import Places, count_sequences, pick_length
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.arcs import reverse_entries
@@ -246,7 +247,7 @@ def places_of(
     labels = np.zeros(batch.n_nodes, np.uint64) if hashed is None else hashed
     edges = batch.edge_labels.hashed if walk.edge_labels and batch.edge_labels is not None else _NO_EDGES
     weights = batch.weights() / np.repeat(scales, np.diff(batch.entry_offsets))
-    nodes = Places(
+    nodes = _places(
         batch.node_offsets, labels, v, w, batch.indptr[:-1], batch.indptr[1:], batch.columns(), weights, edges, _NO_WAY
     )
     if walk.backtrack or walk.max_length == 0:
@@ -254,12 +255,17 @@ def places_of(
     return [(0, nodes, 0), (1, _arcs(batch, nodes, back), walk.max_length - 1)]
 
 
+def _places(*arrays: NDArray[Any]) -> Places:
+    """Places of one type: kernels would be compiled a second time for arrays that can be written."""
+    return Places(*map(frozen, arrays))
+
+
 def _arcs(batch: GraphBatch, nodes: Places, back: NDArray[np.int64]) -> Places:
     """Walks on arcs u -> x: of length i there for i + 1 here, non-backtracking."""
     tails, heads = batch.rows(), nodes.targets
     kinds = nodes.edges if len(nodes.edges) else np.zeros(batch.n_entries, np.uint64)
     labels = combine_hashes(combine_hashes(hash_integers(nodes.labels[heads]), kinds), nodes.labels[tails])
-    return Places(
+    return _places(
         batch.entry_offsets,
         labels,
         nodes.start[tails] * nodes.weights,

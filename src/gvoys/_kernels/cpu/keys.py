@@ -108,5 +108,6 @@ def grown(array: Any, used: int, needed: int) -> Any:  # pragma: no cover
     if needed <= len(array):
         return array
     longer = np.empty(max(needed, 2 * len(array)), array.dtype)
-    longer[:used] = array[:used]
+    for k in range(used):  # one by one: Numba compiles slices with their error message, which takes two seconds
+        longer[k] = array[k]
     return longer

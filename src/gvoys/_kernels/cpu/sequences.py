@@ -75,7 +75,8 @@ def count_sequences(
             own_keys, own_values = _spelled(places.start[begin:end], keys, values, bounds)
             after = n_out + len(own_keys)
             out_keys, out_values = grown(out_keys, n_out, after), grown(out_values, n_out, after)
-            out_keys[n_out:after], out_values[n_out:after] = own_keys, own_values
+            for k in range(len(own_keys)):  # not as slices, which take Numba seconds to compile
+                out_keys[n_out + k], out_values[n_out + k] = own_keys[k], own_values[k]
             n_out = after
             pointers[(graph - first) * n_lengths + length + 1] = n_out
     return pointers, out_keys[:n_out], out_values[:n_out], made
