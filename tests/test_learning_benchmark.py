@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("rdkit")
-from benchmarks.learning import write_tables
+from benchmarks.learning import KEPT, write_tables
 from benchmarks.learning_data import Molecules, Split, places
 from benchmarks.learning_results import Results
 from benchmarks.learning_tables import SHEETS
@@ -29,6 +29,10 @@ def test_results_are_found_again_by_version_and_parameters(tmp_path: Path, monke
     assert first._replace(method=other) not in kept
     monkeypatch.setattr("gvoys.__version__", "0.0.0")
     assert first not in kept
+
+
+def test_results_of_this_release_are_kept() -> None:
+    assert all(task in Results(KEPT) for task in SECTIONS["moleculeace"])
 
 
 def test_results_that_are_computed_anew_replace_the_old(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gvoys.walks.arrays import compute_gram, profiles
     from gvoys.walks.returns import return_probabilities
 
-__version__ = "0.1.1"
+__version__ = "0.2.0"
 
 __all__ = [
     "Coefficients",
