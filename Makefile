@@ -55,9 +55,9 @@ fuzz: .venv/test-installed
 clean:
 	rm -rf docs/_build docs/generated .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-# GraKeL is built from source where it has no wheel; the demo does without it then.
+# Without the extras the demo says what they would add.
 .venv/demo-installed: pyproject.toml src/gvoys/__init__.py | .venv/created
-	$(BIN)/pip install --quiet --editable ".[peers]" || $(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install --quiet --editable ".[chem,explore,report]" || $(BIN)/pip install --quiet --editable .
 	touch $@
 
 .venv/test-installed: pyproject.toml src/gvoys/__init__.py | .venv/created

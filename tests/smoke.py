@@ -44,6 +44,11 @@ def test_a_wrong_option_is_explained():
 
 
 def test_demo(tmp_path):
+    assert "Open " in gvoys("demo", "-o", tmp_path / "demo.html")
+    assert (tmp_path / "demo.html").stat().st_size > 1_000_000
+
+
+def test_demo_of_kernels(tmp_path):
     """On graphs in the place of MUTAG, so that nothing is downloaded."""
     folder = tmp_path / "MUTAG"
     folder.mkdir()
@@ -52,7 +57,7 @@ def test_demo(tmp_path):
     (folder / "MUTAG_A.txt").write_text("".join(f"{a}, {b}\n{b}, {a}\n" for a, b in edges))
     (folder / "MUTAG_graph_indicator.txt").write_text("".join(f"{k // 4 + 1}\n" for k in range(160)))
     (folder / "MUTAG_graph_labels.txt").write_text("1\n-1\n" * 20)
-    assert "100.0 ± 0.0 %" in gvoys("demo", "--root", tmp_path, "--no-compare")
+    assert "100.0 ± 0.0 %" in gvoys("demo", "--kernel", "--root", tmp_path, "--no-compare")
 
 
 def test_kernel_and_features():

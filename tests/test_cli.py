@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -41,47 +40,11 @@ def test_python_m_gvoys():
     assert done.stdout.startswith("gvoys ")
 
 
-def test_the_demo_puts_grakel_beside_ours():
-    pytest.importorskip("grakel")
-    result = gvoys("demo")
-    assert result.returncode == 0, result.stderr
-    for words in (
-        "188 molecules, 3371 atoms, 3721 bonds",
-        "gvoys, exact moments",
-        "GraKeL, RandomWalk fast",
-        "times faster",
-    ):
-        assert words in result.stdout
-    ours, theirs = (line for line in result.stdout.splitlines() if " % " in line)
-    accuracy = float(ours.split("±")[0].split()[-1])
-    assert 78 < accuracy < 90
-    assert float(theirs.split()[-3]) < 1e-9  # the largest relative difference
-
-
-def test_the_demo_without_grakel_says_so(monkeypatch, tmp_path):
-    """MUTAG from a folder; GraKeL hidden."""
-    pytest.importorskip("grakel")
-    import shutil
-
-    from gvoys.io.fetch import find_dataset
-
-    demo = import_module("gvoys.cli.demo")  # the command has the module's name
-    found = find_dataset("MUTAG", None)
-    (shutil.copytree if found.is_dir() else shutil.copy)(found, tmp_path / found.name)
-    monkeypatch.setattr(demo, "find_spec", lambda name: None)
-    result = CliRunner().invoke(app, ["demo", "--root", str(tmp_path)])
-    assert result.exit_code == 0, result.output
-    assert (
-        'GraKeL is not installed, so there is nothing to compare with; install it with pip install "gvoys[peers]".'
-        in " ".join(result.output.split())
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (
-            ["demo", "--root", "nowhere"],
+            ["demo", "--kernel", "--root", "nowhere"],
             "gvoys: there is neither MUTAG.zip nor MUTAG/ in nowhere; that folder does not exist",
         ),
         (["demo", "--seed", "x"], "Invalid value for '--seed'"),

@@ -164,7 +164,7 @@ def test_no_memory_is_one_sentence(tmp_path):
     assert len(errors.splitlines()) == 1
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--no-compare"], ["--version"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--kernel", "--no-compare"], ["--version"]])
 def test_nobody_reads_the_output(arguments):
     reader, writer = os.pipe()
     os.close(reader)

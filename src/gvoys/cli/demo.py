@@ -1,4 +1,4 @@
-"""gvoys demo: the exact kernel of MUTAG, a classifier on it, and the same by GraKeL."""
+"""gvoys demo: the main job on molecules that ship with the package, from a table to predictions and their reasons."""
 
 from __future__ import annotations
 
@@ -10,101 +10,197 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import begin
+from gvoys.cli.options import Jobs
 
 if TYPE_CHECKING:
-    from gvoys.graphs.batch import GraphBatch
-    from gvoys.series import Series
+    from rich.console import Console
+
+    from gvoys.evaluation import Evaluation
+    from gvoys.io import Graphs
 
 __all__ = ["demo"]
 
-INSTALL = 'pip install "gvoys[peers]"'
+INSTALL = 'pip install "gvoys[chem,explore]"'
+_FOLDS = 5  # one of which is held out
+_FIRST = 50  # molecules whose fit compiles, so that the times below are those of learning
+_SHOWN = 5  # predictions, and shares of atoms
+_DRAWN, _PAGE = ("rdkit", "igraph"), "plotly"  # one of the former lays out graphs
 
 
 def demo(
-    root: Annotated[Path | None, typer.Option(help="A folder that holds MUTAG.zip or MUTAG/.")] = None,
-    compare: Annotated[bool, typer.Option(help="Run GraKeL on the same graphs; about ten seconds.")] = True,
-    seed: Annotated[int, typer.Option(help="Seed of the cross-validation.")] = 0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write, NAME.html.")] = Path("gvoys-demo.html"),
+    kernel: Annotated[
+        bool, typer.Option("--kernel", help="The kernel of MUTAG instead, exact, with GraKeL beside it.")
+    ] = False,
+    root: Annotated[Path | None, typer.Option(help="For --kernel: a folder that holds MUTAG.zip or MUTAG/.")] = None,
+    compare: Annotated[bool, typer.Option(help="For --kernel: run GraKeL too; about ten seconds.")] = True,
+    seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
+    n_jobs: Jobs = None,
 ) -> None:
-    """Classify the 188 molecules of MUTAG by the walks they share, with GraKeL beside it.
+    """Predict how well molecules dissolve in water: train, evaluate, predict, explain, and look at the result.
 
-    The kernel is the exact geometric random walk kernel of the graphs without labels; a support vector machine is
-    cross-validated on it in ten folds.
+    The data is FreeSolv, 642 molecules with measured hydration free energies, which ships with gvoys. A fifth of it is
+    held out; a Weisfeiler–Lehman kernel stands beside the model. You get a page with the molecules that were held out.
     """
     console = begin()
+    if kernel:
+        from gvoys.cli.demo_kernel import compare_kernels
+
+        compare_kernels(console, root, compare, seed)
+        return
+    from gvoys.io.files import check_output
+
+    check_output(out)
+    start = time.perf_counter()
+    graphs, found, model = _learn(console, seed, n_jobs)
+    _show_errors(console, found)
+    _show_predictions(console, graphs, found)
+    _explain(console, graphs, found, model)
+    _write(console, graphs, found, model, out)
+    console.print(
+        f"{time.perf_counter() - start:.0f} s in all. Your own table: [bold]gvoys --help[/bold]", highlight=False
+    )
+
+
+def _learn(console: Console, seed: int, n_jobs: int | None) -> tuple[Graphs, Evaluation, Any]:
+    """The molecules, what all methods predict of those that are held out, and the model."""
+    with console.status("reading …") as status:
+        from gvoys.datasets.bundled import read_freesolv
+        from gvoys.estimators.learners import RandomWalkRegressor
+        from gvoys.evaluation import LearnerMethod, baselines_for, evaluate, make_folds
+        from gvoys.threads import threads
+
+        graphs = read_freesolv()
+        y: Any = graphs.y
+        fold = make_folds(y, False, _FOLDS, (seed,))[0]
+        console.print(
+            f"\n[bold]FreeSolv[/bold]: hydration free energies of {len(y)} molecules, in kcal/mol "
+            f"(Mobley and Guthrie 2014, CC BY 4.0)\n{len(fold.train)} to learn from, {len(fold.test)} held out\n",
+            highlight=False,
+        )
+        status.update("preparing the baseline …")
+        with threads(n_jobs):
+            others = baselines_for(graphs.batch, y, None, None, n_jobs)
+            ours = LearnerMethod(RandomWalkRegressor(n_jobs=n_jobs), graphs.batch, y, None, lambda model: model)
+            named = {"gvoys": ours, "Weisfeiler–Lehman": others["WL + GP"], "mean of all": others["mean"]}
+
+            status.update("compiling kernels: half a minute the first time, then nothing …")
+            first = fold.train[:_FIRST]
+            RandomWalkRegressor(n_jobs=n_jobs).fit(graphs.batch[first], y[first])
+
+            def shown(steps: Any) -> Any:
+                for step in steps:
+                    status.update(f"{step[1]} learns from {len(fold.train)} molecules …")
+                    yield step
+
+            found = evaluate(named, y, None, [fold], shown)
+    model = ours.kept[0]
+    names = [graphs.ids[place] for place in fold.train.tolist()]
+    model.training_ = {"data": "FreeSolv", "target": "expt", "ids": names}
+    return graphs, found, model
+
+
+def _show_errors(console: Console, found: Evaluation) -> None:
+    """One row for each method."""
     from rich.table import Table
 
-    from gvoys.graphs.degrees import max_degree
-    from gvoys.series import Geometric
-
-    batch, y = _load(root)
-    series: Any = Geometric("auto").resolved(max_degree(batch))
-    console.print(
-        f"\n[bold]MUTAG[/bold]: {len(batch)} molecules, {batch.n_nodes} atoms, {batch.n_edges} bonds, two classes"
-    )
-    console.print(f"kernel: all walks that two molecules share, mu_i = decay^i, decay = 1/d_max² = {series.rate:g}\n")
-    exact_gram(batch[:2], series)  # compile, or read the compiled kernels from disk
-    K, seconds = _timed(lambda: exact_gram(batch, series))
-    title = f"Gram matrix of {len(batch)} x {len(batch)} graphs"
-    table = Table("", "seconds", "accuracy, 10 folds", "largest difference", title=title)
-    table.add_row("gvoys, exact moments", f"{seconds:.4f}", _accuracy(K, y, seed), "")
-    found = compare and find_spec("grakel") is not None
-    if found:
-        with console.status("GraKeL computes the same kernel …"):
-            theirs, their_seconds = _timed(lambda: grakel_gram(batch, series.rate))
-        off = f"{float(abs(theirs / K - 1).max()):.1e} relative"
-        table.add_row("GraKeL, RandomWalk fast", f"{their_seconds:.4f}", _accuracy(theirs, y, seed), off)
+    table = Table("", "RMSE", "MAE", "R2", "95 % intervals hold", "learned in", title="On molecules that were held out")
+    for name, result in found.results.items():
+        own = result.measures[0]
+        figures = [f"{own[each]:.2f}" for each in ("RMSE", "MAE", "R2")]
+        table.add_row(name, *figures, f"{100 * own['coverage']:.0f} %", f"{result.fit_seconds:.1f} s")
     console.print(table)
-    if found:
-        console.print(f"The same kernel, {their_seconds / seconds:,.0f} times faster.\n")
-    elif compare:
-        console.print(
-            f"GraKeL is not installed, so there is nothing to compare with; install it with {INSTALL}.\n", markup=False
-        )
 
 
-def exact_gram(batch: GraphBatch, series: Series) -> Any:
-    """The Gram matrix of the infinite series between unlabelled graphs, walks starting and stopping anywhere."""
-    from gvoys.graphs.spectrum import spectral_radius
-    from gvoys.walks.arrays import compute_gram, profiles
+def _show_predictions(console: Console, graphs: Graphs, found: Evaluation) -> None:
+    """Some that span the range of what was measured."""
+    from rich.table import Table
 
-    length = series.truncation_length(float(spectral_radius(batch, 1e-3).max()) ** 2, 1e-12)
-    return compute_gram(profiles(batch, "moments", length, start="ones", stop="ones"), series)
+    from gvoys.estimators.regressor import TWO_SIDED
 
-
-def grakel_gram(batch: GraphBatch, decay: float) -> Any:
-    """The same by GraKeL: conjugate gradients, pair by pair."""
-    from grakel.kernels import RandomWalk
-
-    graphs = [[graph.adjacency().toarray()] for graph in batch]
-    return RandomWalk(lamda=decay, method_type="fast", kernel_type="geometric").fit_transform(graphs)
-
-
-def _load(root: Path | None) -> tuple[GraphBatch, Any]:
-    from gvoys.datasets import load_tu
-    from gvoys.errors import DatasetError
-
-    try:
-        return load_tu("MUTAG", root)
-    except DatasetError as error:
-        if root is not None:
-            raise
-        raise DatasetError(f"{error}; GraKeL carries MUTAG: {INSTALL}") from None
+    test, made = found.folds[0].test, found.results["gvoys"].predictions[0]
+    deviation: Any = made.deviation
+    table = Table("molecule", "measured", "predicted", "95 % interval", title="Some of them")
+    for place in _spread(found.y[test]):
+        value, half = float(made.values[place]), TWO_SIDED * float(deviation[place])
+        numbers = [f"{each:.1f}" for each in (found.y[test][place], value)]
+        table.add_row(graphs.ids[test[place]], *numbers, f"{value - half:.1f} to {value + half:.1f}")
+    console.print(table)
 
 
-def _timed(work: Any) -> tuple[Any, float]:
-    begin = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - begin
-
-
-def _accuracy(K: Any, y: Any, seed: int) -> str:
-    """Nested cross-validation: C is chosen inside each training fold."""
+def _spread(y: Any) -> list[int]:
+    """Places from the smallest to the largest, evenly."""
     import numpy as np
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-    from sklearn.svm import SVC
 
-    machine = GridSearchCV(SVC(kernel="precomputed", max_iter=1_000_000), {"C": 10.0 ** np.arange(-2, 5)}, cv=5)
-    folds = StratifiedKFold(10, shuffle=True, random_state=seed)
-    norms = np.sqrt(np.diag(K))
-    scores = 100 * cross_val_score(machine, K / np.outer(norms, norms), y, cv=folds)
-    return f"{scores.mean():.1f} ± {scores.std():.1f} %"
+    order = np.argsort(y, kind="stable")
+    return [int(order[k]) for k in np.linspace(0, len(y) - 1, _SHOWN).round().astype(int)]
+
+
+def _explain(console: Console, graphs: Graphs, found: Evaluation, model: Any) -> None:
+    """One molecule, atom by atom: the second lowest of those above."""
+    from gvoys.report.atoms import atom_text
+
+    test = found.folds[0].test
+    place = int(test[_spread(found.y[test])[1]])
+    with console.status("explaining …"):
+        reason = model.explain(graphs.batch[[place]])[0]
+    labels: Any = graphs.batch[place].node_labels
+    texts = [atom_text(*label) for label in labels.decode()]
+    largest = sorted(range(len(texts)), key=lambda node: -abs(reason.nodes[node]))[:_SHOWN]
+    atoms = ", ".join(f"{texts[node]} {reason.nodes[node]:+.2f}" for node in largest)
+    more = f", and {len(texts) - len(largest)} more atoms" if len(texts) > len(largest) else ""
+    console.print(
+        f"Why {graphs.ids[place]} ({graphs.columns['smiles'][place]}) is predicted at {reason.decision:.2f}: baseline "
+        f"{reason.baseline:.2f}, {atoms}{more}; they add up.\n",
+        highlight=False,
+        markup=False,
+    )
+
+
+def _write(console: Console, graphs: Graphs, found: Evaluation, model: Any, out: Path) -> None:
+    """The explorer where Plotly is, else explanations; nothing where nothing lays out graphs."""
+    can_draw = any(find_spec(each) for each in _DRAWN)
+    if not can_draw:
+        said = "There is no page: it needs RDKit, which draws molecules, and Plotly"
+    elif find_spec(_PAGE) is None:
+        _write_reasons(console, graphs, found, model, out)
+        said = f"Open {out} in a browser: the reasons of each prediction. The page with a map needs Plotly"
+    else:
+        _write_explorer(console, graphs, found, model, out)
+        console.print(
+            f"Open {out} in a browser: a map of them, their errors, and what each atom adds.",
+            highlight=False,
+            soft_wrap=True,
+            markup=False,
+        )
+        return
+    console.print(f"{said}; install what is missing with {INSTALL}.", highlight=False, soft_wrap=True, markup=False)
+
+
+def _write_explorer(console: Console, graphs: Graphs, found: Evaluation, model: Any, out: Path) -> None:
+    from gvoys.explore import Collection, Property
+    from gvoys.explore import explore as write_page
+
+    shown = graphs.take(found.folds[0].test)
+    measured: Any = shown.y
+    collection = Collection(
+        "FreeSolv, held out",
+        shown.batch,
+        shown.ids,
+        {"expt": Property(measured)},
+        texts={"SMILES": shown.columns["smiles"].tolist()},
+        target="expt",
+    )
+    with console.status("making the page …") as status:
+        write_page(collection, path=out, model=model, on_progress=lambda stage: status.update(f"{stage} …"))
+
+
+def _write_reasons(console: Console, graphs: Graphs, found: Evaluation, model: Any, out: Path) -> None:
+    from gvoys.explain import write_page
+
+    shown = graphs.take(found.folds[0].test)
+    with console.status("making the page …"):
+        reasons = model.explain(shown.batch)
+        smiles = shown.columns["smiles"].tolist()
+        fact = "The model was trained on other molecules of FreeSolv to predict hydration free energies in kcal/mol."
+        write_page(out, "FreeSolv: why these predictions", [fact], reasons, shown.ids, smiles=smiles)

@@ -1,7 +1,8 @@
-"""Graphs to work on: the TU collection, tables of molecules, and random ones."""
+"""Graphs to work on: the TU collection, tables of molecules, one that ships with the package, and random ones."""
 
+from gvoys.datasets.bundled import freesolv
 from gvoys.datasets.generators import erdos_renyi, molecules, regular, stochastic_block
 from gvoys.datasets.smiles import load_smiles
 from gvoys.datasets.tu import load_tu
 
-__all__ = ["erdos_renyi", "load_smiles", "load_tu", "molecules", "regular", "stochastic_block"]
+__all__ = ["erdos_renyi", "freesolv", "load_smiles", "load_tu", "molecules", "regular", "stochastic_block"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gvoys.explore.collection import Collection
 from gvoys.graphs.arcs import edges_of
 from gvoys.graphs.batch import GraphBatch
-from gvoys.report.atoms import ELEMENTS, Chemist, atom_text, bond_order, coordinates_by_rdkit
+from gvoys.report.atoms import ELEMENTS, Chemist, atom_text, bond_order, coordinates_by_rdkit, is_atom
 from gvoys.report.layout import LARGEST, springs
 
 __all__ = ["LARGEST", "Drawings", "draw", "drawn_as_molecules"]
@@ -132,18 +132,25 @@ def _texts(collection: Collection) -> tuple[list[str], list[str] | None]:
     labels, names = collection.batch.node_labels, collection.label_names
     if labels is None:
         return [""], None
-    if collection.smiles is not None:
+    if _has_atoms(collection):
         return [atom_text(*value) for value in labels.values], [symbol for symbol, *_ in labels.values]
     texts = [str(names.nodes.get(value, value)) for value in labels.values]
     bonds = bool(names.edges) and not collection.batch.directed  # H, C and S alone may be helix, coil and sheet
     return texts, texts if bonds and set(texts) <= ELEMENTS else None
 
 
+def _has_atoms(collection: Collection) -> bool:
+    """Whether node labels are those of SMILES: tuples that begin with a chemical element."""
+    labels = collection.batch.node_labels
+    values = () if labels is None else labels.values
+    return bool(values) and all(isinstance(value, tuple) and value and is_atom(value[0]) for value in values)
+
+
 def _orders(collection: Collection, batch: GraphBatch, entries: NDArray[np.int64]) -> NDArray[np.float64]:
     labels = batch.edge_labels
     if labels is None:
         return np.ones(len(entries))
-    if collection.smiles is not None:
+    if _has_atoms(collection):
         table = np.array([bond_order(value) for value in labels.values])
     else:
         names = collection.label_names.edges
