@@ -10,7 +10,7 @@ endif
 
 OLDEST := .venv-oldest/bin
 
-.PHONY: help demo test oldest bench bench-large reproduce docs fuzz clean
+.PHONY: help demo test oldest dist bench bench-large reproduce docs fuzz clean
 
 help:
 	@sed -n 's/^# *//p' Makefile | head -1
@@ -29,6 +29,13 @@ test: .venv/test-installed
 # The main things with the oldest versions that pyproject.toml allows; they have wheels for Python 3.11 and 3.12.
 oldest: .venv-oldest/installed
 	NUMBA_CACHE_DIR=$(abspath .venv-oldest)/kernels $(OLDEST)/python -m pytest --noconftest tests/smoke.py
+
+# Builds the wheel and the sdist, and uses both in empty environments, without this folder.
+dist: .venv/test-installed
+	rm -rf dist
+	$(BIN)/pip install --quiet build
+	$(BIN)/python -m build --outdir dist . > /dev/null
+	$(BIN)/python tests/dist.py dist
 
 bench: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[bench]"

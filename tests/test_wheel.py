@@ -1,0 +1,63 @@
+"""The wheel and the sdist hold every file of the package; make dist builds and uses them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from dist import package_files
+
+pytest.importorskip("hatchling", reason="hatchling, which builds the wheel, is not installed")
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel():
+    """Names in the wheel, which is not built."""
+    builder = WheelBuilder(str(ROOT))
+    with builder.config.set_build_data({"build_hooks": (), "artifacts": [], "force_include": {}}):
+        return {file.distribution_path for file in builder.recurse_included_files()}
+
+
+def test_every_file_of_the_package_is_in_the_wheel(wheel):
+    assert {f"gvoys/{name}" for name in package_files()} == wheel
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "py.typed",
+        "datasets/assets/FreeSolv.csv",
+        "datasets/assets/FreeSolv.jsonl.gz",
+        "datasets/assets/FreeSolv.txt",
+        "explain/assets/page.html",
+        "explore/assets/map.js",
+        "explore/assets/style.css",
+        "report/assets/base.css",
+        "_kernels/cuda/small.cu",
+    ],
+)
+def test_files_that_are_no_code(wheel, name):
+    assert f"gvoys/{name}" in wheel
+
+
+def test_the_sdist_builds_the_same_wheel():
+    names = {file.distribution_path for file in SdistBuilder(str(ROOT)).recurse_included_files()}
+    sources = {f"src/gvoys/{name}" for name in package_files()}
+    assert names - {".gitignore"} == sources | {
+        "CHANGELOG.md",
+        "CITATION.cff",
+        "CONTRIBUTING.md",
+    }  # the builder adds what else it needs
+
+
+def test_what_is_read_beside_modules_is_under_version_control():
+    """A file that git ignores would be in this folder and in no clone."""
+    listed = subprocess.run(["git", "ls-files", "src/gvoys"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no git repository")
+    known = {name.removeprefix("src/gvoys/") for name in listed.stdout.splitlines()}
+    no_code = {name for name in package_files() if not name.endswith((".py", ".cu"))}
+    assert no_code <= known
