@@ -51,6 +51,7 @@ reproduce: .venv/test-installed
 docs: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[docs]"
 	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo docs/_build/html/index.html
 
 fuzz: .venv/test-installed
@@ -60,7 +61,7 @@ fuzz: .venv/test-installed
 	GVOYS_KILLS=20 $(BIN)/python -m pytest tests/scale/test_interruptions.py
 
 clean:
-	rm -rf docs/_build docs/generated .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/gallery docs/generated .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Without the extras the demo says what they would add.
 .venv/demo-installed: pyproject.toml src/gvoys/__init__.py | .venv/created

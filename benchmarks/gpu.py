@@ -34,10 +34,10 @@ def run(console: Console) -> None:
         return
     from numba import cuda
 
-    from benchmarks import gpu_agreement, gpu_kernels
+    from benchmarks import gpu_kernels
 
     sections = {
-        "checks that failed": lambda console: gpu_agreement.compare(on_progress=_plainly(console)),
+        "checks that failed": _checks,
         "kernels, ms": gpu_kernels.kernels,
         "Gram matrix, ms": gpu_kernels.gram,
         "parts of a Gram matrix, ms": gpu_kernels.parts,
@@ -54,6 +54,13 @@ def run(console: Console) -> None:
             console.print(f"{name}:\n{traceback.format_exc()}", markup=False)
         console.print(f"({name}: {time.perf_counter() - begin:.0f} s since the begin)\n", markup=False)
         _keep(found)
+
+
+def _checks(console: Console) -> list[str]:
+    from benchmarks import gpu_agreement
+
+    compare = (gpu_agreement.compare, gpu_agreement.compare_nodes)
+    return [name for each in compare for name in each(on_progress=_plainly(console))]
 
 
 def _plainly(console: Console) -> Callable[[str], None]:

@@ -1,20 +1,74 @@
 """How `make docs` builds the pages."""
 
+import sys
 from importlib import metadata
+from pathlib import Path
+
+from gvoys.explain import Explanation
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "gvoys"
 author = "the gvoys authors"
+copyright = author
 version = release = metadata.version("gvoys")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["_build"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "commands",
+    "offline_math",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_extensions", "tutorials"]
+templates_path = ["_templates"]
+default_role = "literal"  # `name` in a docstring is code
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
 html_theme = "pydata_sphinx_theme"
 html_title = "gvoys"
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": True}
+html_static_path = ["_static"]
+html_css_files = ["gvoys.css"]
+html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
-myst_enable_extensions = ["dollarmath"]
-myst_heading_anchors = 3
+html_math_renderer = "offline"
+html_theme_options = {
+    "logo": {"text": "gvoys", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
+    "header_links_before_dropdown": 7,
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark",
+    "back_to_top_button": True,
+}
+html_sidebars = {"index": [], "comparison": []}
+
 autodoc_typehints = "none"  # the docstrings say it
 autosummary_generate = True
-templates_path = ["_templates"]
 numpydoc_show_class_members = False
-default_role = "literal"  # `name` in a docstring is code
+
+Explanation._repr_html_ = Explanation._repr_svg_  # the gallery knows only the first of the two
+sphinx_gallery_conf = {
+    "examples_dirs": "tutorials",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "/",  # run them all
+    "within_subsection_order": "FileNameSortKey",
+    "image_srcset": ["2x"],
+    "capture_repr": ("_repr_html_",),
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": 1,
+    "remove_config_comments": True,
+}
+suppress_warnings = ["config.cache"]

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import zipfile
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ __all__ = ["read_container", "write_container"]
 
 FORMAT, VERSION = "gvoys model", 1
 _TEXT, _DIGEST, _ARRAY = "model.json", "sha256.txt", "array"
+_PICKLE = b"\x80"  # how pickles begin, which kept models before there were model files
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that files do not depend on the day
 _DAMAGES = (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, NotImplementedError)
 
@@ -85,7 +87,14 @@ def read_container(path: str | PathLike[str]) -> dict[str, Any]:
     except ModelError:
         raise
     except _DAMAGES:
-        raise ModelError(f"{path} is damaged or no model file; save the model again") from None
+        raise ModelError(_no_model(path)) from None
+
+
+def _no_model(path: Path) -> str:
+    with suppress(OSError), path.open("rb") as file:
+        if file.read(1) == _PICKLE:
+            return f"{path} is a pickle, which could run any code: fit the model again and keep it with model.save(…)"
+    return f"{path} is damaged or no model file; save the model again"
 
 
 def _digest(data: bytes) -> str:

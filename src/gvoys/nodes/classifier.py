@@ -52,6 +52,8 @@ class NodeClassifier(NodeLearner):
         Seed of random signs and samples.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where to compute; "cuda" needs an NVIDIA GPU and CuPy, and computes in single precision.
 
     Attributes
     ----------
@@ -92,6 +94,7 @@ class NodeClassifier(NodeLearner):
         tol: float = 1e-3,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.kernel = kernel
         self.max_length = max_length
@@ -100,6 +103,7 @@ class NodeClassifier(NodeLearner):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(self, graph: Any, nodes: Any, y: Any) -> NodeClassifier:
         """Learn from the nodes whose classes are known.

@@ -43,14 +43,13 @@ class KernelForm(NamedTuple):
     roots: Factors
     error: float
 
-    def reordered(self) -> KernelForm:
-        """The same with near nodes in near rows, where all is of one matrix."""
-        if len(self.factors) > 1 or len(self.roots) > 1:
+    def on(self, device: str) -> KernelForm:
+        """The same on a device; on the CPU with near nodes in near rows, where all is of one matrix."""
+        if device == "cpu" and (len(self.factors) > 1 or len(self.roots) > 1):
             return self
-        ((matrix, recurrence),) = self.factors
-        moved = matrix.reordered()
-        roots = [(moved, each) for _, each in self.roots]
-        return KernelForm([(moved, recurrence)], [(moved, recurrence)], roots, self.error)
+        moved = {id(matrix): matrix.on(device) for matrix, _ in [*self.factors, *self.roots]}
+        factors, roots = ([(moved[id(matrix)], each) for matrix, each in part] for part in (self.factors, self.roots))
+        return KernelForm(factors, factors, roots, self.error)  # which are symmetric where there is one matrix
 
 
 def form_of(graph: GraphBatch, series: Any, matrix: str | None, form: str, tol: float) -> KernelForm:

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.estimators.base import as_seed
 from gvoys.io.convert import as_one_graph
 from gvoys.nodes.checks import check_tolerance
+from gvoys.nodes.matrices import on_host
 from gvoys.nodes.prior_of import prior_of
+from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, check_nodes
 
 __all__ = ["NodeLearner"]
@@ -29,6 +31,7 @@ class NodeLearner(BaseEstimator):
     n_samples: int
     tol: float
     random_state: Any
+    device: str
 
     def _start(self, graph: Any, nodes: Any) -> NDArray[np.int64]:
         """Check the parameters, keep the graph and the prior; the nodes that were measured."""
@@ -38,8 +41,10 @@ class NodeLearner(BaseEstimator):
         check_tolerance(self.tol)
         chosen = check_nodes(nodes, self.graph_.n_nodes)
         self.seed_ = as_seed(self.random_state)
-        self._prior = prior_of(self.graph_, self.kernel, self.matrix, int(self.max_length))
-        self._kind: Any = np.float32 if self.graph_.n_nodes >= _SINGLE else np.float64
+        check_device(self.device)
+        self._prior = prior_of(self.graph_, self.kernel, self.matrix, int(self.max_length), self.device)
+        single = self.device == "cuda" or self.graph_.n_nodes >= _SINGLE
+        self._kind: Any = np.float32 if single else np.float64
         self._rows = self._prior.matrix.rows_of(chosen)
         self.terms_ = self._prior.names
         return chosen
@@ -48,7 +53,7 @@ class NodeLearner(BaseEstimator):
         """What is known of each node before its samples: its degree, and whether it is one of these, by row."""
         measured = np.zeros(self.graph_.n_nodes)
         measured[rows] = 1.0
-        degrees = np.diff(self._prior.matrix.sparse.indptr).astype(np.float64)
+        degrees = np.diff(on_host(self._prior.matrix.sparse.indptr)).astype(np.float64)
         return np.column_stack([np.log1p(degrees), measured])
 
     def _by_node(self, values: NDArray[Any]) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, nnls
 
 from gvoys.nodes.likelihood import dense_terms, exact_evidence, fits_and_sizes, random_signs
+from gvoys.nodes.matrices import on_host
 from gvoys.nodes.observations import Observations
 from gvoys.nodes.priors import Prior
 
@@ -77,13 +78,12 @@ def learn_weights(prior: Prior, rows: Array, y: Array, kind: Any, seed: int, fix
     if len(y) <= FEW and float(entries) * len(y) * 24 <= _WORK:
         return _exactly(prior, rows, y, fixed_noise)
     count = int(np.clip(_ENOUGH // len(y), *_SIGNS))
-    signs = random_signs(len(y), count, seed, kind)
-    times = prior.terms(rows, np.column_stack([y.astype(kind), signs]))
+    both = prior.matrix.put(np.column_stack([y.astype(kind), random_signs(len(y), count, seed, kind)]))
+    times = prior.terms(rows, both)
     of_values, of_signs = times[:, :, 0], times[:, :, 1:]
-    means = np.einsum("kij,ij->k", of_signs, signs, dtype=np.float64) / signs.size
-    found = _nearest(of_values, of_signs, y, signs, fixed_noise)
-    found = _raised(prior, rows, y, kind, signs, of_signs, found, fixed_noise)
-    return _learned(found, means)
+    found = _nearest(of_values, of_signs, both[:, 0], both[:, 1:], fixed_noise)
+    found = _raised(prior, rows, both, kind, of_signs, found, fixed_noise)
+    return _learned(found, _means(of_signs, both[:, 1:]))
 
 
 def _learned(found: Array, means: Array) -> Learned:
@@ -115,11 +115,12 @@ def learn_shared_weights(prior: Prior, rows: Array, Y: Array, noise: Array, kind
         The weights.
     """
     count, n_columns = int(np.clip(_ENOUGH // len(Y), *_SIGNS)), Y.shape[1]
-    signs = random_signs(len(Y), count, seed, kind)
-    times = prior.terms(rows, np.column_stack([Y.astype(kind), signs]))
-    of_values, of_signs = times[:, :, :n_columns].astype(np.float64), times[:, :, n_columns:]
-    diagonals = np.einsum("kij,ij->ki", of_signs, signs, dtype=np.float64) / count
-    q = np.einsum("kij,ij->k", of_values, Y) - diagonals @ noise.sum(axis=1)
+    both = prior.matrix.put(np.column_stack([Y.astype(kind), random_signs(len(Y), count, seed, kind)]))
+    times = prior.terms(rows, both)
+    of_values, of_signs = times[:, :, :n_columns], times[:, :, n_columns:]
+    diagonals = on_host(np.einsum("kij,ij->ki", of_signs, both[:, n_columns:], dtype=np.float64)) / count
+    products = on_host(np.einsum("kij,ij->k", of_values, both[:, :n_columns], dtype=np.float64))
+    q = products - diagonals @ noise.sum(axis=1)
     weights = _nonnegative(_products(of_signs) / count, q / n_columns)
     least = 1e-3 * float(noise.min()) / max(float(diagonals.mean(axis=1).max()), 1e-12)
     return weights if weights.any() else np.full(prior.n_terms, least)
@@ -164,7 +165,7 @@ def _nearest(of_values: Array, of_signs: Array, y: Array, signs: Array, fixed_no
     """Weights and noise of the covariance that is nearest to y y^T, entry by entry."""
     made = np.concatenate([of_signs, signs[None]])
     Q = _products(made) / signs.shape[1]
-    q = np.append(of_values.astype(np.float64) @ y, float(y @ y))
+    q = on_host(np.einsum("ki,i->k", np.concatenate([of_values, y[None]]), y, dtype=np.float64))
     if fixed_noise is not None:
         q = q - fixed_noise * Q[:, -1]
         return np.append(_nonnegative(Q[:-1, :-1], q[:-1]), fixed_noise)
@@ -179,7 +180,7 @@ def _products(made: Array) -> Array:
     out = np.zeros((len(made), len(made)))
     for first in range(0, flat.shape[1], _AT_ONCE):
         some = flat[:, first : first + _AT_ONCE].astype(np.float64)
-        out += some @ some.T
+        out += on_host(some @ some.T)
     return out
 
 
@@ -192,17 +193,18 @@ def _nonnegative(Q: Array, q: Array) -> Array:
 
 
 def _raised(
-    prior: Prior, rows: Array, y: Array, kind: Any, signs: Array, of_signs: Array, found: Array, noise: float | None
+    prior: Prior, rows: Array, both: Array, kind: Any, of_signs: Array, found: Array, noise: float | None
 ) -> Array:
     """A few steps that raise the marginal likelihood: every weight by the root of its fit beside its size."""
-    some = min(signs.shape[1], _SIGNS[0] - 1 if len(y) * _SIGNS[0] >= _ENOUGH else 2 * _SIGNS[0] - 1)
-    solved = None
-    right = np.column_stack([y.astype(kind), signs[:, :some]])
+    n_signs = both.shape[1] - 1
+    some = min(n_signs, _SIGNS[0] - 1 if len(both) * _SIGNS[0] >= _ENOUGH else 2 * _SIGNS[0] - 1)
+    solved, right = None, both[:, : 1 + some]
+    least = 1e-6 / np.append(np.maximum(_means(of_signs, both[:, 1:]), 1e-6), 1.0) / len(found)
     for _ in range(_STEPS):
-        found = np.maximum(found, 1e-6 * _variances(of_signs, signs) ** -1 / len(found))
+        found = np.maximum(found, least)
         seen = Observations(prior, rows, found[:-1], float(found[-1]), kind)
         solved = seen.solve(right, _TOL, solved).X
-        fits, sizes = fits_and_sizes(seen, solved[:, :1], solved[:, 1:], signs[:, :some], of_signs[:, :, :some])
+        fits, sizes = fits_and_sizes(seen, solved[:, :1], solved[:, 1:], right[:, 1:], of_signs[:, :, :some])
         ratios = np.sqrt(np.maximum(fits, 0.0) / np.maximum(sizes, 1e-300))
         if noise is not None:
             ratios[-1] = 1.0
@@ -213,7 +215,6 @@ def _raised(
     return found
 
 
-def _variances(of_signs: Array, signs: Array) -> Array:
-    """Mean variance of a value by each kernel, and by the noise."""
-    means = np.einsum("kij,ij->k", of_signs, signs, dtype=np.float64) / signs.size
-    return np.append(np.maximum(means, 1e-6), 1.0)
+def _means(of_signs: Array, signs: Array) -> Array:
+    """Mean variance of a value by each kernel."""
+    return on_host(np.einsum("kij,ij->k", of_signs, signs, dtype=np.float64)) / signs.size

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from gvoys.nodes.matrices import on_host
 from gvoys.nodes.observations import Observations
 from gvoys.nodes.priors import Prior
 
@@ -39,7 +40,7 @@ def dense_terms(prior: Prior, rows: Array) -> Array:
     out = np.empty((prior.n_terms, n, n))
     for first in range(0, n, _AT_ONCE):
         columns = slice(first, min(first + _AT_ONCE, n))
-        out[:, :, columns] = prior.terms(rows, np.eye(n)[:, columns])
+        out[:, :, columns] = on_host(prior.terms(rows, prior.matrix.put(np.eye(n)[:, columns])))
     return (out + out.transpose(0, 2, 1)) / 2.0
 
 
@@ -95,7 +96,7 @@ def dense_evidence(seen: Observations, y: Array) -> Evidence | None:
     covariance, units = np.empty((n, n)), np.eye(n)
     blocks = [slice(first, min(first + _AT_ONCE, n)) for first in range(0, n, _AT_ONCE)]
     for columns in blocks:
-        covariance[:, columns] = seen.multiply(units[:, columns])
+        covariance[:, columns] = on_host(seen.multiply(seen.put(units[:, columns])))
     try:
         factor = cho_factor((covariance + covariance.T) / 2.0, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
@@ -106,7 +107,7 @@ def dense_evidence(seen: Observations, y: Array) -> Evidence | None:
     sizes = np.append(np.zeros(seen.prior.n_terms), np.trace(inverse))
     fits = np.append(np.zeros(seen.prior.n_terms), float(alpha @ alpha))
     for columns in blocks:
-        terms = seen.prior.terms(seen.rows, units[:, columns])
+        terms = on_host(seen.prior.terms(seen.rows, seen.put(units[:, columns])))
         sizes[:-1] += np.einsum("kij,ij->k", terms, inverse[:, columns])
         fits[:-1] += np.einsum("kij,i,j->k", terms, alpha, alpha[columns])
     return Evidence(value, 0.5 * (fits - sizes))
@@ -128,7 +129,7 @@ def sampled_evidence(seen: Observations, y: Array, signs: Array, tol: float) -> 
     y : ndarray of shape (n_observed,)
         The values, with mean 0.
     signs : ndarray of shape (n_observed, n_signs)
-        Vectors of random signs.
+        Vectors of random signs, on the host.
     tol : float
         Relative tolerance of systems.
 
@@ -137,13 +138,13 @@ def sampled_evidence(seen: Observations, y: Array, signs: Array, tol: float) -> 
     Evidence
         The log marginal likelihood, estimated.
     """
-    right = np.column_stack([y.astype(seen.kind), signs])
+    right = seen.put(np.column_stack([y, signs]))
     solved = seen.solve(right, tol)
     alpha, rest = solved.X[:, :1], solved.X[:, 1:]
     steps = [(lengths[1:], ratios[1:]) for lengths, ratios in solved.steps]
     n = seen.n_observed
-    value = -0.5 * float(y @ alpha[:, 0]) - 0.5 * seen.log_determinant(steps) - 0.5 * n * np.log(2.0 * np.pi)
-    fit, size = fits_and_sizes(seen, alpha, rest, signs)
+    value = -0.5 * float(y @ on_host(alpha)[:, 0]) - 0.5 * seen.log_determinant(steps) - 0.5 * n * np.log(2.0 * np.pi)
+    fit, size = fits_and_sizes(seen, alpha, rest, right[:, 1:])
     return Evidence(value, 0.5 * (fit - size))
 
 
@@ -172,7 +173,7 @@ def fits_and_sizes(
     """
     both = seen.prior.terms(seen.rows, alpha if of_signs is not None else np.hstack([alpha, signs]))
     times_signs = both[:, :, 1:] if of_signs is None else of_signs
-    fits = np.einsum("kij,ij->k", both[:, :, :1], alpha, dtype=np.float64)
-    sizes = np.einsum("kij,ij->k", times_signs, rest, dtype=np.float64) / signs.shape[1]
+    fits = on_host(np.einsum("kij,ij->k", both[:, :, :1], alpha, dtype=np.float64))
+    sizes = on_host(np.einsum("kij,ij->k", times_signs, rest, dtype=np.float64)) / signs.shape[1]
     ends = (float((alpha * alpha).sum()), float((rest * signs).sum()) / signs.shape[1])
     return np.append(fits, ends[0]), np.append(sizes, ends[1])

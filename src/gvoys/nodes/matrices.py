@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -18,19 +18,20 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from gvoys._kernels.arguments import frozen
-from gvoys._kernels.cpu.recurrence import LANES, Sparse, Terms, step_four, step_one
+from gvoys._kernels.cpu.recurrence import DEVICE_LANES, LANES, Sparse, Terms, step_four, step_one
 from gvoys.errors import GraphError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import outgoing
 from gvoys.graphs.spectrum import spectral_radius
 
-__all__ = ["MATRICES", "NodeMatrix", "Recurrence", "matrix_of"]
+__all__ = ["MATRICES", "NodeMatrix", "Recurrence", "matrix_of", "on_host"]
 
 MATRICES = ("adjacency", "row", "symmetric", "laplacian", "normalized_laplacian")
 _LARGE = 1 << 16  # nodes from which the order of the nodes decides how fast products are
 
 Array = NDArray[Any]
 Look = Callable[[int, slice, Array], None]
+Step = Callable[[Terms, Array, Array, Array], None]
 
 
 class Recurrence(NamedTuple):
@@ -57,17 +58,28 @@ class NodeMatrix:
         Where the eigenvalues lie; None where they may be complex.
     order : ndarray of shape (n_nodes,) or (0,)
         The node that each row stands for; none for all in their order.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where `sparse` and `scale` are, and all vectors.
     """
 
-    sparse: Sparse
+    sparse: Any
     scale: Array
     interval: tuple[float, float] | None
     order: Array
+    device: str = "cpu"
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""
         return len(self.sparse.left)
+
+    def put(self, array: Array) -> Any:
+        """An array where vectors are; on a GPU in single precision."""
+        if self.device == "cpu":
+            return array
+        from gvoys._kernels.cuda.recurrence import place
+
+        return place(array)
 
     @cached_property
     def places(self) -> Array:
@@ -107,11 +119,25 @@ class NodeMatrix:
         out = np.empty_like(X)
         first = 0
         while first < X.shape[1]:
-            left = X.shape[1] - first
-            columns = slice(first, first + (min(left, LANES) if left > 1 and left >= self._four_take else 1))
+            columns = slice(first, first + self._at_once(X.shape[1] - first))
             out[:, columns] = self._run_some(recurrence, X[:, columns], columns, look)
             first = columns.stop
         return out
+
+    def _at_once(self, left: int) -> int:
+        """How many of the vectors that are left to multiply at once."""
+        if self.device == "cuda":
+            return min(left, DEVICE_LANES)
+        return min(left, LANES) if left > 1 and left >= self._four_take else 1
+
+    def _step(self, width: int, kind: Any) -> tuple[int, Step]:
+        """Vectors that a step takes at once, of which some may be empty, and the step."""
+        if self.device == "cuda":
+            from gvoys._kernels.cuda.recurrence import step_eight
+
+            return DEVICE_LANES, partial(step_eight, self.sparse)
+        sparse = self.sparse if kind == np.float64 else self.in_single
+        return (1, partial(step_one, sparse)) if width == 1 else (LANES, partial(step_four, sparse))
 
     @cached_property
     def _four_take(self) -> float:
@@ -133,25 +159,33 @@ class NodeMatrix:
 
     def _run_some(self, recurrence: Recurrence, X: Array, columns: slice, look: Look | None) -> Array:
         kind, width = X.dtype, X.shape[1]
-        sparse = self.sparse if kind == np.float64 else self.in_single
-        lanes, step = (1, step_one) if width == 1 else (LANES, step_four)
-        x = np.zeros((len(X), lanes), kind)
+        lanes, step = self._step(width, kind)
+        x = np.zeros_like(X, shape=(len(X), lanes))
         x[:, :width] = X if not len(self.scale) else X / self.scale[:, None]
         y, total = np.zeros_like(x), kind.type(recurrence.first) * x
         if look is not None:
             look(0, columns, x)
         *factors, _ = recurrence
         for number, terms in enumerate(zip(*(each.astype(kind) for each in factors), strict=True), 1):
-            step(sparse, Terms(*terms), x, y, total)
+            step(Terms(*terms), x, y, total)
             x, y = y, x
             if look is not None:
                 look(number, columns, x)
         found = total[:, :width]
         return found * self.scale[:, None].astype(kind) if len(self.scale) else found
 
+    def on(self, device: str) -> NodeMatrix:
+        """The same matrix on a device, on the CPU in the order in which it multiplies fastest."""
+        if device == "cpu":
+            return self.reordered()
+        from gvoys._kernels.cuda.recurrence import place, place_sparse
+
+        scale = place(self.scale) if len(self.scale) else self.scale
+        return NodeMatrix(place_sparse(self.sparse), scale, self.interval, self.order, device)
+
     def reordered(self) -> NodeMatrix:
         """The same matrix with near nodes in near rows, by reverse Cuthill–McKee, where the graph is large."""
-        if self.n_nodes < _LARGE or len(self.order):
+        if self.n_nodes < _LARGE or len(self.order) or self.device != "cpu":
             return self
         indptr, indices, weights, left, diagonal = self.sparse
         shape = (self.n_nodes, self.n_nodes)
@@ -164,6 +198,11 @@ class NodeMatrix:
         left, diagonal, scale = (each[order] if len(each) else each for each in (left, diagonal, self.scale))
         arrays = (B.indptr.astype(np.int64), B.indices.astype(np.int32).view(np.uint32), data, left, diagonal)
         return NodeMatrix(Sparse(*map(frozen, arrays)), scale, self.interval, order)
+
+
+def on_host(array: Any) -> Array:
+    """An array on the host, wherever it is."""
+    return np.asarray(array.get() if hasattr(array, "get") else array)
 
 
 def matrix_of(graph: GraphBatch, name: str, transposed: bool = False) -> NodeMatrix:

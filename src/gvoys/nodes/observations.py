@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ConvergenceError
+from gvoys.nodes.matrices import on_host
 from gvoys.nodes.priors import Prior
 
 __all__ = ["Observations", "Solution"]
@@ -68,9 +69,18 @@ class Observations:
 
     def spread(self, V: Array) -> Array:
         """The kernel of all nodes with those that were measured, times vectors, (n_nodes, n_vectors)."""
-        X = np.zeros((self.prior.matrix.n_nodes, V.shape[1]), self.kind)
-        X[self.rows] = V
+        X = np.zeros_like(V, shape=(self.prior.matrix.n_nodes, V.shape[1]))
+        X[self.places] = V
         return self.prior.apply(self.weights, X, self._error)
+
+    @cached_property
+    def places(self) -> Any:
+        """The rows of the nodes, where vectors are."""
+        return self.put(self.rows)
+
+    def put(self, array: Array) -> Any:
+        """An array where vectors are, in their precision."""
+        return self.prior.matrix.put(array if array.dtype.kind == "i" else array.astype(self.kind, copy=False))
 
     @cached_property
     def _error(self) -> float:
@@ -78,15 +88,15 @@ class Observations:
 
     @cached_property
     def _noises(self) -> Array:
-        return np.broadcast_to(np.asarray(self.noise, self.kind), self.n_observed)[:, None]
+        return self.put(np.broadcast_to(np.asarray(self.noise), self.n_observed))[:, None]
 
     def multiply(self, V: Array) -> Array:
         """The covariance times vectors, (n_observed, n_vectors)."""
-        return self.spread(V)[self.rows] + self._noises * V
+        return self.spread(V)[self.places] + self._noises * V
 
     def draw_noise(self, generator: np.random.Generator, count: int) -> Array:
         """Noise of the values, (n_observed, count)."""
-        return np.sqrt(self._noises) * generator.standard_normal((self.n_observed, count), dtype=self.kind)
+        return np.sqrt(self._noises) * self.put(generator.standard_normal((self.n_observed, count), dtype=self.kind))
 
     def solve(self, B: Array, tol: float, start: Array | None = None) -> Solution:
         """Solve systems with the covariance until every residual is at most `tol` of its right side.
@@ -127,8 +137,9 @@ class Observations:
             P += R
             squares = after
             steps.append((lengths, ratios))
+        left = float(np.sqrt((squares / np.maximum(_squares(B), 1e-300)).max()))
         raise ConvergenceError(
-            f"{_MOST} iterations leave a residual of {np.sqrt((squares / np.maximum(_squares(B), 1e-300)).max()):.2g}, "
+            f"{_MOST} iterations leave a residual of {left:.2g}, "
             f"above {tol:g}: the noise is next to nothing beside the kernel; raise it, or tol"
         )
 
@@ -148,7 +159,7 @@ class Observations:
         float
             The estimate.
         """
-        lengths, ratios = (np.array(each) for each in zip(*steps, strict=True))
+        lengths, ratios = (np.array([on_host(one) for one in each]) for each in zip(*steps, strict=True))
         return float(self.n_observed * np.mean([_mean_log(*each) for each in zip(lengths.T, ratios.T, strict=True)]))
 
 

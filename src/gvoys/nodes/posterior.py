@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from gvoys.nodes.likelihood import dense_terms
+from gvoys.nodes.matrices import on_host
 from gvoys.nodes.observations import Observations
 from gvoys.nodes.variances import Moderated, moderate
 
@@ -48,7 +49,7 @@ class NodePosterior:
     @cached_property
     def unexplained(self) -> Array:
         """How much of the constant mean each node takes from elsewhere than the measured values, (n_nodes,)."""
-        return 1.0 - self.seen.spread(self.ones)[:, 0].astype(np.float64)
+        return 1.0 - on_host(self.seen.spread(self.ones)[:, 0]).astype(np.float64)
 
     @property
     def mean_variance(self) -> float:
@@ -57,7 +58,7 @@ class NodePosterior:
 
     def means(self) -> Array:
         """Means of all nodes, by row."""
-        return self.mean + self.seen.spread(self.alpha)[:, 0].astype(np.float64)
+        return self.mean + on_host(self.seen.spread(self.alpha)[:, 0]).astype(np.float64)
 
     def variances(self, n_samples: int, seed: int, known: Array) -> Array:
         """Variances of all nodes' functions, by row: exact where graph and values are few, else from samples.
@@ -81,7 +82,7 @@ class NodePosterior:
         work = float(len(sparse.indices) + len(sparse.left)) * len(sparse.left) * 24
         if self.seen.n_observed <= _DENSE and work <= _EXACT:
             return np.asarray(self._exact_variances() + of_mean)
-        squares = (self.deviations(n_samples, seed).astype(np.float64) ** 2).mean(axis=1)
+        squares = on_host((self.deviations(n_samples, seed) ** 2).mean(axis=1, dtype=np.float64))
         found: Moderated = moderate(squares, n_samples, np.column_stack([known, self.unexplained]))
         return np.asarray(found.widened + of_mean)
 
@@ -96,7 +97,7 @@ class NodePosterior:
             some = np.arange(first, min(first + _AT_ONCE, n))
             units = np.zeros((n, len(some)), seen.kind)
             units[some, np.arange(len(some))] = 1.0
-            columns = seen.prior.apply(seen.weights, units, 0.0).astype(np.float64)
+            columns = on_host(seen.prior.apply(seen.weights, seen.put(units), 0.0)).astype(np.float64)
             own, theirs = columns[some, np.arange(len(some))], columns[seen.rows]
             out[some] = own - np.einsum("ij,ij->j", theirs, cho_solve(factor, theirs))
         return np.maximum(out, 0.0)
@@ -109,14 +110,14 @@ class NodePosterior:
         """
         generator, seen = np.random.default_rng([seed, 2]), replace(self.seen, share=_SAMPLE_TOL)
         drawn = generator.standard_normal((seen.prior.matrix.n_nodes, count), dtype=seen.kind)
-        prior = seen.prior.root(seen.weights, drawn)
-        solved = seen.solve(prior[seen.rows] + seen.draw_noise(generator, count), _SAMPLE_TOL).X
+        prior = seen.prior.root(seen.weights, seen.put(drawn))
+        solved = seen.solve(prior[seen.places] + seen.draw_noise(generator, count), _SAMPLE_TOL).X
         return prior - seen.spread(solved)
 
     def samples(self, count: int, seed: int) -> Array:
         """Functions drawn from the posterior, (n_nodes, count), by row."""
         shifts = np.random.default_rng([seed, 3]).normal(size=count) * np.sqrt(self.mean_variance)
-        fields = self.deviations(count, seed).astype(np.float64)
+        fields = on_host(self.deviations(count, seed)).astype(np.float64)
         return self.means()[:, None] + fields + self.unexplained[:, None] * shifts
 
 
@@ -137,8 +138,7 @@ def condition(seen: Observations, y: Array, tol: float) -> NodePosterior:
     NodePosterior
         The posterior; the mean is the one that generalised least squares give.
     """
-    ones = np.ones((seen.n_observed, 1), seen.kind)
-    solved = seen.solve(np.column_stack([y.astype(seen.kind), ones[:, 0]]), tol).X
+    solved = seen.solve(seen.put(np.column_stack([y, np.ones(seen.n_observed)])), tol).X
     of_values, of_ones = solved[:, :1], solved[:, 1:]
     mean = float(of_values.sum(dtype=np.float64) / max(of_ones.sum(dtype=np.float64), 1e-300))
     return NodePosterior(seen, mean, of_values - seen.kind(mean) * of_ones, of_ones)

@@ -19,7 +19,7 @@ __all__ = ["prior_of", "undirected"]
 _TOL = 1e-6  # of kernels of a given form
 
 
-def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int) -> Prior:
+def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int, device: str = "cpu") -> Prior:
     """The prior.
 
     Parameters
@@ -32,6 +32,8 @@ def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int
         The matrix of a given kernel.
     max_length : int
         Longest walk of the mixture.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where products are computed.
 
     Returns
     -------
@@ -39,9 +41,9 @@ def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int
         The prior.
     """
     if is_auto(kernel):
-        return DiffusionMixture(matrix_of(undirected(graph), "symmetric").reordered(), max_length)
+        return DiffusionMixture(matrix_of(undirected(graph), "symmetric").on(device), max_length)
     symmetric = not graph.directed and matrix != "row"
-    form = form_of(graph, kernel, matrix, "series" if symmetric else "factored", _TOL).reordered()
+    form = form_of(graph, kernel, matrix, "series" if symmetric else "factored", _TOL).on(device)
     return FixedKernel(repr(kernel), form.factors, form.roots)
 
 

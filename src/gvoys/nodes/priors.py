@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 
 class Prior(ABC):
-    """A sum of kernels of the nodes; vectors are (n_nodes, n_vectors), in the order of the matrix's rows."""
+    """A sum of kernels of the nodes; vectors are (n_nodes, n_vectors), in the matrix's order and on its device."""
 
     matrix: NodeMatrix
     names: tuple[str, ...]
@@ -148,15 +148,16 @@ class DiffusionMixture(Prior):
         return self.matrix.run(chebyshev_recurrence(coefficients, _WHOLE), noise)
 
     def terms(self, rows: Array, V: Array) -> Array:
-        out = np.zeros((self.n_terms, *V.shape), V.dtype)
-        X = np.zeros((self.matrix.n_nodes, V.shape[1]), V.dtype)
-        X[rows] = V
-        scale = self.matrix.scale[rows, None].astype(V.dtype)
+        places = self.matrix.put(rows)
+        out = np.zeros_like(V, shape=(self.n_terms, *V.shape))
+        X = np.zeros_like(V, shape=(self.matrix.n_nodes, V.shape[1]))
+        X[places] = V
+        scale = self.matrix.scale[places][:, None].astype(V.dtype)
         recurrence = chebyshev_recurrence(np.zeros(self.coefficients.shape[1]), _WHOLE)
         factors = self.coefficients.astype(V.dtype)
 
         def look(step: int, columns: slice, x: Array) -> None:
-            seen = x[rows, : columns.stop - columns.start] * scale
+            seen = x[places, : columns.stop - columns.start] * scale
             for term in np.flatnonzero(factors[:, step]):
                 out[term, :, columns] += factors[term, step] * seen
 
@@ -204,9 +205,10 @@ class FixedKernel(Prior):
         return self._run(self._roots, float(np.sqrt(weights[0])), noise)
 
     def terms(self, rows: Array, V: Array) -> Array:
-        X = np.zeros((self.matrix.n_nodes, V.shape[1]), V.dtype)
-        X[rows] = V
-        return self._run(self._factors, 1.0, X)[None, rows]
+        places = self.matrix.put(rows)
+        X = np.zeros_like(V, shape=(self.matrix.n_nodes, V.shape[1]))
+        X[places] = V
+        return self._run(self._factors, 1.0, X)[places][None]
 
     def _run(self, factors: list[tuple[NodeMatrix, Recurrence]], weight: float, X: Array) -> Array:
         for matrix, recurrence in factors:

@@ -57,6 +57,8 @@ class NodeRegressor(NodeLearner):
         Seed of random signs and samples.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where to compute; "cuda" needs an NVIDIA GPU and CuPy, and computes in single precision.
 
     Attributes
     ----------
@@ -103,6 +105,7 @@ class NodeRegressor(NodeLearner):
         tol: float = 1e-4,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.kernel = kernel
         self.max_length = max_length
@@ -112,6 +115,7 @@ class NodeRegressor(NodeLearner):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(self, graph: Any, nodes: Any, y: Any) -> NodeRegressor:
         """Learn from what was measured at some nodes.

@@ -13,9 +13,10 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["LANES", "Sparse", "Terms", "step_four", "step_one"]
+__all__ = ["DEVICE_LANES", "LANES", "Sparse", "Terms", "step_four", "step_one"]
 
 LANES = 4
+DEVICE_LANES = 8  # on a GPU, whose memory sends 32 bytes at a time
 _BLOCK = 512  # rows that a thread takes at a time
 
 

@@ -1,0 +1,97 @@
+"""One step of a three-term recurrence with a matrix of a graph, on eight vectors at once, by the GPU.
+
+The kernels are in CUDA C, `recurrence.cu`, and vectors are arrays of CuPy.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gvoys._kernels.cpu.recurrence import DEVICE_LANES
+from gvoys._kernels.cuda.device import check_cuda, cupy_module
+from gvoys.errors import UnsupportedError
+
+__all__ = ["DeviceSparse", "place", "place_sparse", "step_eight"]
+
+_WARPS = 8
+_MOST = 256  # entries of a node that is no hub
+_NOTHING = np.zeros(1, np.float32)  # what kernels that are compiled without it do not look at
+
+
+class DeviceSparse(NamedTuple):
+    """A matrix as in `gvoys._kernels.cpu.recurrence.Sparse`, on the GPU."""
+
+    indptr: Any
+    indices: Any
+    weights: Any
+    left: Any
+    diagonal: Any
+    hubs: Any  # (n_hubs,)
+    options: tuple[str, ...]
+
+
+def place(array: NDArray[Any]) -> Any:
+    """An array on the GPU, in single precision."""
+    check_cuda()
+    cupy = cupy_module()
+    if cupy is None:
+        raise UnsupportedError('device="cuda" needs CuPy here; install it with pip install "gvoys[gpu]"')
+    return cupy.asarray(array, np.float32 if array.dtype.kind == "f" else None)
+
+
+def place_sparse(sparse: Any) -> DeviceSparse:
+    """A matrix on the GPU.
+
+    Parameters
+    ----------
+    sparse : Sparse
+        The matrix on the host.
+
+    Returns
+    -------
+    DeviceSparse
+        The same.
+    """
+    indptr, indices, *numbers = (np.asarray(each) for each in sparse)
+    options = tuple(
+        f"-D{name}={int(each.size > 0)}" for name, each in zip(("WEIGHTED", "SHIFTED"), numbers[::2], strict=True)
+    )
+    weights, left, diagonal = (place(each if each.size else _NOTHING) for each in numbers)
+    hubs = np.flatnonzero(np.diff(indptr) > _MOST)
+    return DeviceSparse(place(indptr), place(indices), weights, left, diagonal, place(hubs), options)
+
+
+def step_eight(matrix: DeviceSparse, terms: Any, x: Any, y: Any, total: Any) -> None:
+    """One step; x, y and the sum have shape (n_nodes, 8).
+
+    Parameters
+    ----------
+    matrix : DeviceSparse
+        The matrix.
+    terms : Terms
+        The factors.
+    x, y, total : cupy.ndarray of shape (n_nodes, 8)
+        The last vectors, those before, which become the next, and the sum.
+    """
+    *arrays, hubs, options = matrix
+    rest = (*arrays, *map(np.float32, terms), x, y, total)
+    n_nodes, block = len(x), (32, _WARPS)
+    n_blocks = -(-n_nodes * DEVICE_LANES // (32 * _WARPS))
+    _compiled("step_nodes", options)((n_blocks, 1), block, (np.int64(n_nodes), np.int64(_MOST), *rest))
+    if len(hubs):
+        _compiled("step_hubs", options)((len(hubs), 1), block, (hubs, *rest), shared_mem=4 * 32 * _WARPS)
+
+
+@cache
+def _compiled(name: str, options: tuple[str, ...]) -> Any:
+    cupy = cupy_module()
+    assert cupy is not None
+    source = (resources.files("gvoys._kernels.cuda") / "recurrence.cu").read_text()
+    kernel = cupy.RawKernel(source, name, options=options)
+    kernel.max_dynamic_shared_size_bytes = 4 * 32 * _WARPS
+    return kernel
