@@ -1,4 +1,4 @@
-# make demo: the main job on real molecules.  make test: all checks.  make bench: the figures of the README.
+# make demo: the main job on real molecules.  make test: all checks.  make check: the fast ones.  make bench: measurements.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -10,7 +10,7 @@ endif
 
 OLDEST := .venv-oldest/bin
 
-.PHONY: help demo test oldest dist bench bench-large reproduce docs fuzz clean
+.PHONY: help demo check test lint oldest dist bench bench-large reproduce docs fuzz clean
 
 help:
 	@sed -n 's/^# *//p' Makefile | head -1
@@ -18,11 +18,20 @@ help:
 demo: .venv/demo-installed
 	$(BIN)/gvoys demo
 
-test: .venv/test-installed
+# For everyday work: what takes a minute once kernels are compiled.
+FAST := tests/test_reference.py tests/test_series.py tests/test_contract.py tests/test_docs.py tests/test_docstrings.py \
+	tests/exact tests/graphs tests/io/test_as_batch.py tests/io/test_sentences.py tests/walks/test_moments.py
+
+check: lint
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(FAST)
+
+lint: .venv/test-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(BIN)/python -m pytest -m alone
 
