@@ -58,8 +58,26 @@ def test_the_api_page_lists_every_public_name():
     assert {name for name in public if not inspect.ismodule(getattr(gv, name, None))} <= listed
 
 
-def test_the_map_of_imports_is_made_from_the_code():
-    spec = importlib.util.spec_from_file_location("import_graph", ROOT / "docs" / "import_graph.py")
+def _loaded(*path):
+    spec = importlib.util.spec_from_file_location(path[-1], ROOT.joinpath("docs", *path).with_suffix(".py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_map_of_imports_is_made_from_the_code():
+    module = _loaded("import_graph")
     assert module.PICTURE.read_text() == module.draw(), "run python docs/import_graph.py"
+
+
+def test_the_page_of_commands_has_every_option():
+    """With any version of Typer, whose own objects for options have changed before."""
+    group = typer.main.get_command(app)
+    extension = _loaded("_extensions", "commands")
+    for name, command in group.commands.items():
+        rows = dict(extension.rows(command))
+        assert len(rows) == sum(option.name != "help" for option in command.params), name
+        assert all(rows.values()), name
+    search = dict(extension.rows(group.commands["search"]))
+    assert {"QUERIES", "--out, -o PATH", "-k INT", "--library-smiles TEXT", "--json"} <= set(search)
+    assert search["-k INT"].endswith("[default: 10]")

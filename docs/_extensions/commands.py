@@ -1,9 +1,9 @@
 """The directive `commands`: every command of gvoys with its help, as it is printed in a terminal."""
 
+import inspect
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar, get_args
 
-import click
 import typer
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -15,20 +15,27 @@ def _first(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-def _values(option: click.Parameter) -> str:
-    names = ", ".join([*option.opts, *option.secondary_opts])
-    return names if getattr(option, "is_flag", False) else f"{names} {option.type.name.upper()}"
+def _kind(annotation: Any) -> str:
+    """What a user gives: the name of the type, whatever Typer and its help add to it."""
+    while get_args(annotation):  # Annotated[…], list[…] and … | None
+        annotation = get_args(annotation)[0]
+    return {"str": "text"}.get(annotation.__name__, annotation.__name__).upper()
 
 
-def _rows(command: click.Command) -> Iterator[tuple[str, str]]:
+def rows(command: Any) -> Iterator[tuple[str, str]]:
+    """Names and explanations of a command's arguments and options."""
+    parameters = inspect.signature(command.callback, eval_str=True).parameters
     for option in command.params:
-        text = _first(getattr(option, "help", ""))
         if option.name == "help" or getattr(option, "hidden", False):
             continue
-        shown = option.human_readable_name.upper() if isinstance(option, click.Argument) else _values(option)
-        default = getattr(option, "default", None)
-        is_said = default in (None, False, True, "") or callable(default) or isinstance(option, click.Argument)
-        yield shown, text if is_said else f"{text} [default: {default}]"
+        names, text = ", ".join([*option.opts, *option.secondary_opts]), _first(option.help)
+        if option.param_type_name == "argument":
+            yield option.name.upper(), text
+            continue
+        kind = "" if option.is_flag else f" {_kind(parameters[option.name].annotation)}"
+        default = option.default
+        is_said = default in (None, False, True, "") or callable(default)
+        yield names + kind, text if is_said else f"{text} [default: {default}]"
 
 
 class Commands(Directive):
@@ -44,13 +51,13 @@ class Commands(Directive):
         ]
 
 
-def _shown(name: str, command: click.Command) -> list[nodes.Node]:
+def _shown(name: str, command: Any) -> list[nodes.Node]:
     section = nodes.section(ids=[f"gvoys-{name}"], names=[f"gvoys {name}"])
     section += nodes.title(text=f"gvoys {name}")
     for paragraph in (command.help or "").split("\n\n"):
         section += nodes.paragraph(text=_first(paragraph))
     options = nodes.definition_list()
-    for shown, text in _rows(command):
+    for shown, text in rows(command):
         item = nodes.definition_list_item()
         item += nodes.term("", "", nodes.literal(text=shown))
         item += nodes.definition("", nodes.paragraph(text=text))
