@@ -48,7 +48,8 @@ def outer_fault(link: str) -> str:
 def faults(folder: Path) -> list[str]:
     """Lines "page: link: what is wrong"."""
     folder = folder.resolve()
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
+    files = (path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts)  # those are templates
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in files}
     found = []
     for path, page in pages.items():
         for link in dict.fromkeys(page.links):

@@ -81,3 +81,11 @@ def test_the_page_of_commands_has_every_option():
     search = dict(extension.rows(group.commands["search"]))
     assert {"QUERIES", "--out, -o PATH", "-k INT", "--library-smiles TEXT", "--json"} <= set(search)
     assert search["-k INT"].endswith("[default: 10]")
+
+
+def test_pages_of_classes_leave_out_what_scikit_learn_adds():
+    template = (ROOT / "docs" / "_templates" / "autosummary" / "class.rst").read_text()
+    for name in gv.__all__:
+        if inspect.isclass(found := getattr(gv, name)):
+            added = {method for method in dir(found) if re.fullmatch("set_[a-z_]+_request", method)}
+            assert added <= set(re.findall(r"\w+", template)), name
