@@ -1,9 +1,12 @@
 """How `make docs` builds the pages."""
 
+import re
 import sys
+import warnings
 from importlib import metadata
 from pathlib import Path
 
+from gvoys.errors import InputWarning
 from gvoys.explain import Explanation
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
@@ -72,3 +75,14 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
 }
 suppress_warnings = ["config.cache"]
+warnings.simplefilter("ignore", InputWarning)  # of atoms that few molecules have
+
+
+def _without_last_line(app, name, source) -> None:
+    """Doctest wants an empty line after its output, readers do not."""
+    source[0] = re.sub(r"(```python\n(?:(?!```).*\n)*?)\n```\n", r"\1```\n", source[0])
+
+
+def setup(app) -> None:
+    """Makes Sphinx clean the pages."""
+    app.connect("source-read", _without_last_line)

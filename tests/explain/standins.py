@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from gvoys.explain import SequenceShare
 from gvoys.graphs.arcs import edges_of
 
 
@@ -26,8 +27,8 @@ def explained(graph, nodes=None, of="active", edge_shares=None, errors=0.0, sequ
     )
 
 
-def sequence(spelled, share, nodes, count=1, **more):
-    return SimpleNamespace(spelled=spelled, share=share, nodes=nodes, count=count, **more)
+def sequence(spelled, share, nodes, count=1, iteration=0, layer="given"):
+    return SequenceShare(spelled, share, count, nodes, iteration, layer)
 
 
 def leaning(colour):

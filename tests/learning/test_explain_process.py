@@ -167,3 +167,24 @@ def test_explanations_find_what_was_planted():
     for each, own in zip(model.explain(batch), np.split(worth, batch.node_offsets[1:-1]), strict=True):
         if np.ptp(own) > 0:
             assert np.corrcoef(each.nodes, own)[0, 1] > 0.8
+
+
+def test_sequences_are_spelled_by_the_labels_that_are_compared():
+    """Of the coarse layer by elements alone, so that their counts are those of the spelling."""
+    molecules = gv.from_smiles(["CCCCO", "CC(C)Cc1ccccc1", "OCCN", "CCOCC", "c1ccncc1"] * 5)
+    model = gv.RandomWalkRegressor(2, max_iterations=3).fit(molecules, molecules.graph_sizes + np.arange(25) % 3)
+    for graph, each in zip(molecules[:5].to_networkx(), model.explain(molecules[:5], n_sequences=200), strict=True):
+        elements = Counter(label[0] for _, label in graph.nodes(data="label"))
+        atoms = Counter(graph.nodes[node]["label"] for node in graph)
+        found = {own.layer: own for own in each.sequences if len(own.nodes) == 1 and own.iteration == 0}
+        assert set(found) >= {"coarse", "given"}
+        for own in each.sequences:
+            if len(own.nodes) > 1 or own.iteration:
+                continue
+            if own.layer == "coarse":
+                assert own.count == elements[own.spelled]
+            if own.layer == "given":
+                assert own.count == atoms[graph.nodes[own.nodes[0]]["label"]]
+        notes = {own.note for own in each.sequences}
+        assert any("fine" in note for note in notes)
+        assert all(str(own) == own.spelled for own in each.sequences if own.layer != "fine" and not own.iteration)

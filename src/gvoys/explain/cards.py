@@ -211,12 +211,11 @@ def _sequences(sequences: Sequence[Any]) -> str:
 
 def _sequence(place: int, each: Any) -> str:
     """The labels, how often they occur, and their share; the nodes are those of one place."""
-    iteration, layer = getattr(each, "iteration", 0), getattr(each, "layer", "given")
-    more = [f"after {iteration} Weisfeiler–Lehman iterations"] if iteration else []
-    more += [f"labels {layer}"] if layer != "given" else []
+    more = [f"after {each.iteration} Weisfeiler–Lehman iterations"] if each.iteration else []
+    more += ["labels with degrees and rings"] if each.layer == "fine" else []
     more += [f"{each.count:.3g} walks"]
     said = escape(f"{each.spelled}: {signed(float(each.share))} ({', '.join(more)})")
-    note = f" <small>iteration {iteration}</small>" if iteration else ""
+    note = f" <small>{each.note}</small>" if each.note else ""
     return (
         f'<li data-nodes="{" ".join(map(str, each.nodes))}" data-said="{said}" tabindex="{0 if place == 0 else -1}" '
         f'aria-label="{said}"><span class="spelled"><i class="{"away" if each.share < 0 else "towards"}"></i>'

@@ -22,6 +22,7 @@ from gvoys.graphs.arcs import edges_of, reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import DenseProfiles, Sketch, SparseProfiles, Walk
 from gvoys.walks.attribution import spread_weights
+from gvoys.walks.layers import LAYERS, in_layer
 from gvoys.walks.sketch_attribution import spread_gradients
 from gvoys.walks.sparse import Counts
 
@@ -225,10 +226,12 @@ class Attribution:
         self._spread_counted()
         edges, offsets, edge_shares = _edges(self.batch, unit * self.entries)
         nodes, errors = unit * self.nodes, unit * np.sqrt(self.variances)
+        # labels of the fine layer are hashes, and those as given are the nearest that people can read
+        shown = {layer: in_layer(self.batch, "coarse" if layer == "coarse" else "given") for layer in LAYERS}
         found = []
         for g, graph in enumerate(self.batch):
             own, ends_of = slice(*self.batch.node_offsets[g : g + 2]), slice(*offsets[g : g + 2])
-            named = [each.named(self.batch, g, unit) for each in merged(self.sequences[g], self.n_sequences)]
+            named = [each.named(shown, g, unit) for each in self.sequences[g]]
             found.append(
                 Explanation(
                     decision=float(ends[1][g]),
@@ -239,7 +242,7 @@ class Attribution:
                     edges=edges[ends_of],
                     edge_shares=edge_shares[ends_of],
                     lengths=unit * self.lengths[:, :, g],
-                    sequences=named,
+                    sequences=merged(named, self.n_sequences),
                     graph=graph,
                 )
             )

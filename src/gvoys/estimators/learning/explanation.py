@@ -37,7 +37,8 @@ class SequenceShare:
         After so many Weisfeiler–Lehman iterations: walks spell it only if the surroundings of their nodes are the same
         too, up to that distance.
     layer : str
-        The labels that are compared, such as "fine"; "given" for the labels as they are.
+        The labels that are compared: "coarse", the first part of a label, an atom's element; "given", the label; or
+        "fine", the label with degree and rings, of which only the label is spelled.
     """
 
     spelled: str
@@ -46,6 +47,15 @@ class SequenceShare:
     nodes: tuple[int, ...]
     iteration: int
     layer: str
+
+    @property
+    def note(self) -> str:
+        """What else is compared beside the labels that are spelled."""
+        notes = ["fine"] * (self.layer == "fine") + [f"iteration {self.iteration}"] * (self.iteration > 0)
+        return ", ".join(notes)
+
+    def __str__(self) -> str:
+        return f"{self.spelled} ({self.note})" if self.note else self.spelled
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +105,7 @@ class Explanation:
         ]
         order = np.argsort(-np.abs(self.nodes), kind="stable")[:_SHOWN].tolist()
         lines += [f"  node {node}: {self.nodes[node]:+.4g}" for node in order]
-        lines += [f"  {each.spelled}: {each.share:+.4g}" for each in self.sequences[:_SHOWN]]
+        lines += [f"  {each}: {each.share:+.4g}" for each in self.sequences[:_SHOWN]]
         return "\n".join(lines)
 
     def _repr_svg_(self) -> str:

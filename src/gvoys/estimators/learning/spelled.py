@@ -113,9 +113,10 @@ class Candidate:
     walk: Walk
     way: tuple[NDArray[np.int64], NDArray[np.int64]]
 
-    def named(self, batch: GraphBatch, graph: int, unit: float) -> SequenceShare:
-        """Spelled by the labels that the user knows, whatever the layer; nodes are numbered within the graph."""
+    def named(self, batches: dict[str, GraphBatch], graph: int, unit: float) -> SequenceShare:
+        """Spelled by the labels that people know; nodes are numbered within the graph."""
         nodes, entries = self.way
+        batch = batches[self.layer]
         spelled = spell(batch, self.walk, nodes, entries)
         if not batch.directed:
             spelled = min(spelled, spell(batch, self.walk, nodes[::-1], entries[::-1]))
@@ -123,14 +124,15 @@ class Candidate:
         return SequenceShare(spelled, unit * self.share, self.count, within, self.iteration, self.layer)
 
 
-def merged(candidates: list[Candidate], count: int) -> list[Candidate]:
+def merged(named: list[SequenceShare], count: int) -> list[SequenceShare]:
     """The largest ones, the largest first; a sequence and the same backwards are one.
 
-    In undirected graphs they have the same share, by which they are known.
+    In undirected graphs they are spelled alike and have the same share, by which they are known.
     """
-    found: dict[Any, Candidate] = {}
-    for each in candidates:
-        key = (each.layer, each.iteration, len(each.way[0]), f"{each.share:.9g}", f"{each.count:.9g}")
+    found: dict[Any, SequenceShare] = {}
+    for place, each in enumerate(named):
+        alone = place if len(each.nodes) == 1 else -1  # a single label has no other direction
+        key = (alone, each.layer, each.iteration, each.spelled, f"{each.share:.9g}", f"{each.count:.9g}")
         other = found.get(key)
         if other is not None:
             each = replace(other, share=other.share + each.share, count=other.count + each.count)
