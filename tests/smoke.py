@@ -86,7 +86,7 @@ def test_store(tmp_path):
 
 @pytest.mark.parametrize("where", [[], ["--workers", "1"]])
 def test_embed(molecules, tmp_path, where):
-    assert "7 graphs in 1 parts" in gvoys("embed", molecules, "-o", tmp_path / "out", "--components", "16", *where)
+    assert "7 graphs in 1 part," in gvoys("embed", molecules, "-o", tmp_path / "out", "--components", "16", *where)
     assert "of 8 rows was skipped" in gvoys("kernel", molecules, "-o", tmp_path / "K.npy", "--components", "16")
     assert np.load(tmp_path / "K.npy").shape == (7, 7)
 

@@ -73,7 +73,7 @@ def test_embed_and_kernel(molecules, tmp_path):
     small = ["--components", "16", "--id-column", "name"]
     done = gvoys("embed", str(molecules), "-o", str(tmp_path / "out"), *small)
     assert done.returncode == 0, done.stderr
-    assert "2 graphs in 1 parts" in done.stdout
+    assert "2 graphs in 1 part," in done.stdout
     assert f"1 of 3 rows was skipped; {tmp_path / 'out.skipped.csv'} lists them" in done.stdout
     again = gvoys("embed", str(molecules), "-o", str(tmp_path / "out"), *small, "--refine", "1")
     assert again.returncode == 2

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import gvoys as gv
 from gvoys.cli import app
 from gvoys.cli.read import is_real
 
@@ -217,3 +218,66 @@ def test_what_is_real():
     assert not is_real(np.array([1.0, 2.0]))
     assert not is_real(np.array(["a", "b"]))
     assert not is_real(np.array([1, -1]))
+
+
+def _numbers(folder, values, name="t.csv"):
+    smiles = ["C" * (1 + k % 7) + "O" * (k % 3) + "N" * (k % 2) for k in range(len(values))]
+    path = folder / name
+    path.write_text("smiles,logP\n" + "".join(f"{a},{b}\n" for a, b in zip(smiles, values, strict=True)))
+    return path
+
+
+@pytest.mark.parametrize("missing", ["NA", "n/a", "N/A", "null", "NaN", "#N/A", ""])
+def test_what_tables_write_for_nothing_is_missing(tmp_path, missing):
+    table = _numbers(tmp_path, [0.5 * k for k in range(30)] + [missing])
+    found = gv.io.open_graphs(table, target="logP").read()
+    assert found.y.dtype.kind == "f"
+    assert len(found.y) == 30
+    assert len(found.skipped) == 1
+
+
+def test_numbers_among_which_something_else_stands(tmp_path):
+    table = _numbers(tmp_path, [0.5 * k for k in range(30)] + [">10"])
+    done = run("train", table, "--target", "logP", "-o", tmp_path / "m.gvoys", "--no-cv")
+    assert "'logP' holds numbers, but also '>10', which is none" in str(done.exception)
+    assert not (tmp_path / "m.gvoys").exists()
+
+
+def test_a_column_of_names_is_no_target(tmp_path):
+    table = _numbers(tmp_path, [f"molecule {k}" for k in range(30)])
+    done = run("train", table, "--target", "logP", "-o", tmp_path / "m.gvoys", "--no-cv")
+    assert "30 different values in 30 graphs, which are too many to be classes" in str(done.exception)
+
+
+def test_what_was_trained_is_said(tmp_path):
+    table = _numbers(tmp_path, [k % 3 for k in range(30)])
+    done = run("train", table, "--target", "logP", "-o", tmp_path / "a.gvoys", "--no-cv")
+    assert "tells 3 classes apart: 0.0, 1.0, 2.0" in done.output
+    done = run("train", table, "--target", "logP", "-o", tmp_path / "b.gvoys", "--no-cv", "--task", "numbers")
+    assert "predicts numbers" in done.output
+    assert isinstance(gv.load_model(tmp_path / "b.gvoys"), gv.RandomWalkRegressor)
+
+
+def test_a_folder_that_is_a_file_is_told_before_any_work(tmp_path):
+    table = _numbers(tmp_path, [k % 3 for k in range(30)])
+    done = run("evaluate", table, "--target", "logP", "-o", table)
+    assert "is a file; name a folder" in str(done.exception)
+
+
+def test_another_delimiter_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("smiles;y\nCCO;1\n")
+    with pytest.raises(gv.errors.DatasetError, match="has ';' between its columns, where ',' is expected"):
+        gv.io.open_graphs(path)
+
+
+def test_the_task_can_be_chosen():
+    whole = np.array([1.0, 2.0, 3.0, 1.0])
+    assert not is_real(whole)
+    assert is_real(whole, "numbers")
+    assert not is_real(np.array([0.5, 1.5, 0.5]), "classes")
+    assert not is_real(np.array(["1", "2", "x"]))
+    with pytest.raises(gv.errors.DatasetError, match="also 'x', which is none"):
+        is_real(np.array(["1", "2", "x"]), "numbers")
+    with pytest.raises(gv.errors.ParameterError, match="--task is auto, classes or numbers"):
+        is_real(whole, "regress")

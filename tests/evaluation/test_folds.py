@@ -64,8 +64,8 @@ def test_a_rare_class_does_not_stop_the_others():
     [
         ([0] * 9 + [1], True, 2, None, "two classes of two graphs"),
         ([0] * 9, True, 2, None, "two classes of two graphs"),
-        ([0, 1] * 5, True, 6, None, "between 2 and 5, since the largest class has 5 graphs, not 6"),
-        (np.arange(4.0), False, 1, None, "between 2 and 4, since there are 4 graphs, not 1"),
+        ([0, 1] * 5, True, 6, None, "between 2 and 5, since the largest class has 5 graphs; it is 6"),
+        (np.arange(4.0), False, 1, None, "between 2 and 4, since there are 4 graphs; it is 1"),
         ([0, 0, 1, 1], True, 2, [0, 0, 1, 1], "groups leave a fold with one class to learn from"),
         (np.arange(4.0), False, 3, [0, 0, 1, 1], "3 folds need as many groups, and there are 2"),
     ],

@@ -455,7 +455,7 @@ def test_a_target_of_node_link_graphs(tmp_path):
 def test_a_dataset_by_its_name_in_every_command(tmp_path):
     write_tu(tmp_path / "TINY", 40)
     said = run("embed", "TINY", "--root", tmp_path, "-o", tmp_path / "out", "--components", 8)
-    assert "40 graphs in 1 parts" in said
+    assert "40 graphs in 1 part," in said
     run("learn", "TINY", "--root", tmp_path, "--folds", 2, "--max-length", 1)
 
 

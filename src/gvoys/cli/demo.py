@@ -50,7 +50,7 @@ def demo(
         return
     from gvoys.io.files import check_output
 
-    check_output(out)
+    check_output(out, ".html", ".htm")
     start = time.perf_counter()
     graphs, found, model = _learn(console, seed, n_jobs)
     _show_errors(console, found)

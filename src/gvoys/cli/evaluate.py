@@ -20,6 +20,7 @@ from gvoys.cli.options import (
     Reading,
     Splitting,
     Targets,
+    Task,
     columns_of,
     read_options,
 )
@@ -41,6 +42,7 @@ def evaluate(
     molecules: Molecules,
     splitting: Splitting,
     target: Targets = None,
+    task: Task = "auto",
     folds: Folds = 10,
     seed: Annotated[
         list[int] | None,
@@ -62,13 +64,15 @@ def evaluate(
     from gvoys.cli.learner import cross_validate, learner_for, prepare
     from gvoys.cli.read import file_name
     from gvoys.evaluation.tables import summarise
+    from gvoys.io.files import check_folder
 
     if out is not None:
+        check_folder(out)
         _check_plots()
     summaries = []
     columns = columns_of(target)
     for source, column in product(data, columns):
-        job = prepare(console, source, read_options(reading, molecules), column, splitting)
+        job = prepare(console, source, read_options(reading, molecules), column, splitting, task)
         seeds = tuple(seed) if seed else (0, 1, 2) if len(job.y) < _FEW else (0,)
         found, learned = cross_validate(console, job, learner_for(job, attributes, n_jobs), folds, seeds, baselines)
         _show(console, job, found, folds)
@@ -92,10 +96,11 @@ def _show(console: Console, job: Job, found: Evaluation, folds: int) -> None:
     first, *_ = found.results
     names = list(found.results[first].measures[0])
     title = f"{escape(job.title)}: {len(job.y):,} graphs, {folds} folds; everything chosen inside the training folds"
-    table = Table("", *names, "fit", "predict", title=title)
+    table = Table("", *names, "fit", "predict", title=title, caption="Times are those of one fold.")
+    n_folds = len(found.folds)
     for method, result in found.results.items():
         cells = [shown_measure(result.values(name)) for name in names]
-        seconds = [f"{value:.1f} s" for value in (result.fit_seconds, result.predict_seconds)]
+        seconds = [f"{value:.1f} s" for value in (result.fit_seconds / n_folds, result.predict_seconds / n_folds)]
         table.add_row(method, *cells, *seconds)
     console.print(table)
     for method in list(found.results)[1:]:

@@ -45,7 +45,7 @@ def explain(
     network and no other file. Molecules are read as those of the training table were.
     """
     console = begin(json)
-    from gvoys.cli.read import say, say_skipped
+    from gvoys.cli.read import counted, say, say_skipped
     from gvoys.scale.models import load_one
     from gvoys.scale.reading import open_file
     from gvoys.threads import threads
@@ -69,8 +69,9 @@ def explain(
     if json:
         answer([_plain(*each) for each in zip(found.ids, explanations, predictions, strict=True)])
         return
-    count = "1 graph" if len(found.batch) == 1 else f"{len(found.batch):,} graphs"
-    made = f"{count}, {time.perf_counter() - start:.1f} s, {out.stat().st_size / 1e6:.1f} MB"
+    made = (
+        f"{counted(len(found.batch), 'graph')}, {time.perf_counter() - start:.1f} s, {out.stat().st_size / 1e6:.1f} MB"
+    )
     console.print(made, highlight=False)
     console.print(f"Open {out} in a browser.", highlight=False, soft_wrap=True, markup=False)
 

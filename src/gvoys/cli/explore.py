@@ -57,7 +57,7 @@ def explore(
     from gvoys.threads import threads
 
     check_plotly()
-    check_output(out)
+    check_output(out, ".html", ".htm")
     chosen = _series(series, decay)
     start = time.perf_counter()
     with threads(n_jobs), console.status("reading …") as status:

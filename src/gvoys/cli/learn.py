@@ -54,7 +54,7 @@ def learn(
 
     name, graphs = read_with_target(console, data, read_options(reading, molecules), target)
     assert graphs.y is not None
-    real = is_real(graphs.y)
+    real = is_real(graphs.y, name=target)
     objective = objective or ("likelihood" if real else "svm")
     if real and objective != "likelihood":
         raise ParameterError(f"{name} has real targets, which only the objective 'likelihood' takes")

@@ -16,7 +16,7 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor
 from gvoys.estimators.learning.profiler import usual_bandwidth
 from gvoys.evaluation import Evaluation, LearnerMethod, baselines_for, evaluate, make_folds
-from gvoys.evaluation.groups import groups_for, merge_duplicates, same_molecules
+from gvoys.evaluation.groups import check_split, groups_for, merge_duplicates, same_molecules
 from gvoys.io import Graphs
 
 __all__ = ["Job", "cross_validate", "learner_for", "prepare", "shown_score"]
@@ -40,14 +40,17 @@ class Job:
         return self.name if self.target is None else f"{self.name}, {self.target}"
 
 
-def prepare(console: Console, data: str, reading: dict[str, Any], target: str | None, splitting: Splitting) -> Job:
+def prepare(
+    console: Console, data: str, reading: dict[str, Any], target: str | None, splitting: Splitting, task: str
+) -> Job:
     """Read the graphs, find duplicates and groups, and say what was found."""
     if splitting.duplicates not in ("keep", "merge"):
         raise ParameterError(f"--duplicates is keep or merge, not {splitting.duplicates!r}")
+    check_split(splitting.split, splitting.group)
     name, graphs = read_with_target(console, data, reading, target)
     y = graphs.y
     assert y is not None
-    classify = not is_real(y)
+    classify = not is_real(y, task, target)
     same = same_molecules(graphs, reading["chemistry"])
     n_same = len(same) - len(np.unique(same))
     facts = [f"{len(y):,} graphs."]

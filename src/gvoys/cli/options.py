@@ -34,6 +34,7 @@ __all__ = [
     "Root",
     "Splitting",
     "Targets",
+    "Task",
     "Walks",
     "columns_of",
     "flat",
@@ -47,7 +48,12 @@ KINDS = (
 )
 Data = Annotated[str, typer.Argument(help=KINDS)]
 Targets = Annotated[
-    list[str] | None, typer.Option(help="The column to predict; give it again for more. Of TU datasets the class.")
+    list[str] | None,
+    typer.Option(help="The column to predict; give it again for more. For TU datasets the class by default."),
+]
+Task = Annotated[
+    str,
+    typer.Option(help="classes or numbers; auto takes texts, and up to 20 different whole numbers, as classes."),
 ]
 Folds = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
 OutFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder for the results and plots.")]
@@ -83,8 +89,8 @@ class Molecules:
     charges: Annotated[bool, typer.Option("--charges", help="Atoms that differ in charge have different labels.")] = (
         False
     )
-    isotopes: Annotated[bool, typer.Option("--isotopes", help="So have isotopes.")] = False
-    stereo: Annotated[bool, typer.Option("--stereo", help="So have R and S, and bonds that are E and Z.")] = False
+    isotopes: Annotated[bool, typer.Option("--isotopes", help="Isotopes have different labels.")] = False
+    stereo: Annotated[bool, typer.Option("--stereo", help="R and S, and E and Z bonds, have different labels.")] = False
     hydrogens: Annotated[str, typer.Option(help="count them in the label of their atom, ignore, or atoms.")] = "count"
     atoms: Annotated[str, typer.Option(help="usual labels; element alone; or fine, with charge, degree and rings.")] = (
         "usual"

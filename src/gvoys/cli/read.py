@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from gvoys.errors import DatasetError
+from gvoys.errors import DatasetError, ParameterError
 from gvoys.io import Graphs, Skipped, open_graphs
 from gvoys.io.open import no_columns
 
-__all__ = ["file_name", "is_real", "read_with_target", "say", "say_skipped"]
+__all__ = ["TASKS", "counted", "file_name", "is_real", "read_with_target", "say", "say_skipped"]
 
+TASKS = ("auto", "classes", "numbers")
 _SHOWN = 3  # rows that are skipped, by name
-_CLASSES = 20  # different whole numbers from which a target is taken as real
+_CLASSES = 20  # different whole numbers up to which a target is taken as classes
+_FEW = 20  # graphs of which each may have a class of its own
 
 
 def read_with_target(console: Console, data: str, reading: dict[str, Any], target: str | None) -> tuple[str, Graphs]:
@@ -39,6 +41,11 @@ def file_name(column: str) -> str:
     return re.sub(r"[^\w.+-]+", "_", column)
 
 
+def counted(number: int, what: str) -> str:
+    """1 graph, 2 graphs."""
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def say(console: Console, sentence: str) -> None:
     """Say what the user may not expect."""
     console.print(sentence, style="yellow", highlight=False, markup=False, soft_wrap=True)
@@ -57,8 +64,44 @@ def say_skipped(
     say(console, f"{n_skipped:,} of {n_skipped + n_graphs:,} rows {verb} skipped{where}")
 
 
-def is_real(y: NDArray[Any]) -> bool:
-    """Whether targets are real numbers rather than classes."""
+def is_real(y: NDArray[Any], task: str = "auto", name: str | None = None) -> bool:
+    """Whether targets are real numbers rather than classes; an error where they are neither."""
+    if task not in TASKS:
+        raise ParameterError(f"--task is auto, classes or numbers, not {task!r}")
+    what, values = "the target" if name is None else f"the column {name!r}", np.unique(y)
     if y.dtype.kind != "f":
+        _check_texts(y, task, what)
         return False
-    return bool((y != np.round(y)).any()) or len(np.unique(y)) > _CLASSES
+    real = bool((y != np.round(y)).any()) or len(values) > _CLASSES if task == "auto" else task == "numbers"
+    if not real:
+        _check_classes(len(values), len(y), what)
+    return real
+
+
+def _check_texts(y: NDArray[Any], task: str, what: str) -> None:
+    """Texts that are classes, rather than numbers among which something else stands."""
+    texts = y.astype(str).tolist()
+    numbers = [_is_number(text) for text in texts]
+    if task == "numbers" or (task == "auto" and len({*texts}) > _CLASSES and 2 * sum(numbers) > len(texts)):
+        text = texts[numbers.index(False)]
+        raise DatasetError(
+            f"{what} holds numbers, but also {text!r}, which is none; leave such cells empty, and their rows are "
+            "skipped, or give --task classes"
+        )
+    _check_classes(len({*texts}), len(texts), what)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_classes(n_classes: int, n_graphs: int, what: str) -> None:
+    if n_graphs > _FEW and 2 * n_classes > n_graphs:
+        raise DatasetError(
+            f"{what} has {n_classes:,} different values in {n_graphs:,} graphs, which are too many to be classes; "
+            "choose another one with --target"
+        )

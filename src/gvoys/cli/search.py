@@ -45,11 +45,16 @@ def search(
     """
     console = begin(json)
     from gvoys.cli.read import say_skipped
+    from gvoys.io import open_graphs
     from gvoys.io.files import check_output
     from gvoys.threads import threads
+    from gvoys.walks.checks import check_count
 
-    check_output(out)
+    check_output(out, ".csv")
+    check_count(k, "-k")
     how = read_options(reading, molecules)
+    if queries != "-":  # whether they are there, before an index is built
+        open_graphs(queries, **how)
     with threads(n_jobs):
         theirs = how | {"smiles": library_smiles, "id": library_id}
         built, chemistry = _index(console, library, index, like, candidates, theirs)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from gvoys.cli.messages import answer
 from gvoys.cli.options import Parts
-from gvoys.cli.read import say, say_skipped
+from gvoys.cli.read import counted, say, say_skipped
 from gvoys.errors import GvoysError
 from gvoys.scale.run import Summary
 from gvoys.threads import threads
@@ -64,12 +64,13 @@ def run_parts(
     if json:
         answer(vars(summary) | {"seconds": seconds, "out": str(out), "skipped": str(skipped)})
     else:
-        made = f"{summary.n_graphs:,} graphs in {summary.n_parts:,} parts, {seconds:.1f} s: {out}"
+        made = f"{counted(summary.n_graphs, 'graph')} in {counted(summary.n_parts, 'part')}, {seconds:.1f} s: {out}"
         console.print(made, highlight=False, soft_wrap=True, markup=False)
     say_skipped(console, summary.n_skipped, summary.n_graphs, file=skipped)
     if summary.n_unlike:
         unseen = f", {summary.n_unseen:,} of them with labels that none of these has" if summary.n_unseen else ""
-        say(console, f"{summary.n_unlike:,} graphs are unlike all training graphs{unseen}: see the column unlike")
+        many = "1 graph is" if summary.n_unlike == 1 else f"{summary.n_unlike:,} graphs are"
+        say(console, f"{many} unlike all training graphs{unseen}: see the column unlike")
     if not summary.n_graphs:
         raise GvoysError("no graph could be read")
 

@@ -18,6 +18,7 @@ from gvoys.cli.options import (
     Reading,
     Splitting,
     Targets,
+    Task,
     columns_of,
     read_options,
 )
@@ -37,6 +38,7 @@ def train(
     molecules: Molecules,
     splitting: Splitting,
     target: Targets = None,
+    task: Task = "auto",
     cv: Annotated[bool, typer.Option(help="Cross-validate first, for a figure of what new graphs would get.")] = True,
     folds: Folds = 5,
     seed: Annotated[int, typer.Option(help="Seed of its split.")] = 0,
@@ -58,7 +60,7 @@ def train(
     models = []
     columns = columns_of(target)
     for column in columns:
-        job = prepare(console, data, read_options(reading, molecules), column, splitting)
+        job = prepare(console, data, read_options(reading, molecules), column, splitting, task)
         model = learner_for(job, attributes, n_jobs)
         scores = _score(console, job, model, folds, seed) if cv else None
         with console.status(f"training on {len(job.y):,} graphs …"):
@@ -66,6 +68,7 @@ def train(
         about = {
             "data": job.name,
             "target": column,
+            "classes": None if job.classes is None else job.classes.tolist(),
             "smiles": reading.smiles,
             "chemistry": vars(molecules),
             "scores": scores,
@@ -73,11 +76,11 @@ def train(
         model.training_ = about | {"ids": job.graphs.ids}
         models.append(model)
     files = _save(models, columns, out)
-    for file in files:
-        size = file.stat().st_size / 1e6
-        console.print(f"{file}, {size:.1f} MB", highlight=False, soft_wrap=True, markup=False)
+    for file, model in zip(files, models, strict=True):
+        made = f"{file}, {file.stat().st_size / 1e6:.1f} MB: {_what(model.training_)}"
+        console.print(made, highlight=False, soft_wrap=True, markup=False)
     if json:
-        kept = ("data", "target", "scores")
+        kept = ("data", "target", "classes", "scores")
         told = [{key: model.training_[key] for key in kept} for model in models]
         answer([each | {"out": str(file)} for each, file in zip(told, files, strict=True)])
 
@@ -91,6 +94,14 @@ def _score(console: Console, job: Job, model: Any, folds: int, seed: int) -> lis
     said = f"{score} ± {deviation} over {folds} folds of {len(job.y):,} graphs"
     console.print(said if job.target is None else f"{job.target}: {said}", highlight=False, markup=False)
     return [float(each) for each in found.scores()[0]]
+
+
+def _what(training: dict[str, Any]) -> str:
+    """What was trained: users see whether a column was taken as they meant it."""
+    names = training["classes"]
+    if names is None:
+        return "predicts numbers"
+    return f"tells {len(names)} classes apart: {', '.join(map(str, names[:5]))}{', …' * (len(names) > 5)}"
 
 
 def _save(models: list[Any], columns: list[Any], out: Path) -> list[Path]:

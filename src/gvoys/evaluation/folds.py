@@ -99,9 +99,11 @@ def check_folds(y: NDArray[Any], classify: bool, n_folds: int) -> None:
     if classify and (len(sizes) < 2 or sizes[-2] < 2):
         raise ParameterError("two classes of two graphs or more are needed to cross-validate")
     what = "the largest class has" if classify else "there are"
+    if sizes[-1] < 2:
+        raise ParameterError(f"two graphs or more are needed to cross-validate, and there is {sizes[-1]}")
     if not 2 <= n_folds <= sizes[-1]:
         raise ParameterError(
-            f"folds must lie between 2 and {max(sizes[-1], 2)}, since {what} {sizes[-1]} graphs, not {n_folds}"
+            f"folds must lie between 2 and {sizes[-1]}, since {what} {sizes[-1]} graphs; it is {n_folds}"
         )
 
 

@@ -14,7 +14,7 @@ from gvoys.errors import ParameterError
 from gvoys.io import Graphs, canonical_smiles, scaffolds
 from gvoys.io.sources.columns import find_columns, is_missing
 
-__all__ = ["SPLITS", "groups_for", "joined_groups", "merge_duplicates", "same_molecules"]
+__all__ = ["SPLITS", "check_split", "groups_for", "joined_groups", "merge_duplicates", "same_molecules"]
 
 SPLITS = ("random", "scaffold", "group")
 
@@ -37,6 +37,27 @@ def same_molecules(graphs: Graphs, chemistry: Any = None) -> NDArray[np.int64]:
     if graphs.smiles is None:
         return np.arange(len(graphs.batch))
     return np.unique(canonical_smiles(graphs.smiles, chemistry), return_inverse=True)[1].reshape(-1)
+
+
+def check_split(split: str, column: str | None) -> None:
+    """Check that there is such a split, and that a column is named where it needs one.
+
+    Parameters
+    ----------
+    split : str
+        The split.
+    column : str or None
+        The column that it goes by.
+
+    Raises
+    ------
+    ParameterError
+        If not.
+    """
+    if split not in SPLITS:
+        raise ParameterError(f"there is no split {split!r}; choose one of {', '.join(SPLITS)}")
+    if (split == "group") != (column is not None):
+        raise ParameterError("--split group needs --group COLUMN, and no other split takes it")
 
 
 def groups_for(split: str, graphs: Graphs, same: NDArray[np.int64], column: str | None = None) -> NDArray[np.int64]:
@@ -64,10 +85,7 @@ def groups_for(split: str, graphs: Graphs, same: NDArray[np.int64], column: str 
     ParameterError
         If there is no such split, or it needs molecules or a column.
     """
-    if split not in SPLITS:
-        raise ParameterError(f"there is no split {split!r}; choose one of {', '.join(SPLITS)}")
-    if (split == "group") != (column is not None):
-        raise ParameterError("--split group needs --group COLUMN, and no other split takes it")
+    check_split(split, column)
     if split == "scaffold":
         if graphs.smiles is None:
             raise ParameterError("--split scaffold needs molecules, and these graphs do not come from SMILES")

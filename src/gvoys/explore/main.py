@@ -133,7 +133,7 @@ def explore(
         raise ParameterError("path must be the .html file to write, as in explore(graphs, y, 'page.html')")
     out = as_path(path)
     check_plotly()
-    check_output(out)
+    check_output(out, ".html", ".htm")
     seed = as_seed(random_state)
     collection = _collection(graphs, y, names, title, model)
     shown = _shown(collection, n_graphs, seed)

@@ -150,7 +150,7 @@ def as_graphs(graphs: Any) -> GraphBatch:
     return as_batch(graphs if isinstance(graphs, (list, tuple)) else [graphs])
 
 
-def as_one_graph(graph: Any, name: str) -> GraphBatch:
+def as_one_graph(graph: Any, name: str, labels: bool = True) -> GraphBatch:
     """A batch of one graph.
 
     Parameters
@@ -159,6 +159,8 @@ def as_one_graph(graph: Any, name: str) -> GraphBatch:
         One graph of any kind that `as_batch` reads, or a batch of one.
     name : str
         Name of the parameter, for the message.
+    labels : bool, default=True
+        Whether labels are read.
 
     Returns
     -------
@@ -170,7 +172,8 @@ def as_one_graph(graph: Any, name: str) -> GraphBatch:
     ParameterError
         If it is a batch of another size.
     """
-    batch = graph if isinstance(graph, GraphBatch) else as_batch([graph])
+    name_of_labels = LABEL if labels else None
+    batch = graph if isinstance(graph, GraphBatch) else as_batch([graph], name_of_labels, name_of_labels)
     if len(batch) != 1:
         raise ParameterError(f"{name} must be one graph, but it is a batch of {len(batch)}; select one, as in batch[0]")
     return batch

@@ -15,6 +15,7 @@ from gvoys.errors import ParameterError
 __all__ = [
     "appearing",
     "as_path",
+    "check_folder",
     "check_new",
     "check_output",
     "lock_beside",
@@ -76,23 +77,44 @@ def appearing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def check_output(path: Path) -> None:
+def check_output(path: Path, *suffixes: str) -> None:
     """Check, before the work begins, that a file can be written.
 
     Parameters
     ----------
     path : Path
         File to write.
+    *suffixes : str
+        How its name may end, the usual one first; any name will do if none is given.
 
     Raises
     ------
     ParameterError
-        If `path` is a folder, or its folder does not exist.
+        If `path` is a folder, its folder does not exist, or its name says that it is something else.
     """
     if not path.name or path.is_dir():
         raise ParameterError(f"{path} is a folder; name the file to write")
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise ParameterError(f"{path.name} must end in {suffixes[0]}, which is what is written")
     if not path.parent.is_dir():
         raise ParameterError(f"there is no folder {path.parent} for {path.name}")
+
+
+def check_folder(path: Path) -> None:
+    """Check, before the work begins, that files can be written into a folder, which need not be there yet.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+
+    Raises
+    ------
+    ParameterError
+        If a file has its name.
+    """
+    if path.exists() and not path.is_dir():
+        raise ParameterError(f"{path} is a file; name a folder")
 
 
 def check_new(path: Path) -> None:

@@ -35,7 +35,7 @@ class NodeLearner(BaseEstimator):
 
     def _start(self, graph: Any, nodes: Any) -> NDArray[np.int64]:
         """Check the parameters, keep the graph and the prior; the nodes that were measured."""
-        self.graph_ = as_one_graph(graph, "graph")
+        self.graph_ = as_one_graph(graph, "graph", labels=False)
         check_count(self.max_length, "max_length", least=4)
         check_count(self.n_samples, "n_samples", least=2)
         check_tolerance(self.tol)

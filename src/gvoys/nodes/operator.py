@@ -77,7 +77,7 @@ def node_kernel(
     >>> kernel.columns([0]).ravel().round(3)
     array([1.156, 0.311, 0.089, 0.044, 0.089, 0.311])
     """
-    one = as_one_graph(graph, "graph")
+    one = as_one_graph(graph, "graph", labels=False)
     return NodeKernel(one, form_of(one, series, matrix, form, check_tolerance(tol)), n_jobs)
 
 

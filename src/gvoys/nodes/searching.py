@@ -95,7 +95,7 @@ def search_nodes(
     >>> abs(found.best_node - 200) < 5, len(found.nodes)
     (True, 60)
     """
-    one = as_one_graph(graph, "graph")
+    one = as_one_graph(graph, "graph", labels=False)
     check_flag(maximize, "maximize")
     sizes = [check_count(each, name) for each, name in ((n_initial, "n_initial"), (n_per_round, "n_per_round"))]
     if sizes[0] > one.n_nodes:

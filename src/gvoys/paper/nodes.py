@@ -114,7 +114,7 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
         self : object
             The fitted estimator.
         """
-        graph = as_one_graph(X, "X")
+        graph = as_one_graph(X, "X", labels=False)
         self.series_ = check_series(self.series).resolved(lambda: max_degree(graph))
         self.scale_ = choose_scale(graph)
         self.deposits_ = modulated(self.series_, graph, self.scale_)
@@ -198,7 +198,7 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
 
     def _read(self, X: Any) -> GraphBatch:
         check_is_fitted(self, "config_")
-        graph = as_one_graph(X, "X")
+        graph = as_one_graph(X, "X", labels=False)
         rate = walk_rate(graph, lambda rate: self.series_.modulation_length(rate, SLACK * TRUNCATION))
         self.series_.check_convergence(rate)
         if self.series_.modulation_length(rate, SLACK * TRUNCATION) > self.max_length_:

@@ -125,7 +125,7 @@ def predict_file(
         If the file cannot be read, or is changed while it is read.
     """
     pyarrow()
-    check_output(out)
+    check_output(out, ".csv")
     models = load_models(model)
     source = open_file(path, models.reading, smiles, None, id=id, root=root)
     library = None if index is None else _library(index, source)

@@ -15,6 +15,7 @@ from gvoys.io.nearest import did_you_mean
 __all__ = ["as_values", "cell_text", "check_present", "find_columns", "line_text"]
 
 _SHOWN = 20  # names of columns in a message
+_MISSING = {"", "nan", "<na>", "nat", "na", "n/a", "#n/a", "null"}  # as pandas takes them, in small letters
 
 
 def find_columns(where: str, names: Sequence[str], wanted: Sequence[str], option: str) -> list[str]:
@@ -75,7 +76,7 @@ def as_values(column: Sequence[Any]) -> NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, blank, or not a number.
+    """Whether a cell is empty: None, blank, or what tables write instead, such as NA.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def is_missing(value: Any) -> bool:
     if value is None:
         return True
     text = _decoded(value).strip()
-    return len(text) < 5 and text.lower() in ("", "nan", "<na>", "nat")
+    return len(text) < 5 and text.lower() in _MISSING
 
 
 def check_present(value: Any, name: str) -> None:

@@ -85,7 +85,17 @@ class TextTableSource(TableSource, LinesSource):
             names = self._split(_header_text(header))
         except GraphError as error:
             raise DatasetError(f"{self}, header: {error}") from None
+        self._check_delimiter(names)
         self._open(names, smiles, id, target)
+
+    def _check_delimiter(self, names: list[str]) -> None:
+        """A single column whose name holds what others put between columns."""
+        other = next((each for each in ";\t|," if len(names) == 1 and each in names[0]), None)
+        if other is not None:
+            wanted = DELIMITERS[self.path.suffix.lower()]
+            raise DatasetError(
+                f"{self} has {other!r} between its columns, where {wanted!r} is expected; write it with that"
+            )
 
     def _split(self, text: str) -> list[str]:
         if len(text) > _ROW:
