@@ -101,6 +101,41 @@ def test_it_reaches_the_tolerance_on_large_graphs(rtol):
     assert np.std(z) == pytest.approx(1, abs=0.5)
 
 
+def test_no_value_is_kept_because_it_is_low(always):
+    """The mean over seeds and the share of intervals that hold the truth, where loads differ much."""
+    graphs = [nx.gnm_random_graph(1500, 2600, seed=s) for s in range(2)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, {u: "ABCDE"[u % 5] for u in graph}, "label")
+    batch, series = gv.as_batch(graphs), gv.Exponential(0.1)
+    truth = gv.exact_kernel(batch[0], batch[1], gv.Coefficients(series.coefficients(5)))
+    found = [gv.estimate(batch[0], batch[1], series, 0.1, max_length=5, random_state=seed) for seed in range(600)]
+    values, bars = (np.array([getattr(each, name) for each in found]) for name in ("value", "stderr"))
+    assert (bars > 0).all()
+    assert (bars <= 0.1 * values).all()
+    assert abs(values.mean() - truth) < 3.5 * values.std() / np.sqrt(len(values))
+    assert 0.92 < np.mean(np.abs(values - truth) <= 1.96 * bars) < 0.98
+
+
+def test_graphs_with_hubs_are_not_sampled_unless_weights_make_up_for_them():
+    hubs = gv.as_batch([nx.barabasi_albert_graph(5000, 4, seed=0)])
+    assert drawn_value._has_hubs(hubs)
+    assert not drawn_value._has_hubs(hubs.normalized("row"))
+    assert not drawn_value._has_hubs(gv.datasets.erdos_renyi(1, 3000, 3 / 3000))
+    assert not drawn_value._has_hubs(gv.datasets.erdos_renyi(1, 3000, 0.1))
+    assert not drawn_value._has_hubs(gv.as_batch([nx.empty_graph(5)]))
+
+
+def test_an_empty_array_of_start_weights_is_not_read():
+    """Numba takes what does not change out of a loop, and reads it even where it is guarded."""
+    n = 3_000_000
+    places = np.arange(n - 1)
+    path = gv.GraphBatch.from_arrays(np.column_stack([places, places + 1]), [n])
+    found = gv.estimate(path, path, gv.Exponential(0.1), 0.05, max_length=3)
+    truth = gv.RandomWalkKernel(gv.Exponential(0.1), max_length=3).fit_transform(path)[0, 0]
+    assert 0 < found.stderr < 0.05 * found.value
+    assert abs(found.value - truth) < 5 * found.stderr
+
+
 def test_no_more_is_read_than_where_walkers_go(monkeypatch):
     """With a length, nothing passes over the graph; without one, its degrees do."""
     graph = gv.datasets.erdos_renyi(1, 3000, 0.4)  # no fewer entries than sampling takes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,16 @@ from gvoys.walks.walk import Walk
 
 __all__ = ["DrawnPair", "Sampled", "sample_value"]
 
-_PILOT = 32 * BATCHES  # walkers of each graph that tell how many are needed
+_PILOT = 32 * BATCHES  # walkers of each graph that tell how many should go how far; four times as many, how many
 _MOST = 1 << 21
 _STEP = 64.0  # entries of a graph that are added up in the time of one walker's step
 _PER_ENTRY = 128.0  # of a sketch of eight groups, beside the same
 _LEAST = float(1 << 22)  # entries that are added up in no time worth saving
 _SEARCH = 16.0  # products that it takes to know how walks multiply
-_RESERVE = 1.3  # more walkers than the pilot asks for
+_RESERVE = 2.0  # more walkers than the pilot asks for, so that few draws miss the tolerance
+_DRAWS = 8  # at most
+_HUB = 6.0  # what a step may multiply loads by, beside the mean
+_LOOKED_AT = 4096  # nodes, from all over a graph; and a sixteenth of it those of the largest degrees
 
 
 class Sampled(NamedTuple):
@@ -72,19 +75,68 @@ def sample_value(
     if length is None:
         return None
     sides, mu = _sides(pair, length)
-    first, counts = 0, np.full(length + 1, _PILOT)
-    pilot = compare_drawn(sides, mu, counts, first)
+    if any(_has_hubs(side.graph) for side in sides):
+        return None
     most = _work(pair, length, max_length is None)
-    while True:
-        first += int(counts[0])
-        wanted = _wanted(pilot, tolerance, floor, int(counts[0]))
-        counts = _allocated(pilot.sizes, wanted)
-        if wanted > _MOST or 2.0 * _STEP * float(counts.sum()) > most:
-            return None
-        found = compare_drawn(sides, mu, counts, first)
-        if found.value != 0.0 and found.stderr <= floor + tolerance * abs(found.value):
-            return Sampled(found.value, found.stderr, int(counts[0]))
-        pilot = found
+    sizes, n_walkers, first = compare_drawn(sides, mu, np.full(length + 1, _PILOT), 0).sizes, 4 * _PILOT, _PILOT
+    while (counts := _allocated(sizes, n_walkers, most)) is not None:
+        pilot, first = compare_drawn(sides, mu, counts, first), first + int(counts[0])
+        if pilot.value != 0.0:
+            counts = _allocated(sizes, _wanted(pilot, tolerance, floor, n_walkers), most)
+            return None if counts is None else _pooled(sides, mu, counts, first, (tolerance, floor))
+        n_walkers *= 16  # no pair of walkers agreed, or none ended where it counts: more of them may
+    return None
+
+
+def _pooled(
+    sides: tuple[Side, Side],
+    mu: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    first: int,
+    wanted: tuple[float, float],
+) -> Sampled | None:
+    """Independent draws, whose number of walkers the pilot has set; all of them count.
+
+    A draw of a low value has a short bar. To draw again where a bar is too long, and to keep only the last draw, would
+    keep low values more often than high ones.
+    """
+    draws: list[DrawnValue] = []
+    tolerance, floor = wanted
+    while len(draws) < _DRAWS:
+        draws.append(compare_drawn(sides, mu, counts, first + len(draws) * int(counts[0])))
+        value = float(np.mean([each.value for each in draws]))
+        n_walkers = len(draws) * int(counts[0])
+        stderr = math.sqrt(sum(each.stderr**2 for each in draws)) / len(draws)
+        stderr = max(stderr, abs(value) / n_walkers)  # for what so few nodes have that no walker met one
+        if value != 0.0 and stderr <= floor + tolerance * abs(value):
+            return Sampled(value, stderr, n_walkers)
+    return None
+
+
+def _has_hubs(graph: GraphBatch) -> bool:
+    """Whether a few nodes multiply the load of a walker by so much more than others that bars cannot be trusted.
+
+    That is a step's number of neighbours times their weight: of the nodes of the largest degrees, and of some others.
+    """
+    degrees = np.diff(graph.indptr)
+    if not graph.n_entries:
+        return False
+    usual = np.linspace(0, graph.n_nodes - 1, min(graph.n_nodes, _LOOKED_AT)).astype(np.int64)
+    count = min(graph.n_nodes, _LOOKED_AT // 16)
+    largest = np.argpartition(degrees, graph.n_nodes - count)[graph.n_nodes - count :]
+    loads = [_loads(graph, degrees, nodes) for nodes in (usual, largest)]
+    mean = float(loads[0] @ degrees[usual]) / max(float(degrees[usual].sum()), 1.0)  # of the nodes where walkers are
+    return float(max(each.max() for each in loads)) > _HUB * mean
+
+
+def _loads(graph: GraphBatch, degrees: Any, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """By what a step from these nodes multiplies the load of a walker, about."""
+    if graph.edge_weights is None:
+        return degrees[nodes].astype(np.float64)
+    first = np.minimum(graph.indptr[nodes].astype(np.int64), graph.n_entries - 1)
+    last = np.maximum(graph.indptr[nodes + 1].astype(np.int64) - 1, 0)
+    weights = [np.abs(graph.edge_weights[places]) for places in (first, (first + last) // 2, last)]
+    return np.asarray(degrees[nodes] * np.mean(weights, axis=0))
 
 
 def _may_pay(pair: DrawnPair, max_length: int | None) -> bool:
@@ -135,18 +187,14 @@ def _key(seed: int, number: int) -> NDArray[np.uint64]:
 
 
 def _wanted(pilot: DrawnValue, tolerance: float, floor: float, n_walkers: int) -> int:
-    """Walkers that reach the tolerance, if their variance is that of the pilot's."""
-    if pilot.value == 0.0:  # no pair of walkers agreed, or none ended where it counts: more of them may
-        return 16 * n_walkers
+    """Walkers that reach the tolerance, if they are shared among lengths as the pilot's are."""
     allowed = floor + tolerance * abs(pilot.value)
-    if pilot.stderr <= allowed:
-        return n_walkers
-    needed = _RESERVE * n_walkers * (pilot.stderr / allowed) ** 2
-    return int(min(max(needed, 1.5 * n_walkers), 2 * _MOST))
+    return int(min(max(_RESERVE * n_walkers * (pilot.stderr / allowed) ** 2, _PILOT), 2 * _MOST))
 
 
-def _allocated(sizes: NDArray[np.float64], wanted: int) -> NDArray[np.int64]:
-    """Walkers that reach each length: in proportion to what one adds there or later."""
+def _allocated(sizes: NDArray[np.float64], wanted: int, most: float) -> NDArray[np.int64] | None:
+    """Walkers that reach each length: in proportion to what one adds there or later; None if they work for too long."""
     later = np.maximum.accumulate(sizes[::-1])[::-1]
     shares = later / later[0] if later[0] > 0 else np.ones(len(later))
-    return np.maximum(np.ceil(wanted * shares / BATCHES), 1).astype(np.int64) * BATCHES
+    counts = np.maximum(np.ceil(wanted * shares / BATCHES), 1).astype(np.int64) * BATCHES
+    return None if wanted > _MOST or 2.0 * _STEP * float(counts.sum()) > most else counts

@@ -85,7 +85,8 @@ class _Crowd:
             return
         generator = np.random.Generator(np.random.Philox(key=self._key, counter=[0, 0, self._first, WALK]))
         shifts = generator.random(BATCHES)
-        place_walkers(shifts, cumulative, self._labels.codes, self._labels.hashes, self._n_nodes, self.walkers)
+        labels = self._labels
+        place_walkers(shifts, cumulative, total, labels.codes, labels.hashes, self._n_nodes, self.walkers)
         self.walkers.loads[:] = total * np.sign(np.asarray(start)[self.walkers.places]) if given else total
 
     def move(self, step: int, n_alive: int) -> None:

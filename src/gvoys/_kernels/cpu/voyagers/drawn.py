@@ -28,11 +28,12 @@ class DrawnWalkers(NamedTuple):
 
 @kernel(parallel=True)
 def place_walkers(
-    shifts: Any, cumulative: Any, codes: Any, label_hashes: Any, n_nodes: Any, walkers: Any
+    shifts: Any, cumulative: Any, total: Any, codes: Any, label_hashes: Any, n_nodes: Any, walkers: Any
 ) -> None:  # pragma: no cover
     """Places of walkers of weight 1, by batches in turn, each of which is spread evenly over the start distribution.
 
-    `cumulative` holds the sums of absolute start weights; none means that all nodes are as likely.
+    `cumulative` holds the sums of absolute start weights, and `total` the last of them, which Numba would read before
+    the loop even where there is none; an empty `cumulative` means that all nodes are as likely.
     """
     places, _, hashes = walkers
     n_batches, labelled = len(shifts), len(hashes) > 0
@@ -42,7 +43,7 @@ def place_walkers(
         x -= np.floor(x)
         u = np.int64(x * n_nodes)
         if len(cumulative):
-            u = np.int64(np.searchsorted(cumulative, x * cumulative[n_nodes - 1], "right"))
+            u = np.int64(np.searchsorted(cumulative, x * total, "right"))
         places[w] = min(u, n_nodes - 1)
         if labelled:
             hashes[w] = mixed(label_hashes[codes[places[w]]] if len(codes) else np.uint64(0))
