@@ -123,3 +123,28 @@ def test_a_small_graph_is_measured_whole():
         gv.search_nodes(nx.path_graph(7), lambda nodes: nodes, n_initial=20)
     with pytest.raises(ParameterError, match="measure must return a finite number for each of 3 nodes"):
         gv.search_nodes(nx.path_graph(7), lambda nodes: nodes[:1], n_initial=3)
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (["a", None, "b"], "y\\[1\\] is None"),
+        (np.array(["a", np.nan, "b"], object), "y\\[1\\] is nan"),
+        ([1, "a", 2.5], None),
+        (np.array([1, "a", 2.5], object), "y mixes classes of types float, int, str"),
+        ([[1, 2], [3], [4]], "one class for each of the 3 nodes"),
+    ],
+)
+def test_classes_that_are_none(y, said):
+    graph = nx.path_graph(9)
+    if said is None:  # NumPy makes strings of them
+        assert len(gv.NodeClassifier().fit(graph, [0, 4, 8], y).classes_) == 3
+        return
+    with pytest.raises(ParameterError, match=said):
+        gv.NodeClassifier().fit(graph, [0, 4, 8], y)
+
+
+@pytest.mark.parametrize("measure", [None, lambda nodes: "much", lambda nodes: ["a"] * len(nodes)])
+def test_measures_that_are_none(measure):
+    with pytest.raises(ParameterError, match="measure must"):
+        gv.search_nodes(nx.path_graph(9), measure, n_rounds=1, n_initial=3)

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from pairs import Kind, random_graph
-from scipy.linalg import expm, fractional_matrix_power
+from scipy.linalg import expm, fractional_matrix_power, sqrtm
 from scipy.sparse.linalg import LinearOperator, cg
 
 import gvoys as gv
@@ -214,3 +214,47 @@ def test_what_is_wrong_is_said():
         node_kernel(negative, Diffusion(1.0))
     with pytest.raises(ParameterError, match="one graph"):
         node_kernel(gv.datasets.molecules(2), Diffusion(1.0))
+
+
+# -- what is hard for computers
+
+
+@pytest.mark.parametrize("form", ["series", "factored"])
+@pytest.mark.parametrize("factor", [1.0, 1e6, 1e-6])
+def test_powers_of_directed_graphs_do_not_overflow(form, factor):
+    """40^268 is no number, and the coefficient beside it is none either; their product is."""
+    graph = nx.MultiDiGraph(nx.random_k_out_graph(60, 40, alpha=1e6, self_loops=False, seed=1))
+    nx.set_edge_attributes(graph, factor, "weight")
+    A = gv.as_batch([graph]).adjacency().toarray()
+    decay = 0.9 / np.abs(np.linalg.eigvals(A)).max()
+    kernel = gv.node_kernel(graph, gv.Geometric(decay), form=form)
+    if form == "series":
+        dense = np.linalg.inv(np.eye(60) - decay * A)
+    else:  # f(A) with f * f the geometric series
+        half = np.real(sqrtm(np.linalg.inv(np.eye(60) - decay * A)))
+        dense = half @ half.T
+    assert np.abs(kernel @ np.eye(60) - dense).max() < 1e-8 * np.abs(dense).max()
+
+
+@pytest.mark.parametrize(("time", "matrix"), [(60.0, "laplacian"), (1e4, "normalized_laplacian")])
+def test_kernels_that_are_narrow_at_the_end_of_the_interval(time, matrix):
+    """No point of a short Chebyshev series sees more than zeros."""
+    star = nx.star_graph(100)
+    L = nx.laplacian_matrix(star).toarray().astype(float)
+    if matrix == "normalized_laplacian":
+        L = nx.normalized_laplacian_matrix(star).toarray()
+    kernel = gv.node_kernel(star, gv.nodes.Diffusion(time), matrix=matrix)
+    assert np.abs(kernel @ np.eye(101) - expm(-time * L)).max() < 1e-8
+    assert kernel.n_products_ > 16
+
+
+def test_next_to_the_limit_the_last_digits_decide():
+    """The radius is 1, of which a quick bound is 1.0001."""
+    graph = gv.as_batch([nx.lollipop_graph(10, 10)]).normalized("symmetric")
+    series, A = gv.Geometric(0.998), graph.adjacency().toarray()
+    dense = np.linalg.inv(np.eye(20) - 0.998 * A)
+    assert np.abs(gv.node_kernel(graph, series) @ np.eye(20) - dense).max() < 1e-8 * dense.max()
+    found = gv.RandomWalkKernel(series, max_length=None, labels=None).fit_transform(graph)[0, 0]
+    assert found == pytest.approx(gv.exact_kernel(graph, graph, series), rel=1e-6)
+    with pytest.raises(DivergenceError, match=r"decay \* rho = 1 is not below 1"):
+        gv.node_kernel(graph, gv.Geometric(1.0))

@@ -328,3 +328,54 @@ def test_what_else_is_wrong_is_said():
     np.testing.assert_array_equal(
         gv.NodeRegressor().fit(grid, seen, y).predict(), gv.NodeRegressor().fit(grid, np.arange(8), y).predict()
     )
+
+
+def test_a_series_that_is_no_covariance():
+    grid, seen = dense.grid(8), np.arange(0, 64, 5)
+    with pytest.raises(ParameterError, match="is no covariance on this graph"):
+        gv.NodeRegressor(gv.Coefficients([0.0, 1.0])).fit(grid, seen, np.sin(seen))
+    mean = gv.NodeRegressor(gv.Coefficients([5.0, 1.0])).fit(grid, seen, np.sin(seen)).predict()
+    assert np.abs(mean).max() < 2
+
+
+def test_parameters_are_used_as_given():
+    grid, seen = dense.grid(4), np.arange(8)
+    with pytest.warns(InputWarning, match="deviations are the noise, 0.5"):
+        model = gv.NodeRegressor(noise=0.5).fit(grid, seen, np.ones(8))
+    assert model.noise_ == 0.5
+    np.testing.assert_array_equal(model.predict(return_std=True)[1], 0.5)
+    with pytest.raises(ParameterError, match="noise must be"):
+        gv.NodeRegressor(noise="much").fit(grid, seen, np.ones(8))
+    with pytest.raises(ParameterError, match="matrix='row' needs a kernel"):
+        gv.NodeRegressor(matrix="row").fit(grid, seen, np.arange(8.0))
+    with pytest.raises(ParameterError, match="max_length=4 leaves no diffusion kernel; the shortest needs 5"):
+        gv.NodeRegressor(max_length=4).fit(grid, seen, np.arange(8.0))
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (np.arange(8) * 1e300, "the largest value is 7e\\+300, whose square is no number"),
+        (np.arange(8) * 1e-300, "the largest value is 7e-300"),
+        (np.arange(8) * 1j, "y must be numbers"),
+    ],
+)
+def test_numbers_that_are_none(y, said):
+    with pytest.raises(ParameterError, match=said):
+        gv.NodeRegressor().fit(dense.grid(4), np.arange(8), y)
+
+
+@pytest.mark.parametrize("theta", ["a", [np.nan] * 9, [1000.0] * 9, [np.inf] * 9])
+def test_weights_that_are_none(theta):
+    model = gv.NodeRegressor().fit(dense.grid(4), np.arange(8), np.arange(8.0))
+    with pytest.raises(ParameterError, match="theta must hold 9 numbers of at most 230"):
+        model.log_marginal_likelihood(theta)
+
+
+def test_labels_are_not_read(recwarn):
+    """Nor is there a warning of data that might be labels."""
+    karate = nx.karate_club_graph()
+    clubs = [club for _, club in karate.nodes(data="club")]
+    gv.NodeClassifier().fit(karate, np.arange(0, 34, 2), clubs[::2])
+    gv.node_kernel(karate, gv.nodes.Diffusion(1.0))
+    assert not [each for each in recwarn if issubclass(each.category, InputWarning)]

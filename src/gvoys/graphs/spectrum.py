@@ -18,6 +18,7 @@ __all__ = ["MARGIN", "absolute_adjacency", "spectral_radius", "strong_components
 
 _ITERATIONS = 2000
 MARGIN = 1e-12  # covers the rounding of a row sum
+CLOSELY = 1e-10  # a relative tolerance, where the last digits decide whether a series converges
 
 
 def spectral_radius(

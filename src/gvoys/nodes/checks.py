@@ -11,6 +11,8 @@ from gvoys.errors import ParameterError
 
 __all__ = ["check_targets", "check_tolerance"]
 
+_LARGEST = 1e100
+
 
 def check_targets(y: Any, count: int) -> NDArray[np.float64]:
     """Check measured numbers, one for each node that was given.
@@ -33,7 +35,7 @@ def check_targets(y: Any, count: int) -> NDArray[np.float64]:
         If they are no finite numbers, or too many or too few.
     """
     try:
-        values = np.asarray(y, np.float64)
+        values = np.asarray("complex" if np.iscomplexobj(y) else y, np.float64)  # NumPy would drop the imaginary part
     except (TypeError, ValueError):
         raise ParameterError("y must be numbers; for classes use NodeClassifier") from None
     if values.shape != (count,):
@@ -43,6 +45,9 @@ def check_targets(y: Any, count: int) -> NDArray[np.float64]:
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise ParameterError(f"y[{bad[0]}] is {values[bad[0]]}; leave out nodes without a value")
+    largest = float(np.abs(values).max())
+    if largest > _LARGEST or 0.0 < largest < 1.0 / _LARGEST:
+        raise ParameterError(f"the largest value is {largest:g}, whose square is no number; choose another unit")
     return values
 
 

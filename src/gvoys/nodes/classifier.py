@@ -10,6 +10,8 @@ from scipy.optimize import minimize_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ParameterError
+from gvoys.estimators.learning.targets import is_missing_class
+from gvoys.graphs.numbers import as_array
 from gvoys.nodes.learner import NodeLearner
 from gvoys.nodes.learning import learn_shared_weights
 from gvoys.nodes.observations import Observations
@@ -223,11 +225,20 @@ def _mean_softmax(means: Array, deviations: Array) -> Array:
 
 
 def _check_classes(y: Any, count: int) -> NDArray[Any]:
-    values = np.asarray(y)
+    try:
+        values = as_array(y)
+    except ValueError:  # rows of several lengths
+        values = np.empty(0)
     if values.shape != (count,):
         raise ParameterError(f"y must have one class for each of the {count} nodes, not shape {values.shape}")
     if count == 0:
         raise ParameterError("there must be at least one node with a class")
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ParameterError(f"y[{int(np.argmax(np.isnan(values)))}] is nan; leave out nodes without a class")
+    missing = next((place for place, name in enumerate(values.tolist()) if is_missing_class(name)), None)
+    if missing is not None:
+        raise ParameterError(f"y[{missing}] is {values[missing]}; leave out nodes without a class")
+    try:
+        np.unique(values)
+    except TypeError:
+        kinds = sorted({type(name).__name__ for name in values.tolist()})
+        raise ParameterError(f"y mixes classes of types {', '.join(kinds)}; convert them to one") from None
     return values

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gvoys.errors import ParameterError, UnsupportedError
+from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import CLOSELY, spectral_radius
 from gvoys.nodes.functions import chebyshev_coefficients, chebyshev_recurrence, power_recurrence
 from gvoys.nodes.matrices import NodeMatrix, Recurrence, matrix_of
 from gvoys.nodes.named import LaplacianKernel
 from gvoys.series import Series, check_number, check_series
-from gvoys.walks.growth import growth_constant, walk_rate
+from gvoys.walks.growth import growth_constant, power_of_two, walk_rate
 
 __all__ = ["Factors", "KernelForm", "form_of"]
 
 _FORMS = ("series", "factored")
+_LOOKED_AT = 1001  # eigenvalues, of a function that may be negative
 _LAPLACIANS = ("laplacian", "normalized_laplacian")
 
 Factors = list[tuple[NodeMatrix, Recurrence]]  # what is applied to a vector, the first at first
@@ -87,8 +90,28 @@ def form_of(graph: GraphBatch, series: Any, matrix: str | None, form: str, tol: 
     if graph.directed or (name == "row" and form == "factored"):
         return _of_powers(graph, series, name, form, tol)
     held, turned = (matrix_of(graph, name, transposed) for transposed in (False, True))
-    series.check_convergence(max(map(abs, _interval(held))))
+    held, turned = (_converging(each, series, graph, name) for each in (held, turned))
     return _by_chebyshev(held, turned, series.evaluate, tol)
+
+
+def _converging(matrix: NodeMatrix, series: Series, graph: GraphBatch, name: str) -> NodeMatrix:
+    """The matrix, with eigenvalues known as closely as convergence needs."""
+    try:
+        _check_convergence(series, max(map(abs, _interval(matrix))))
+    except DivergenceError:
+        if name != "adjacency":
+            raise
+        radius = float(spectral_radius(graph, CLOSELY)[0])
+        _check_convergence(series, radius)
+        return replace(matrix, interval=(-radius, radius))
+    return matrix
+
+
+def _check_convergence(series: Series, rate: float) -> None:
+    try:
+        series.check_convergence(rate)
+    except DivergenceError as error:  # which speaks of two graphs
+        raise DivergenceError(str(error).replace("rho1 * rho2", "rho")) from None
 
 
 def _interval(matrix: NodeMatrix) -> tuple[float, float]:
@@ -122,6 +145,9 @@ def _by_chebyshev(held: NodeMatrix, turned: NodeMatrix, function: Any, tol: floa
     interval = _interval(held)
     coefficients, error = chebyshev_coefficients(function, interval, tol)
     steps = chebyshev_recurrence(coefficients, interval)
+    values = np.asarray(function(np.linspace(*interval, _LOOKED_AT)))
+    if values.min() < -tol * np.abs(values).max():
+        return KernelForm([(held, steps)], [(turned, steps)], [], error)
     roots, _ = chebyshev_coefficients(root, interval, max(tol, 1e-6), most=4 * len(coefficients) + 16)
     return KernelForm([(held, steps)], [(turned, steps)], [(held, chebyshev_recurrence(roots, interval))], error)
 
@@ -132,11 +158,12 @@ def _of_powers(graph: GraphBatch, series: Series, name: str, form: str, tol: flo
     share = tol / (2.0 * growth_constant(graph))
     length_of = series.truncation_length if form == "series" else series.modulation_length
     rate = 1.0 if name == "row" else walk_rate(graph, lambda rate: length_of(rate, share))
-    series.check_convergence(rate)
+    _check_convergence(series, rate)
     length, error = length_of(rate, share), tol * float(series.evaluate(rate))
+    scale = power_of_two(rate)
     if form == "series":
-        steps = power_recurrence(series.coefficients(length))
+        steps = power_recurrence(series.coefficients(length, scale**0.5), scale)
         return KernelForm([(held, steps)], [(turned, steps)], [], error)
-    steps = power_recurrence(series.modulation(length))
+    steps = power_recurrence(series.modulation(length, scale**0.5), scale)
     both = [(turned, steps), (held, steps)]
     return KernelForm(both, both, [(held, steps)], error)

@@ -54,7 +54,8 @@ def chebyshev_coefficients(
     degree = _FIRST
     while True:
         values = np.asarray(function(centre + half * np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))))
-        largest = float(np.abs(np.append(values, function(np.array([low, high])))).max())
+        ends = np.asarray(function(np.array([low, high])))
+        largest = float(np.abs(np.append(values, ends)).max())
         if not np.isfinite(largest):
             raise DivergenceError(f"this kernel is not finite for eigenvalues between {low:.6g} and {high:.6g}")
         found = dct(values, type=2) / (degree + 1)
@@ -63,7 +64,9 @@ def chebyshev_coefficients(
         tails = np.cumsum(np.abs(found)[::-1])[::-1]  # what a series lacks that ends before each term
         allowed = tol * largest
         # the last half must be small too: what interpolation aliases is then smaller still
-        if tails[degree // 2] <= 0.5 * allowed or (found == 0.0).all():
+        # and the ends must be met, where a function may be so narrow that no point between them sees it
+        missed = float(np.abs(ends - [(found * (-1.0) ** np.arange(degree + 1)).sum(), found.sum()]).max())
+        if tails[degree // 2] <= 0.5 * allowed and missed <= allowed + _ROUNDING * degree * largest:
             kept = max(int(np.argmax(tails <= 0.5 * allowed)), 1)
             return found[:kept], float(2.0 * tails[kept])
         if most is not None and degree >= most:
@@ -101,13 +104,15 @@ def chebyshev_recurrence(coefficients: Array, interval: tuple[float, float]) -> 
     return Recurrence(twice / half, -twice * centre / half, before, coefficients[1:], float(coefficients[0]))
 
 
-def power_recurrence(coefficients: Array) -> Recurrence:
-    """The steps of sum_i c_i M^i.
+def power_recurrence(coefficients: Array, scale: float) -> Recurrence:
+    """The steps of sum_i c_i (M / scale)^i.
 
     Parameters
     ----------
     coefficients : ndarray of shape (n_steps + 1,)
         The coefficients c.
+    scale : float
+        What the matrix is divided by, so that its powers neither overflow nor vanish.
 
     Returns
     -------
@@ -115,4 +120,4 @@ def power_recurrence(coefficients: Array) -> Recurrence:
         The steps.
     """
     nothing = np.zeros(len(coefficients) - 1)
-    return Recurrence(nothing + 1.0, nothing, nothing, coefficients[1:], float(coefficients[0]))
+    return Recurrence(nothing + 1.0 / scale, nothing, nothing, coefficients[1:], float(coefficients[0]))

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import index_type
 from gvoys.nodes.forms import form_of
 from gvoys.nodes.matrices import matrix_of
+from gvoys.nodes.named import LaplacianKernel
 from gvoys.nodes.priors import DiffusionMixture, FixedKernel, Prior
+from gvoys.series import Series
 from gvoys.walks.checks import is_auto
 
 __all__ = ["prior_of", "undirected"]
@@ -41,9 +44,21 @@ def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int
         The prior.
     """
     if is_auto(kernel):
+        if matrix is not None:
+            raise ParameterError(f'matrix={matrix!r} needs a kernel; kernel="auto" uses the normalised Laplacian')
         return DiffusionMixture(matrix_of(undirected(graph), "symmetric").on(device), max_length)
+    if not isinstance(kernel, (Series, LaplacianKernel)):
+        raise ParameterError(
+            f'kernel={kernel!r} is none; it is "auto", Diffusion, RegularizedLaplacian, PStep or Matern, all of '
+            "gvoys.nodes, or a series, and a series must be Geometric, Exponential or Coefficients"
+        )
     symmetric = not graph.directed and matrix != "row"
     form = form_of(graph, kernel, matrix, "series" if symmetric else "factored", _TOL).on(device)
+    if not form.roots:
+        raise ParameterError(
+            f"{kernel!r} is no covariance on this graph, since it is negative for some eigenvalues; raise mu_0, or use "
+            "a kernel of gvoys.nodes"
+        )
     return FixedKernel(repr(kernel), form.factors, form.roots)
 
 

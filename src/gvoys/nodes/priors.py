@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys.errors import ParameterError
 from gvoys.nodes.functions import chebyshev_coefficients, chebyshev_recurrence
 from gvoys.nodes.matrices import NodeMatrix, Recurrence
 
@@ -123,6 +124,9 @@ class DiffusionMixture(Prior):
         found = {f"diffusion {time:g}": _diffusion(time) for time in TIMES}
         found["unlike neighbours"] = _mirrored(_diffusion(_UNLIKE))
         kept = {name: each for name, each in found.items() if len(each) - 1 <= max_length}
+        if not kept:
+            least = min(len(each) - 1 for each in found.values())
+            raise ParameterError(f"max_length={max_length} leaves no diffusion kernel; the shortest needs {least}")
         self.names = tuple(kept)
         self.coefficients = np.zeros((len(kept), max((len(each) for each in kept.values()), default=1)))
         for row, each in zip(self.coefficients, kept.values(), strict=True):

@@ -26,6 +26,7 @@ __all__ = ["NodeRegressor"]
 _DENSE = 4000  # values up to which `log_marginal_likelihood` is exact, by default
 _SIGNS = (8, 500)  # vectors for it beyond, by default
 _ENOUGH = 10**6  # values times vectors, by default
+_LARGEST_LOG = 230.0  # of a weight, 1e100
 
 Array = NDArray[np.float64]
 
@@ -141,11 +142,13 @@ class NodeRegressor(NodeLearner):
 
     def _fit(self, values: Array) -> None:
         self._centre, self._unit = float(values.mean()), float(values.std())
-        if self._unit <= 1e-12 * max(abs(self._centre), 1e-300):
-            self._be_constant(values)
+        noise = self._given_noise()
+        if self._unit <= 1e-12 * abs(self._centre):
+            self._be_constant(values, 0.0 if noise is None else noise)
             return
+        fixed = None if noise is None else (noise / self._unit) ** 2
         self._y = (values - self._centre) / self._unit
-        learned = learn_weights(self._prior, self._rows, self._y, self._kind, self.seed_, self._fixed_noise())
+        learned = learn_weights(self._prior, self._rows, self._y, self._kind, self.seed_, fixed)
         self._keep(learned)
         seen = replace(self._observations(learned.weights, learned.noise), share=10.0 * self.tol)
         self._posterior: NodePosterior | None = condition(seen, self._y, float(self.tol))
@@ -155,23 +158,28 @@ class NodeRegressor(NodeLearner):
         self._means = self._by_node(self._centre + self._unit * means)
         self._deviations = self._by_node(self._unit * np.sqrt(np.maximum(variances, 0.0) + learned.noise))
 
-    def _be_constant(self, values: Array) -> None:
+    def _be_constant(self, values: Array, noise: float) -> None:
         """What one value, or equal ones, say: that value everywhere, and nothing of how much nodes differ."""
         said = "there is only one value" if len(values) == 1 else "all values are the same"
-        warn_user(f"{said}: predictions are that value everywhere, and deviations are 0; measure nodes that differ")
+        deviations = f"deviations are the noise, {noise:g}" if noise else "deviations are 0"
+        warn_user(
+            f"{said}: predictions are that value everywhere, and {deviations}, since nothing tells how nodes differ; "
+            "measure nodes that differ"
+        )
         n = self._prior.n_terms
         self._keep(Learned(np.zeros(n), 0.0, np.append(np.zeros(n), 1.0)))
         self._y, self._posterior, self.mean_ = np.zeros(len(values)), None, self._centre
         self._means = np.full(self.graph_.n_nodes, self._centre)
-        self._deviations = np.zeros(self.graph_.n_nodes)
+        self._deviations = np.full(self.graph_.n_nodes, noise)
+        self.noise_ = noise
 
-    def _fixed_noise(self) -> float | None:
+    def _given_noise(self) -> float | None:
         if is_auto(self.noise):
             return None
         number = isinstance(self.noise, (int, float, np.integer, np.floating)) and not isinstance(self.noise, bool)
         if not number or not 0 < self.noise < np.inf:
             raise ParameterError(f'noise must be "auto" or a positive number, not {self.noise!r}')
-        return (float(self.noise) / self._unit) ** 2
+        return float(self.noise)
 
     def _keep(self, learned: Learned) -> None:
         self.weights_ = learned.weights * self._unit**2
@@ -251,15 +259,27 @@ class NodeRegressor(NodeLearner):
         check_is_fitted(self, "mean_")
         if self._posterior is None:
             raise ParameterError("the likelihood has no value where all measured values are the same")
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.append(self.weights_, self.noise_**2)) if theta is None else np.asarray(theta, np.float64)
-        if logs.shape != (len(self.terms_) + 1,):
-            raise ParameterError(f"theta must hold {len(self.terms_) + 1} numbers, not have shape {logs.shape}")
-        found = np.exp(logs) / self._unit**2
+        found = self._variances(theta) / self._unit**2
         with threads(self.n_jobs):
             evidence = self._evidence(found, exact, n_signs)
         value = evidence.value - len(self._y) * np.log(self._unit)
         return (value, evidence.gradient * found) if eval_gradient else value
+
+    def _variances(self, theta: Any) -> Array:
+        """Weights and the variance of the noise; theta holds their logarithms."""
+        if theta is None:
+            return np.append(self.weights_, self.noise_**2)
+        count = len(self.terms_) + 1
+        try:
+            logs = np.asarray(theta, np.float64)
+        except (TypeError, ValueError):
+            logs = np.empty(0)
+        if logs.shape != (count,) or not (logs <= _LARGEST_LOG).all():
+            raise ParameterError(
+                f"theta must hold {count} numbers of at most {_LARGEST_LOG:g}: logarithms of the weights of "
+                f"{', '.join(self.terms_)}, and of the noise's variance"
+            )
+        return np.exp(logs)
 
     def _evidence(self, found: Array, exact: bool | None, n_signs: int | None) -> Evidence:
         assert self._posterior is not None

@@ -12,7 +12,7 @@ from gvoys.errors import DivergenceError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import degree_bounds, max_degree
 from gvoys.graphs.growth import AT_FIRST, early_growth
-from gvoys.graphs.spectrum import spectral_radius
+from gvoys.graphs.spectrum import CLOSELY, spectral_radius
 from gvoys.series import Series
 
 __all__ = ["choose_exponents", "choose_scale", "choose_truncation", "growth_constant", "power_of_two", "walk_rate"]
@@ -64,14 +64,18 @@ def walk_rate(batch: GraphBatch, length: Callable[[float], int]) -> float:
     Of directed graphs it is as close as is needed for `length`, the longest walk that a rate asks for, which may raise
     DivergenceError.
     """
-    if not batch.directed:
-        return float(spectral_radius(batch, 1e-4).max(initial=0.0))
 
     def length_of(rate: float) -> float:
         try:
             return length(rate)
         except DivergenceError:
             return math.inf
+
+    if not batch.directed:
+        rate = float(spectral_radius(batch, 1e-4).max(initial=0.0))
+        if math.isfinite(length_of(rate)):
+            return rate
+        return float(spectral_radius(batch, CLOSELY).max(initial=0.0))  # next to the limit, the last digits decide
 
     return float(early_growth(batch, length_of).max(initial=0.0))
 

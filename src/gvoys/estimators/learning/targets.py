@@ -17,6 +17,7 @@ __all__ = [
     "Targets",
     "check_targets",
     "check_weights",
+    "is_missing_class",
     "read_columns",
     "warn_of_constant",
     "warn_of_single_graphs",
@@ -89,7 +90,7 @@ def read_classes(y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     targets = as_array(y)
     if targets.shape != (count,):
         raise ParameterError(f"y must hold one class for each of the {count} graphs, not shape {targets.shape}")
-    missing = next((i for i, name in enumerate(targets.tolist()) if _is_missing(name)), None)
+    missing = next((i for i, name in enumerate(targets.tolist()) if is_missing_class(name)), None)
     if missing is not None:
         raise ParameterError(f"y has no class for graph {missing}: it is {targets[missing]!r}; leave such graphs out")
     try:
@@ -103,7 +104,7 @@ def read_classes(y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes, codes.astype(np.int64)
 
 
-def _is_missing(name: Any) -> bool:
+def is_missing_class(name: Any) -> bool:
     return name is None or type(name).__name__ == "NAType" or (isinstance(name, float) and name != name)
 
 
