@@ -182,3 +182,10 @@ def test_the_command(tmp_path):
         assert isinstance(result.exception, kind)
         assert why in str(result.exception)
     assert data_of(page)["properties"][0]["name"] == "other"  # what was there stays
+
+
+def test_classes_that_are_true_and_false(batch, y, tmp_path):
+    large = np.asarray(y) > np.median(y)
+    model = gv.RandomWalkClassifier(3, C=1.0).fit(batch, large)
+    page = gv.explore(batch, large, tmp_path / "page.html", model=model)
+    assert page.n_graphs == len(batch)

@@ -1,5 +1,6 @@
 """The index beside all similarities, one by one."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -109,6 +110,44 @@ def test_ids():
     assert hits.tolist() == [[names[i] for i in row] for row in numbered.nearest(QUERIES, 3).ids]
     with pytest.raises(gv.errors.ParameterError, match="one for each of the 3 graphs, not 2"):
         index.add(LIBRARY[:3], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (5, "ids must be a sequence"),
+        ("abc", "ids must be a sequence"),
+        ([("a", 1), 2, 3], r"ids must be text or numbers, not \('a', 1\)"),
+        ([None, "a", "b"], "ids must be text or numbers, not None"),
+        (np.array(["2020-01-01"] * 3, "datetime64[D]"), "convert them, as in map"),
+    ],
+)
+def test_ids_that_are_none(ids, said):
+    with pytest.raises(gv.errors.ParameterError, match=said):
+        gv.Index().add(LIBRARY[:3], ids)
+
+
+def test_graphs_that_do_not_go_together_are_not_added():
+    index = gv.Index().add([nx.path_graph(4)])
+    for other in ([nx.DiGraph([(0, 1)])], LIBRARY[:2]):
+        with pytest.raises(gv.errors.GraphError):
+            index.add(other)
+    assert index.nearest([nx.path_graph(4)], k=5).ids.tolist() == [[0]]
+
+
+def test_an_infinite_series_is_not_used_where_it_diverges():
+    index = gv.Index(gv.RandomWalkKernel(gv.Geometric(0.2), max_length=None))
+    index.add([nx.path_graph(4), nx.cycle_graph(5)])
+    assert index.nearest([nx.cycle_graph(7)], k=1).ids.tolist() == [[1]]
+    for use in (index.add, index.nearest):
+        with pytest.raises(gv.errors.DivergenceError, match="walks of these graphs multiply by 5 at every step"):
+            use([nx.complete_graph(6)])
+
+
+@pytest.mark.parametrize("method", ["exact", "voyagers"])
+def test_methods_without_profiles(method):
+    with pytest.raises(gv.errors.ParameterError, match="an index needs profiles"):
+        gv.Index(gv.RandomWalkKernel(method=method)).add(LIBRARY[:5])
 
 
 def test_what_cannot_be_searched():

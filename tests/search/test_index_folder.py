@@ -68,6 +68,43 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
         gv.Index().add(LIBRARY[:30]).save(tmp_path / "other")
 
 
+def test_an_index_is_not_mixed_with_another_one(tmp_path):
+    """Of the same size, by another kernel; and by two hands at once."""
+    gv.Index().add(LIBRARY[:50]).save(tmp_path / "index")
+    other = gv.Index(gv.RandomWalkKernel(gv.Geometric(0.1), max_length=3)).add(LIBRARY[50:100]).add(LIBRARY[100:150])
+    alike = gv.Index().add(LIBRARY[:50], [f"x{i}" for i in range(50)]).add(LIBRARY[50:60])
+    one, two = gv.Index.open(tmp_path / "index"), gv.Index.open(tmp_path / "index")
+    one.add(LIBRARY[60:64]).save(tmp_path / "index")
+    for index in (other, alike, two.add(LIBRARY[70:74])):
+        with pytest.raises(gv.errors.StoreError, match="holds another index, or one that was added to since"):
+            index.save(tmp_path / "index")
+    same(gv.Index.open(tmp_path / "index").nearest(QUERIES), one.nearest(QUERIES))
+
+
+@pytest.mark.parametrize("n_left", [10, 7])
+def test_what_an_interrupted_save_left_is_not_taken(tmp_path, n_left):
+    index = gv.Index().add(LIBRARY[:50])
+    index.save(tmp_path / "index")
+    gv.write_store(LIBRARY[100 : 100 + n_left], tmp_path / "index" / "segment-0001" / "graphs")
+    index.add(LIBRARY[50:60]).save(tmp_path / "index")
+    same(gv.Index.open(tmp_path / "index").nearest(LIBRARY[50:60]), index.nearest(LIBRARY[50:60]))
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "index.json").write_text("{}")
+    with pytest.raises(gv.errors.ParameterError, match="is a file; name a folder"):
+        gv.Index().add(LIBRARY[:5]).save(tmp_path / "index.json")
+
+
+@pytest.mark.parametrize("ids", [np.arange(20), [np.int32(3)] * 20, [1.5] * 20, ["a"] * 20, range(5, 25)])
+def test_ids_of_any_kind_come_back(tmp_path, ids):
+    index = gv.Index().add(LIBRARY[:20], ids)
+    index.save(tmp_path / "index")
+    found = gv.Index.open(tmp_path / "index").nearest(LIBRARY[:2], k=20).ids
+    assert found.tolist() == index.nearest(LIBRARY[:2], k=20).ids.tolist()
+    assert sorted(found[0].tolist()) == sorted(ids)
+
+
 def _flipped(held):
     place = len(held) // 2
     return held[:place] + bytes([held[place] ^ 1]) + held[place + 1 :]

@@ -155,6 +155,8 @@ def _classes(table: Mapping[str, Any], target: Property | None) -> Judged:
 
 def _name(value: Any) -> str:
     """A class as `as_property` names it."""
+    if isinstance(value, bool):
+        return str(value)
     try:
         number = float(value)
     except (TypeError, ValueError):

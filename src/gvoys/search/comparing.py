@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.defaults import SEARCH
-from gvoys.errors import ParameterError
+from gvoys.errors import DivergenceError, ParameterError
 from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel
 from gvoys.estimators.classifier import RandomWalkClassifier
 from gvoys.estimators.learning.balance import Balance, BalancedProfiles
@@ -20,8 +20,12 @@ from gvoys.estimators.learning.profiler import Profiler
 from gvoys.estimators.regressor import RandomWalkRegressor
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import Walk
+from gvoys.walks.growth import walk_rate
 
 __all__ = ["Comparer", "comparer_for"]
+
+_PAIRWISE = ("exact", "voyagers")
+_HALVINGS = 40
 
 Array = NDArray[np.float64]
 
@@ -62,9 +66,12 @@ class WalkComparer:
     walk: Walk
     method: Any
     mu: Array  # (n_iterations, n_lengths)
+    largest_rate: float | None = None  # by which walks may multiply, where mu stands for an infinite series
 
     def profile(self, batch: GraphBatch) -> Any:
         """Profiles."""
+        if self.largest_rate is not None:
+            _check_rate(batch, self.largest_rate)
         batch, walk = self.walk.labels_on(batch)
         return self.method.profile(batch, walk)
 
@@ -142,7 +149,36 @@ def _usual(batch: GraphBatch, seed: int) -> BalancedComparer:
 def _of_estimator(features: Any, batch: GraphBatch) -> WalkComparer:
     names = set(RandomWalkKernel().get_params(deep=False)) - {"normalize", "verbose"}
     given = {name: value for name, value in features.get_params(deep=False).items() if name in names}
+    if given["method"] in _PAIRWISE:
+        raise ParameterError(f"an index needs profiles, which method={given['method']!r} has none of; choose another")
     kernel = RandomWalkKernel(**given).fit(batch)
     walk = kernel._given_walk
     mu = kernel.series_.coefficients_by_round(walk.n_iterations, walk.max_length)
-    return WalkComparer(walk, kernel.walk_method_, mu)
+    return WalkComparer(walk, kernel.walk_method_, mu, _largest_rate(kernel))
+
+
+def _check_rate(batch: GraphBatch, largest: float) -> None:
+    def length(rate: float) -> int:
+        if rate > largest:
+            raise DivergenceError  # so that rates are looked at more closely
+        return 0
+
+    rate = walk_rate(batch, length)
+    if rate > largest:
+        raise DivergenceError(
+            f"walks of these graphs multiply by {rate:.6g} at every step, and the infinite series was truncated for "
+            f"{largest:.6g} at most; set max_length, or make an index of graphs like these"
+        )
+
+
+def _largest_rate(kernel: RandomWalkKernel) -> float | None:
+    """By what walks of any two graphs may multiply so that the length that was fitted is enough for them."""
+    if kernel.rate_ is None:
+        return None
+    low, high = kernel.rate_, 2.0 * kernel.rate_
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        growth = middle**2
+        enough = growth < kernel.series_.radius and kernel._reaches(growth)
+        low, high = (middle, high) if enough else (low, middle)
+    return low

@@ -8,6 +8,8 @@ segment-0000/   graphs (a store), codes, scales, rests, ids.json
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from gvoys._kernels.cpu.scan import Codes
 from gvoys.errors import GvoysError, ParameterError, StoreError
 from gvoys.estimators.saving import read_parts, write_parts
 from gvoys.io.chemistry import as_chemistry
-from gvoys.io.files import appearing, as_path, lock_beside, locked
+from gvoys.io.files import appearing, as_path, check_folder, lock_beside, locked
 from gvoys.io.sources.base import GraphSource
 from gvoys.io.store import open_store, write_store
 from gvoys.io.store.manifest import checksum_file
@@ -53,21 +55,47 @@ def is_index(path: str | PathLike[str]) -> bool:
 def write_index(index: Index, path: str | PathLike[str]) -> None:
     """Write an index; segments that are there already are left as they are."""
     folder = as_path(path)
+    check_folder(folder)
     if index.coder_ is None:
         raise StoreError("the index holds no graphs; add some before it is saved")
     if folder.exists() and not is_index(folder) and any(folder.iterdir()):
         raise StoreError(f"{folder} exists already and is no index; choose another folder")
-    about = _read_manifest(folder) if is_index(folder) else {"segments": []}
-    known = about["segments"]
-    if [each["n_graphs"] for each in known] != [len(each) for each in index.segments_[: len(known)]]:
-        raise StoreError(f"{folder} holds another index; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(lock_beside(folder), folder):
-        if not known:
+    with locked(lock_beside(folder), folder):  # what it holds is read only now: others may have added to it
+        about = _read_manifest(folder) if is_index(folder) else {"segments": []}
+        known = about["segments"]
+        if known:
+            _check_begins(index, folder, about)
+        else:
             write_coder(index.coder_, folder / CODER)
         for place in range(len(known), len(index.segments_)):
             known.append(_write_segment(index.segments_[place], folder / _name(place)))
         write_manifest(folder, index.n_candidates, known, about.get("reading"))
+
+
+def _check_begins(index: Index, folder: Path, about: dict[str, Any]) -> None:
+    """Check that an index begins with what its folder holds: the same coder, codes and ids."""
+    held = [_read_segment(folder, each) for each in about["segments"]]
+    own = index.segments_[: len(held)]
+    same = len(own) == len(held) and all(_equal(*pair) for pair in zip(own, held, strict=True))
+    if not same or _checksum_of(index.coder_) != about["coder"]:
+        raise StoreError(
+            f"{folder} holds another index, or one that was added to since this one was opened; open it again, or "
+            "choose another folder"
+        )
+
+
+def _equal(one: Segment, other: Segment) -> bool:
+    arrays = all(np.array_equal(*pair) for pair in zip(one.codes, other.codes, strict=True))
+    return arrays and len(one) == len(other) and list(one.ids) == list(other.ids)
+
+
+def _checksum_of(coder: Coder | None) -> int:
+    assert coder is not None
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary, CODER)
+        write_coder(coder, path)
+        return checksum_file(path)
 
 
 def write_coder(coder: Coder, path: Path) -> None:
@@ -116,9 +144,10 @@ def _name(place: int) -> str:
 
 
 def _write_segment(segment: Segment, folder: Path) -> dict[str, Any]:
-    folder.mkdir(exist_ok=True)
-    if not (folder / "graphs").exists():
-        write_store(segment.graphs, folder / "graphs")
+    if folder.exists():  # of a save that was interrupted, perhaps with other graphs
+        shutil.rmtree(folder)
+    folder.mkdir()
+    write_store(segment.graphs, folder / "graphs")
     for name, array in segment.codes._asdict().items():
         with appearing(folder / f"{name}.npy") as partial, partial.open("wb") as file:
             np.save(file, array)

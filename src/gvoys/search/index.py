@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.regressor import TWO_SIDED
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.build import check_joinable
 from gvoys.io.convert import as_batch
 from gvoys.search.coding import Coder, Queries, encoded, largest, most_similar
 from gvoys.search.comparing import comparer_for
@@ -124,7 +125,7 @@ class Index:
         ----------
         X : list of graphs or GraphBatch
             Anything that `as_batch` takes.
-        ids : sequence or None, default=None
+        ids : sequence of str or of numbers, or None, default=None
             Names of the graphs; None numbers them, after those that are there.
 
         Returns
@@ -135,14 +136,18 @@ class Index:
         Raises
         ------
         ParameterError
-            If there are not as many ids as graphs.
+            If there are not as many ids as graphs, or they are neither text nor numbers.
+        GraphError
+            If the graphs have labels and those that are there have none, or the like.
         """
         batch = as_batch(X)
-        names = range(len(self), len(self) + len(batch)) if ids is None else list(ids)
+        names = range(len(self), len(self) + len(batch)) if ids is None else _as_ids(ids)
         if len(names) != len(batch):
             raise ParameterError(f"ids must be one for each of the {len(batch)} graphs, not {len(names)}")
         if not len(batch):
             return self
+        if self.segments_:
+            check_joinable([self.segments_[0].graphs, batch])
         if self.coder_ is None:
             self._fit(batch)
         assert self.coder_ is not None
@@ -294,6 +299,17 @@ def encode_graphs(coder: Coder, batch: GraphBatch) -> Codes:
     starts = range(0, max(len(batch), 1), _BLOCK)
     parts = [encoded(*coder.project(coder.comparer.profile(batch[first : first + _BLOCK]))) for first in starts]
     return Codes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _as_ids(ids: Any) -> list[Any]:
+    """Ids as Python's own text and numbers, which a file of JSON holds."""
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        raise ParameterError(f"ids must be a sequence, one for each graph, not {ids!r}")
+    found = [each.item() if isinstance(each, np.generic) else each for each in ids]
+    bad = next((each for each in found if not isinstance(each, (str, int, float))), None)
+    if bad is not None or None in found:
+        raise ParameterError(f"ids must be text or numbers, not {bad!r}; convert them, as in map(str, ids)")
+    return found
 
 
 def _some_of(profiles: Any, places: NDArray[np.int64]) -> Any:
