@@ -23,7 +23,7 @@ MARKS = ("<!-- written by docs/comparison.py -->\n", "<!-- end -->\n")
 # Togninalli et al. (NeurIPS 2019) for Wasserstein Weisfeiler–Lehman kernels.
 PUBLISHED = {
     "exact random walk kernel": {"MUTAG": 81.4, "PTC_MR": 54.4, "ENZYMES": 16.7, "PROTEINS": 69.5, "AIDS": 79.0},
-    "graph voyagers, as published": {
+    "graph voyagers": {
         "MUTAG": 84.1,
         "PTC_MR": 61.6,
         "ENZYMES": 20.0,
@@ -192,7 +192,7 @@ def readme() -> str:
         ("NCI1", "active or not, 4110 molecules", "accuracy", "WL + SVC"),
         ("ESOL", "solubility, 1128 molecules", "RMSE", "WL + GP"),
         ("FreeSolv", "hydration energy, 642 molecules", "RMSE", "WL + GP"),
-        ("bbbp", "enters the brain or not, 2039 molecules", "ROC-AUC", "WL + SVC"),
+        ("bbbp", "crosses the blood–brain barrier or not, 2039 molecules", "ROC-AUC", "WL + SVC"),
     ):
         ecfp = "Tanimoto + GP" if measure == "RMSE" else "Tanimoto + SVC"
         unit = {"accuracy": "accuracy, %", "RMSE": "error (RMSE)", "ROC-AUC": "ROC-AUC"}[measure]

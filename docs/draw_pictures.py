@@ -1,6 +1,6 @@
 """Draw the pictures of README and docs that no tutorial makes: python docs/draw_pictures.py writes docs/pictures.
 
-The three panels of the first one are results of the tutorials 2, 3 and 5, on one picture.
+The panels are of the same kind as those of the tutorials 2, 3 and 5.
 """
 
 from pathlib import Path
@@ -16,6 +16,7 @@ from matplotlib.image import AxesImage
 from rdkit.Chem import AllChem, MolFromSmiles
 
 import gvoys as gv
+from gvoys.report.shares import share_colour
 
 PICTURES = Path(__file__).parent / "pictures"
 SIDE = 60  # of the network of streets
@@ -46,7 +47,8 @@ def draw_shares(axes: Axes, model: gv.RandomWalkRegressor) -> None:
         ends = [bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()]
         axes.plot(*xy[ends].T, color="0.45", linewidth=3 if bond.GetBondTypeAsDouble() > 1 else 1.6, zorder=1)
     limit = abs(why.nodes).max()
-    axes.scatter(*xy.T, c=why.nodes, cmap="RdBu_r", vmin=-limit, vmax=limit, s=330, edgecolors="0.4", zorder=2)
+    colours = [share_colour(share, limit) for share in why.nodes]
+    axes.scatter(*xy.T, c=colours, s=330, edgecolors="0.4", zorder=2)
     for atom, place in zip(molecule.GetAtoms(), xy, strict=True):
         if atom.GetSymbol() != "C":
             colour = "white" if abs(why.nodes[atom.GetIdx()]) > 0.6 * limit else "black"

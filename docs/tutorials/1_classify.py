@@ -26,21 +26,21 @@ graphs
 #
 # Fit and predict
 # ---------------
-# `fit` chooses everything else by cross-validation on the graphs that you pass: how often labels are refined, the base
-# kernel, and C.
+# `fit` chooses everything else by cross-validation on the graphs that you pass: the number of Weisfeiler–Lehman
+# iterations, the base kernel, and C.
 
 order = np.random.default_rng(0).permutation(len(graphs))
 train, test = order[:150], order[150:]
 model = gv.RandomWalkClassifier().fit(graphs[train], y[train])
 accuracy = (model.predict(graphs[test]) == y[test]).mean()
-print(f"{accuracy:.0%} of {len(test)} molecules that the model has not seen")
+print(f"accuracy: {accuracy:.0%} on {len(test)} molecules that the model has not seen")
 print(f"chosen: {model.chosen_.kernel} kernel, {model.chosen_.refine} iterations, C = {model.chosen_.C:g}")
 
 # %%
 # How sure is it?
 # ---------------
-# `predict_proba` gives probabilities. They are calibrated on graphs that the model was not trained on. Out of five
-# folds, each molecule gets one from a model that has not seen it:
+# `predict_proba` gives probabilities. They are calibrated on graphs that the model was not trained on. In
+# five-fold cross-validation each molecule gets a probability from a model that was not trained on it:
 
 probabilities = cross_val_predict(gv.RandomWalkClassifier(), graphs, y, cv=5, method="predict_proba")[:, 1]
 
@@ -56,7 +56,7 @@ plt.show()
 # %%
 # Which walks matter?
 # -------------------
-# Each cell is a kernel of its own: walks of one length, under labels that were refined so many times. The colour says
+# Each cell is a kernel of its own: walks of one length, after a number of Weisfeiler–Lehman iterations. The colour says
 # how well that kernel alone agrees with the classes.
 
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")

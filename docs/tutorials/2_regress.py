@@ -2,7 +2,7 @@
 Predict a number, with an interval
 ==================================
 
-You get predictions with a standard deviation each, and intervals that hold what they promise.
+You get a standard deviation for each prediction, and 95 % intervals that contain about 95 % of new values.
 
 .. code-block:: console
 
@@ -66,33 +66,36 @@ plt.show()
 # %%
 # Which molecule to measure next?
 # -------------------------------
-# The one with the largest deviation tells the model most. Start with 20 molecules, and choose the next ones by their
-# deviation, or at random:
+# Those with the largest deviations are where the model knows least. Start with 20 molecules, and choose the next ones
+# by their deviation, or at random, five times each:
 
 
-def learn(choose, start=20, steps=4, batch=20):
+def learn(choose, seed, start=20, steps=4, batch=20):
     """Errors on the molecules held out, while the training set grows."""
-    known, found = list(train[:start]), []
+    random = np.random.default_rng(seed)
+    known, found = list(random.choice(train, start, replace=False)), []
     for _ in range(steps + 1):
         grown = gv.RandomWalkRegressor(max_length=2).fit(graphs[known], energy[known])
         found.append(np.sqrt(((grown.predict(graphs[test]) - energy[test]) ** 2).mean()))
         left = np.setdiff1d(train, known)
-        known += list(choose(left, grown.predict(graphs[left], return_std=True)[1], batch))
+        known += list(choose(left, grown.predict(graphs[left], return_std=True)[1], batch, random))
     return found
 
 
-def by_deviation(left, std, batch):
+def by_deviation(left, std, batch, random):
     return left[np.argsort(-std)[:batch]]
 
 
-def at_random(left, std, batch):
-    return np.random.default_rng(len(left)).choice(left, batch, replace=False)
+def at_random(left, std, batch, random):
+    return random.choice(left, batch, replace=False)
 
 
 measured = np.arange(20, 101, 20)
 figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
-axes.plot(measured, learn(by_deviation), marker="o", color="#2f5f9f", label="the least sure next")
-axes.plot(measured, learn(at_random), marker="o", color="0.6", label="at random")
+for choose, colour, name in ((by_deviation, "#2f5f9f", "the least sure next"), (at_random, "0.6", "at random")):
+    errors = np.array([learn(choose, seed) for seed in range(5)])
+    axes.plot(measured, errors.mean(axis=0), marker="o", color=colour, label=name)
+    axes.fill_between(measured, errors.min(axis=0), errors.max(axis=0), color=colour, alpha=0.15, linewidth=0)
 axes.set(xlabel="molecules measured", ylabel="error, kcal/mol", ylim=(0, None))
 axes.legend()
 plt.show()

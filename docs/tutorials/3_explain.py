@@ -31,13 +31,12 @@ explained = model.explain(molecules)
 # Octanol is a chain of eight carbons with a hydroxyl group at its end. Its atoms have these shares, in kcal/mol:
 
 why = explained[1]
-print(f"prediction {why.decision:.2f} = {why.baseline:.2f} for no molecule at all {why.nodes.sum():+.2f} by its atoms")
+print(f"prediction {why.decision:.2f} = {why.baseline:.2f} (an empty graph) {why.nodes.sum():+.2f} (its atoms)")
 why
 
 # %%
-# Blue atoms make the energy lower, red ones raise it. The hydroxyl group speaks for water, the chain against it: what
-# a chemist would say. In a notebook the last line of a cell draws the picture; ``why.save("why.svg")`` writes it to a
-# file.
+# Orange atoms lower the energy, blue ones raise it. The hydroxyl group lowers it and the chain raises it, as a chemist
+# would expect. In a notebook the last line of a cell draws the picture; ``why.save("why.svg")`` writes it to a file.
 #
 # Ibuprofen has an acid group that likes water, and two greasy ends:
 
@@ -64,16 +63,17 @@ axes.legend()
 plt.show()
 
 # %%
-# The label sequences with the largest shares, each as it is spelled in the molecule:
+# The label sequences with the largest shares. Atoms are compared by their element alone ("C"), by element and hydrogens
+# ("CH3"), and by their surroundings too: "iteration 1" looks at the neighbours, "fine" at degree and rings.
 
 for each in explained[1].sequences[:5]:
-    print(f"{each.share:+.2f}  {each.spelled:12} with atoms told apart by: {each.layer}")
+    print(f"{each.share:+.2f}  {each}")
 
 # %%
 # A second opinion
 # ----------------
-# What does the prediction lose if an atom is deleted? This takes longer, and the numbers do not add up, but they should
-# point the same way.
+# How does the prediction change if an atom is deleted? This takes longer, and the numbers do not add up, but they
+# should point the same way.
 
 deleted = model.explain_by_deletion(molecules)
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")

@@ -28,7 +28,7 @@ print(f"{len(index):,} molecules, {len(library.skipped)} rows were skipped; the 
 # %%
 # Ask
 # ---
-# Three drugs that are not in the library as such:
+# Which molecules are like these three drugs? Caffeine is in the library itself, and finds itself first:
 
 names = {
     "aspirin": "CC(=O)Oc1ccccc1C(=O)O",
@@ -57,8 +57,8 @@ plt.show()
 # %%
 # Beside fingerprints
 # -------------------
-# Chemists compare molecules by the Tanimoto similarity of ECFP4 fingerprints. The two measures agree on what is near,
-# and differ in between: a fingerprint knows whether a fragment is there, walks count how often.
+# Chemists compare molecules by the Tanimoto similarity of ECFP4 fingerprints. The two measures agree on very similar
+# molecules, and less on the rest: a fingerprint records whether a fragment occurs, walks count how often.
 
 fingerprints = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
 some = library.ids[:1500]

@@ -8,8 +8,8 @@ You measured something at some nodes of one graph, and get a prediction for all 
 
    $ pip install "gvoys[report]"
 
-The graph is a network of streets: a grid with a river through it, two bridges, and every tenth street closed. What is
-near along the streets need not be near as the crow flies.
+The graph is a network of streets: a grid with a river through it and two bridges, of which a tenth of the streets,
+chosen at random, is closed. What is near along the streets need not be near as the crow flies.
 """
 
 import matplotlib.pyplot as plt
@@ -91,4 +91,4 @@ print(f"crossing {next_node}: standard deviation {std[next_node]:.2f}, and {afte
 # %%
 # What next
 # ---------
-# :doc:`/nodes` has kernels, classes of nodes, similar nodes, and graphs of millions of nodes.
+# :doc:`/nodes` has kernels of nodes, classes, other ways to read a graph, and graphs of millions of nodes.

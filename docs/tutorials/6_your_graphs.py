@@ -70,8 +70,8 @@ scores = cross_val_score(make_pipeline(gates_alone, SVC(kernel="precomputed", C=
 print(f"accuracy by counting gates alone: {scores.mean():.3f}")
 
 # %%
-# Which sequence gives the fault away?
-# ------------------------------------
+# Which sequence reveals the fault?
+# ---------------------------------
 # A classifier can say what it looks at. These are the sequences with the largest shares in the decision for one faulty
 # circuit:
 

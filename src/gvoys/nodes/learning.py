@@ -24,7 +24,7 @@ FEW = 1000  # values up to which the likelihood is computed exactly, where the g
 _WORK = 2e10  # entries that are added up for it at most
 _SIGNS = (4, 64)  # random vectors, at least and at most
 _ENOUGH = 200_000  # values times random vectors, from which traces are known well enough
-_STEPS, _TOL = 4, 1e-2  # of the likelihood, and of the systems for them
+_STEPS, _TOL = 4, 2e-2  # of the likelihood, and of the systems for them
 _LEAST = 3e-3  # noise beside the variance of the values
 _SETTLED = 0.02  # relative change of all weights at which steps end
 _AT_ONCE = 1 << 18  # numbers of each kernel
@@ -44,11 +44,14 @@ class Learned(NamedTuple):
         Variance of the noise.
     shares : ndarray of shape (n_terms + 1,)
         Shares in the variance of a value, the noise last.
+    solution : ndarray of shape (n_observed, 1) or None, default=None
+        About the covariance's inverse times the values, where there are many.
     """
 
     weights: Array
     noise: float
     shares: Array
+    solution: Array | None = None
 
 
 def learn_weights(prior: Prior, rows: Array, y: Array, kind: Any, seed: int, fixed_noise: float | None) -> Learned:
@@ -82,8 +85,8 @@ def learn_weights(prior: Prior, rows: Array, y: Array, kind: Any, seed: int, fix
     times = prior.terms(rows, both)
     of_values, of_signs = times[:, :, 0], times[:, :, 1:]
     found = _nearest(of_values, of_signs, both[:, 0], both[:, 1:], fixed_noise)
-    found = _raised(prior, rows, both, kind, of_signs, found, fixed_noise)
-    return _learned(found, _means(of_signs, both[:, 1:]))
+    found, solution = _raised(prior, rows, both, kind, of_signs, found, fixed_noise)
+    return _learned(found, _means(of_signs, both[:, 1:]))._replace(solution=solution)
 
 
 def _learned(found: Array, means: Array) -> Learned:
@@ -194,8 +197,11 @@ def _nonnegative(Q: Array, q: Array) -> Array:
 
 def _raised(
     prior: Prior, rows: Array, both: Array, kind: Any, of_signs: Array, found: Array, noise: float | None
-) -> Array:
-    """A few steps that raise the marginal likelihood: every weight by the root of its fit beside its size."""
+) -> tuple[Array, Array]:
+    """A few steps that raise the marginal likelihood: every weight by the root of its fit beside its size.
+
+    And the covariance's inverse times the values, before the last step.
+    """
     n_signs = both.shape[1] - 1
     some = min(n_signs, _SIGNS[0] - 1 if len(both) * _SIGNS[0] >= _ENOUGH else 2 * _SIGNS[0] - 1)
     solved, right = None, both[:, : 1 + some]
@@ -212,7 +218,8 @@ def _raised(
         found[-1] = max(found[-1], _LEAST) if noise is None else noise
         if np.abs(ratios - 1.0).max() < _SETTLED:
             break
-    return found
+    assert solved is not None
+    return found, solved[:, :1]
 
 
 def _means(of_signs: Array, signs: Array) -> Array:

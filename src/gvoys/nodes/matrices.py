@@ -6,6 +6,7 @@ stored, so that normalised matrices need no weights of their own: vectors are di
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from gvoys._kernels.arguments import frozen
-from gvoys._kernels.cpu.recurrence import DEVICE_LANES, LANES, Sparse, Terms, step_four, step_one
+from gvoys._kernels.cpu.recurrence import DEVICE_LANES, LANES, WIDE, Sparse, Terms, step_four, step_one, step_wide
 from gvoys.errors import GraphError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import outgoing
@@ -32,6 +33,11 @@ _LARGE = 1 << 16  # nodes from which the order of the nodes decides how fast pro
 Array = NDArray[Any]
 Look = Callable[[int, slice, Array], None]
 Step = Callable[[Terms, Array, Array, Array], None]
+
+_STEPS: dict[int, Any] = {1: step_one, LANES: step_four, WIDE: step_wide}  # by how many vectors they take at once
+_USUAL = {1: 1.0, LANES: 2.0, WIDE: 5.0}  # times of a step on small graphs
+_TRIED = 8  # steps that tell these times on large ones
+_PARTS, _ROW = 96, 4  # that threads share; entries that take as long as what else is done for a row
 
 
 class Recurrence(NamedTuple):
@@ -98,7 +104,7 @@ class NodeMatrix:
         """The rows of some nodes."""
         return self.places[nodes] if len(self.order) else nodes
 
-    def run(self, recurrence: Recurrence, X: Array, look: Look | None = None) -> Array:
+    def run(self, recurrence: Recurrence, X: Array, look: Look | None = None, overwrite: bool = False) -> Array:
         """What a recurrence makes of vectors, (n_nodes, n_vectors), in their precision; rows are in `order`.
 
         Parameters
@@ -109,13 +115,17 @@ class NodeMatrix:
             The vectors.
         look : callable or None, default=None
             Called with the number of the step, the vectors that were made (a slice), and these divided by `scale`,
-            (n_nodes, 1 or 4); it must not keep them.
+            (n_nodes, 1, 4 or 16); it must not keep them.
+        overwrite : bool, default=False
+            Whether the vectors may be overwritten, which saves a copy.
 
         Returns
         -------
         ndarray of shape (n_nodes, n_vectors)
             The totals.
         """
+        if X.shape[1] and self._at_once(X.shape[1]) == X.shape[1]:
+            return self._run_some(recurrence, X, slice(0, X.shape[1]), look, overwrite)
         out = np.empty_like(X)
         first = 0
         while first < X.shape[1]:
@@ -128,7 +138,7 @@ class NodeMatrix:
         """How many of the vectors that are left to multiply at once."""
         if self.device == "cuda":
             return min(left, DEVICE_LANES)
-        return min(left, LANES) if left > 1 and left >= self._four_take else 1
+        return min(left, min(_STEPS, key=lambda width: math.ceil(left / width) * self._times[width]))
 
     def _step(self, width: int, kind: Any) -> tuple[int, Step]:
         """Vectors that a step takes at once, of which some may be empty, and the step."""
@@ -137,31 +147,44 @@ class NodeMatrix:
 
             return DEVICE_LANES, partial(step_eight, self.sparse)
         sparse = self.sparse if kind == np.float64 else self.in_single
-        return (1, partial(step_one, sparse)) if width == 1 else (LANES, partial(step_four, sparse))
+        lanes, step = next((lanes, step) for lanes, step in _STEPS.items() if width <= lanes)
+        return lanes, partial(step, sparse, self._parts)
 
     @cached_property
-    def _four_take(self) -> float:
-        """The time of four vectors at once beside that of one, which a large graph and the caches decide.
+    def _parts(self) -> Array:
+        """Where rows with as much work as others begin: entries, and what else is to be done for a row."""
+        work = self.sparse.indptr + _ROW * np.arange(self.n_nodes + 1)
+        wanted = np.linspace(0, work[-1], _PARTS + 1)
+        return np.asarray(frozen(np.searchsorted(work, wanted).astype(np.int64)))
+
+    @cached_property
+    def _times(self) -> dict[int, float]:
+        """The time of a step by the number of vectors, which a large graph and the caches decide.
 
         The bits are the same whether vectors go alone or together.
         """
         if self.n_nodes < _LARGE:
-            return 2.0
-        four, one = (min(self._seconds(width) for _ in range(3)) for width in (LANES, 1))
-        return four / one
+            return _USUAL
+        return {width: min(self._seconds(width) for _ in range(2)) for width in _STEPS}
 
     def _seconds(self, width: int) -> float:
         """Of a few products."""
-        factors, X = np.ones(3), np.zeros((self.n_nodes, width), np.float32)
+        factors, X = np.ones(_TRIED), np.zeros((self.n_nodes, width), np.float32)
         begin = perf_counter()
         self._run_some(Recurrence(factors, factors, factors, factors, 0.0), X, slice(0, width), None)
         return perf_counter() - begin
 
-    def _run_some(self, recurrence: Recurrence, X: Array, columns: slice, look: Look | None) -> Array:
+    def _run_some(
+        self, recurrence: Recurrence, X: Array, columns: slice, look: Look | None, overwrite: bool = False
+    ) -> Array:
         kind, width = X.dtype, X.shape[1]
         lanes, step = self._step(width, kind)
-        x = np.zeros_like(X, shape=(len(X), lanes))
-        x[:, :width] = X if not len(self.scale) else X / self.scale[:, None]
+        x = X
+        if not overwrite or width < lanes or not X.flags.c_contiguous:
+            x = np.zeros_like(X, shape=(len(X), lanes))
+            x[:, :width] = X
+        if len(self.scale):
+            x /= self._scale(kind)
         y, total = np.zeros_like(x), kind.type(recurrence.first) * x
         if look is not None:
             look(0, columns, x)
@@ -171,8 +194,12 @@ class NodeMatrix:
             x, y = y, x
             if look is not None:
                 look(number, columns, x)
-        found = total[:, :width]
-        return found * self.scale[:, None].astype(kind) if len(self.scale) else found
+        if len(self.scale):
+            total *= self._scale(kind)
+        return total if width == lanes else total[:, :width]
+
+    def _scale(self, kind: Any) -> Array:
+        return self.scale[:, None].astype(kind)
 
     def on(self, device: str) -> NodeMatrix:
         """The same matrix on a device, on the CPU in the order in which it multiplies fastest."""

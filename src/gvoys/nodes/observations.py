@@ -98,15 +98,17 @@ class Observations:
         """Noise of the values, (n_observed, count)."""
         return np.sqrt(self._noises) * self.put(generator.standard_normal((self.n_observed, count), dtype=self.kind))
 
-    def solve(self, B: Array, tol: float, start: Array | None = None) -> Solution:
+    def solve(self, B: Array, tol: Any, start: Array | None = None) -> Solution:
         """Solve systems with the covariance until every residual is at most `tol` of its right side.
+
+        A system that is solved takes no more products.
 
         Parameters
         ----------
         B : ndarray of shape (n_observed, n_systems)
             The right sides.
-        tol : float
-            Relative tolerance.
+        tol : float or tuple of float
+            Relative tolerance, of all systems or of each.
         start : ndarray of shape (n_observed, n_systems) or None, default=None
             Where to begin; None means 0.
 
@@ -122,12 +124,13 @@ class Observations:
         """
         X = np.zeros_like(B) if start is None else start.copy()
         R = B.copy() if start is None else B - self.multiply(X)
-        P, squares, goal = R.copy(), _squares(R), tol**2 * _squares(B)
+        P, squares, goal = R.copy(), _squares(R), self._squared(tol) * _squares(B)
         steps: list[tuple[Array, Array]] = []
         for _ in range(_MOST):
-            if not (squares > goal).any():
+            left = squares > goal
+            if not left.any():
                 return Solution(X, steps)
-            AP = self.multiply(P)
+            AP = self.multiply(P) if left.all() else self._multiply_some(P, left)
             lengths = _quotients(squares, np.einsum("ij,ij->j", P, AP, dtype=np.float64))
             X += lengths.astype(self.kind) * P
             R -= lengths.astype(self.kind) * AP
@@ -137,11 +140,20 @@ class Observations:
             P += R
             squares = after
             steps.append((lengths, ratios))
-        left = float(np.sqrt((squares / np.maximum(_squares(B), 1e-300)).max()))
+        residual = float(np.sqrt((squares / np.maximum(_squares(B), 1e-300)).max()))
         raise ConvergenceError(
-            f"{_MOST} iterations leave a residual of {left:.2g}, "
-            f"above {tol:g}: the noise is next to nothing beside the kernel; raise it, or tol"
+            f"{_MOST} iterations leave a residual of {residual:.2g}, "
+            f"above {np.min(tol):g}: the noise is next to nothing beside the kernel; raise it, or tol"
         )
+
+    def _squared(self, tol: Any) -> Any:
+        return tol**2 if isinstance(tol, float) else self.prior.matrix.put(np.square(tol))
+
+    def _multiply_some(self, P: Array, chosen: Array) -> Array:
+        """Products of some of the vectors, and 0 for the others."""
+        out = np.zeros_like(P)
+        out[:, chosen] = self.multiply(P[:, chosen])
+        return out
 
     def log_determinant(self, steps: list[tuple[Array, Array]]) -> float:
         """An estimate of the covariance's log-determinant, by what iterations from random signs tell of it.

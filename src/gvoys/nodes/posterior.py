@@ -17,7 +17,8 @@ from gvoys.nodes.variances import Moderated, moderate
 
 __all__ = ["NodePosterior", "condition"]
 
-_SAMPLE_TOL = 1e-2  # of systems for samples
+_SAMPLE_TOL = 2e-2  # of systems for samples, whose squares 16 of them know to a third
+_MEAN_TOL = 1e-3  # of the system for the constant mean
 _EXACT = 2e10  # entries that are added up for exact variances at most
 _DENSE = 1000  # measured values, likewise
 _AT_ONCE = 64  # columns, likewise
@@ -121,7 +122,7 @@ class NodePosterior:
         return self.means()[:, None] + fields + self.unexplained[:, None] * shifts
 
 
-def condition(seen: Observations, y: Array, tol: float) -> NodePosterior:
+def condition(seen: Observations, y: Array, tol: float, start: Array | None = None) -> NodePosterior:
     """Condition a process on values.
 
     Parameters
@@ -132,13 +133,18 @@ def condition(seen: Observations, y: Array, tol: float) -> NodePosterior:
         The values.
     tol : float
         Relative tolerance of systems.
+    start : ndarray of shape (n_observed, 1) or None, default=None
+        About the covariance's inverse times the values, where it is known.
 
     Returns
     -------
     NodePosterior
         The posterior; the mean is the one that generalised least squares give.
     """
-    solved = seen.solve(seen.put(np.column_stack([y, np.ones(seen.n_observed)])), tol).X
+    begin = None if start is None else np.concatenate([start, np.zeros_like(start)], axis=1)
+    ends = seen.put(np.column_stack([y, np.ones(seen.n_observed)]))
+    # of many values, the constant mean need not be known as closely as the others
+    solved = seen.solve(ends, tol if start is None else (tol, max(tol, _MEAN_TOL)), begin).X
     of_values, of_ones = solved[:, :1], solved[:, 1:]
     mean = float(of_values.sum(dtype=np.float64) / max(of_ones.sum(dtype=np.float64), 1e-300))
     return NodePosterior(seen, mean, of_values - seen.kind(mean) * of_ones, of_ones)

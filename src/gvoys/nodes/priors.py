@@ -48,7 +48,7 @@ class Prior(ABC):
         weights : ndarray of shape (n_terms,)
             The weights.
         X : ndarray of shape (n_nodes, n_vectors)
-            The vectors.
+            The vectors, which may be overwritten.
         error : float
             How far the kernel may be from what it should be, absolute, as an operator.
 
@@ -133,7 +133,7 @@ class DiffusionMixture(Prior):
             row[: len(each)] = each
 
     def apply(self, weights: Array, X: Array, error: float) -> Array:
-        return self.matrix.run(self._recurrence(weights, error), X)
+        return self.matrix.run(self._recurrence(weights, error), X, overwrite=True)
 
     def _recurrence(self, weights: Array, error: float) -> Recurrence:
         return chebyshev_recurrence(_shortened(weights @ self.coefficients, error), _WHOLE)

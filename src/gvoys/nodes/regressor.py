@@ -151,7 +151,7 @@ class NodeRegressor(NodeLearner):
         learned = learn_weights(self._prior, self._rows, self._y, self._kind, self.seed_, fixed)
         self._keep(learned)
         seen = replace(self._observations(learned.weights, learned.noise), share=10.0 * self.tol)
-        self._posterior: NodePosterior | None = condition(seen, self._y, float(self.tol))
+        self._posterior: NodePosterior | None = condition(seen, self._y, float(self.tol), learned.solution)
         self.mean_ = self._centre + self._unit * self._posterior.mean
         means = self._posterior.means()
         variances = self._posterior.variances(int(self.n_samples), self.seed_, self._known(self._rows))
