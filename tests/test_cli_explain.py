@@ -193,3 +193,14 @@ def test_help_says_what_it_does():
     assert re.search(r"--graphs.*up to 500", text)
     listed = re.findall(r"^│ (\w+) ", run("--help").output, re.MULTILINE)
     assert listed[listed.index("predict") :][:4] == ["predict", "explain", "search", "learn"]
+
+
+def test_the_class_to_explain_can_be_named(models, table, tmp_path):
+    arguments = ("explain", models / "kind.gvoys", table, "-o", tmp_path / "why.html", "--json")
+    usual, other = (json.loads(run(*arguments, *more).stdout) for more in ((), ("--of", "acid")))
+    assert [each["of"] for each in usual] == ["other"] * 2
+    assert [each["of"] for each in other] == ["acid"] * 2
+    assert np.allclose([each["decision"] for each in usual], [-each["decision"] for each in other])
+    assert "--of base is no class of this model; it has acid, other" in refused(*arguments, "--of", "base")
+    numbers = (models / "size.gvoys", table, "-o", tmp_path / "why.html", "--of", "3")
+    assert "this model predicts numbers" in refused("explain", *numbers)

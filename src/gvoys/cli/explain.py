@@ -33,6 +33,10 @@ def explain(
     ] = None,
     id: Id = None,
     root: Root = None,
+    of: Annotated[
+        str | None,
+        typer.Option(help="The class to explain; by default the second of two, or the predicted one of several."),
+    ] = None,
     graphs: Annotated[int, typer.Option(help="The most graphs, up to 500: the first ones of the data.")] = 200,
     n_jobs: Jobs = None,
     json: Json = False,
@@ -54,11 +58,12 @@ def explain(
     start = time.perf_counter()
     with threads(n_jobs), console.status("reading …") as status:
         learner = load_one(model)
+        chosen = _chosen(learner, of)
         source = open_file(data, _training(learner), smiles, None, id=id, root=root)
         found, more = _first(source, graphs)
         _check_one(out, len(found.batch), source)
         status.update(f"explaining {len(found.batch):,} graphs …")
-        explanations = learner.explain(found.batch)
+        explanations = learner.explain(found.batch, **chosen)
         predictions = _predictions(learner.predict_table(found.batch))
         status.update("drawing …")
         facts = [*_facts(model, learner), *_cut(found, more, source)]
@@ -105,6 +110,25 @@ def _check_one(out: Path, n_graphs: int, source: FileSource) -> None:
             f"{out.name} holds the drawing of one graph, and {source} has {n_graphs:,}; write a page, NAME.html, or "
             "take the first with --graphs 1"
         )
+
+
+def _chosen(learner: Any, of: str | None) -> dict[str, Any]:
+    """The class of the model that was named."""
+    from gvoys.errors import ParameterError
+
+    if of is None:
+        return {}
+    classes = getattr(learner, "classes_", None)
+    if classes is None:
+        raise ParameterError("--of names a class, and this model predicts numbers")
+    names = {name: each for each in classes.tolist() for name in (str(each), f"{each:g}" if _whole(each) else "")}
+    if of not in names:
+        raise ParameterError(f"--of {of} is no class of this model; it has {', '.join(map(str, classes.tolist()))}")
+    return {"of": names[of]}
+
+
+def _whole(name: Any) -> bool:
+    return isinstance(name, float) and name.is_integer()
 
 
 # -- what is read
