@@ -1,5 +1,6 @@
 """How `make docs` builds the pages."""
 
+import logging
 import re
 import sys
 import warnings
@@ -76,6 +77,7 @@ sphinx_gallery_conf = {
 }
 suppress_warnings = ["config.cache"]
 warnings.simplefilter("ignore", InputWarning)  # of atoms that few molecules have
+logging.getLogger("gvoys").setLevel(logging.ERROR)  # that kernels are compiled
 
 
 def _without_last_line(app, name, source) -> None:
