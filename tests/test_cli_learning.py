@@ -236,6 +236,13 @@ def test_what_tables_write_for_nothing_is_missing(tmp_path, missing):
     assert len(found.skipped) == 1
 
 
+def test_sodium_is_no_missing_value(tmp_path):
+    table = _numbers(tmp_path, ["Na", "K"] * 15)
+    found = gv.io.open_graphs(table, target="logP").read()
+    assert found.y.tolist() == ["Na", "K"] * 15
+    assert not found.skipped
+
+
 def test_numbers_among_which_something_else_stands(tmp_path):
     table = _numbers(tmp_path, [0.5 * k for k in range(30)] + [">10"])
     done = run("train", table, "--target", "logP", "-o", tmp_path / "m.gvoys", "--no-cv")

@@ -15,7 +15,8 @@ from gvoys.io.nearest import did_you_mean
 __all__ = ["as_values", "cell_text", "check_present", "find_columns", "line_text"]
 
 _SHOWN = 20  # names of columns in a message
-_MISSING = {"", "nan", "<na>", "nat", "na", "n/a", "#n/a", "null"}  # as pandas takes them, in small letters
+_NOTHING = {"", "nan", "<na>", "nat"}  # in small letters
+_MISSING = {"NA", "N/A", "n/a", "#N/A", "NULL", "null"}  # as pandas takes them; Na is sodium
 
 
 def find_columns(where: str, names: Sequence[str], wanted: Sequence[str], option: str) -> list[str]:
@@ -91,7 +92,7 @@ def is_missing(value: Any) -> bool:
     if value is None:
         return True
     text = _decoded(value).strip()
-    return len(text) < 5 and text.lower() in _MISSING
+    return len(text) < 5 and (text.lower() in _NOTHING or text in _MISSING)
 
 
 def check_present(value: Any, name: str) -> None:
