@@ -286,5 +286,8 @@ def test_the_task_can_be_chosen():
     assert not is_real(np.array(["1", "2", "x"]))
     with pytest.raises(gv.errors.DatasetError, match="also 'x', which is none"):
         is_real(np.array(["1", "2", "x"]), "numbers")
+    many = np.arange(100) % 40  # integers, as TU datasets have them
+    assert not is_real(many)
+    assert is_real(many, "numbers")
     with pytest.raises(gv.errors.ParameterError, match="--task is auto, classes or numbers"):
         is_real(whole, "regress")

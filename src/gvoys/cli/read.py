@@ -68,27 +68,27 @@ def is_real(y: NDArray[Any], task: str = "auto", name: str | None = None) -> boo
     """Whether targets are real numbers rather than classes; an error where they are neither."""
     if task not in TASKS:
         raise ParameterError(f"--task is auto, classes or numbers, not {task!r}")
-    what, values = "the target" if name is None else f"the column {name!r}", np.unique(y)
-    if y.dtype.kind != "f":
-        _check_texts(y, task, what)
-        return False
-    real = bool((y != np.round(y)).any()) or len(values) > _CLASSES if task == "auto" else task == "numbers"
+    what, n_values = "the target" if name is None else f"the column {name!r}", len(np.unique(y))
+    if y.dtype.kind not in "iuf":
+        _check_texts(y.astype(str).tolist(), n_values, task, what)
+        real = False
+    elif task == "auto":  # a dataset whose file says integers means classes, a table says nothing
+        real = y.dtype.kind == "f" and (bool((y != np.round(y)).any()) or n_values > _CLASSES)
+    else:
+        real = task == "numbers"
     if not real:
-        _check_classes(len(values), len(y), what)
+        _check_classes(n_values, len(y), what)
     return real
 
 
-def _check_texts(y: NDArray[Any], task: str, what: str) -> None:
+def _check_texts(texts: list[str], n_values: int, task: str, what: str) -> None:
     """Texts that are classes, rather than numbers among which something else stands."""
-    texts = y.astype(str).tolist()
-    numbers = [_is_number(text) for text in texts]
-    if task == "numbers" or (task == "auto" and len({*texts}) > _CLASSES and 2 * sum(numbers) > len(texts)):
-        text = texts[numbers.index(False)]
+    others = [text for text in texts if not _is_number(text)]
+    if task == "numbers" or (task == "auto" and n_values > _CLASSES and 2 * len(others) < len(texts)):
         raise DatasetError(
-            f"{what} holds numbers, but also {text!r}, which is none; leave such cells empty, and their rows are "
+            f"{what} holds numbers, but also {others[0]!r}, which is none; leave such cells empty, and their rows are "
             "skipped, or give --task classes"
         )
-    _check_classes(len({*texts}), len(texts), what)
 
 
 def _is_number(text: str) -> bool:
