@@ -107,8 +107,9 @@ def estimate(
 
     Without labels and attributes the value is exact, with a standard error of 0. Of large graphs, walks are sampled
     instead where that takes less work: walkers start where `start` says, and read no more of a graph than where they
-    go, so that the time does not grow with it. Graphs with hubs are sketched all the same, unless their weights make up
-    for the degrees: too few walkers would meet the hubs for a true error bar. Of weighted graphs one pass over the weights bounds an infinite series.
+    go, so that the time does not grow with it. Graphs with hubs are not sampled, unless their weights make up for the
+    degrees: too few walkers would meet the hubs for a true error bar. Of weighted graphs one pass over the weights
+    bounds an infinite series.
 
     Parameters
     ----------
