@@ -115,20 +115,18 @@ def _check_one(out: Path, n_graphs: int, source: FileSource) -> None:
 def _chosen(learner: Any, of: str | None) -> dict[str, Any]:
     """The class of the model that was named."""
     from gvoys.errors import ParameterError
+    from gvoys.report.shares import class_name
 
     if of is None:
         return {}
     classes = getattr(learner, "classes_", None)
     if classes is None:
         raise ParameterError("--of names a class, and this model predicts numbers")
-    names = {name: each for each in classes.tolist() for name in (str(each), f"{each:g}" if _whole(each) else "")}
-    if of not in names:
-        raise ParameterError(f"--of {of} is no class of this model; it has {', '.join(map(str, classes.tolist()))}")
-    return {"of": names[of]}
-
-
-def _whole(name: Any) -> bool:
-    return isinstance(name, float) and name.is_integer()
+    known = classes.tolist()
+    named = [each for each in known if of == str(each) or class_name(each) == f"class {of}"]  # 1 is the class 1.0
+    if not named:
+        raise ParameterError(f"--of {of} is no class of this model; it has {', '.join(map(str, known))}")
+    return {"of": named[0]}
 
 
 # -- what is read

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.targets import is_missing_class
+from gvoys.estimators.learning.targets import distinct_classes, is_missing_class
 from gvoys.graphs.numbers import as_array
 from gvoys.nodes.learner import NodeLearner
 from gvoys.nodes.learning import learn_shared_weights
@@ -126,7 +126,7 @@ class NodeClassifier(NodeLearner):
         """
         with threads(self.n_jobs):
             chosen = self._start(graph, nodes)
-            self.classes_, codes = np.unique(_check_classes(y, len(chosen)), return_inverse=True)
+            self.classes_, codes = distinct_classes(_check_classes(y, len(chosen)))
             if len(self.classes_) < 2:
                 raise ParameterError(f"y holds one class, {self.classes_.tolist()[0]!r}; there must be two or more")
             self._fit(codes)
@@ -236,9 +236,4 @@ def _check_classes(y: Any, count: int) -> NDArray[Any]:
     missing = next((place for place, name in enumerate(values.tolist()) if is_missing_class(name)), None)
     if missing is not None:
         raise ParameterError(f"y[{missing}] is {values[missing]}; leave out nodes without a class")
-    try:
-        np.unique(values)
-    except TypeError:
-        kinds = sorted({type(name).__name__ for name in values.tolist()})
-        raise ParameterError(f"y mixes classes of types {', '.join(kinds)}; convert them to one") from None
     return values

@@ -90,12 +90,13 @@ def form_of(graph: GraphBatch, series: Any, matrix: str | None, form: str, tol: 
     if graph.directed or (name == "row" and form == "factored"):
         return _of_powers(graph, series, name, form, tol)
     held, turned = (matrix_of(graph, name, transposed) for transposed in (False, True))
-    held, turned = (_converging(each, series, graph, name) for each in (held, turned))
+    interval = _converging_interval(held, series, graph, name)
+    held, turned = (replace(each, interval=interval) for each in (held, turned))
     return _by_chebyshev(held, turned, series.evaluate, tol)
 
 
-def _converging(matrix: NodeMatrix, series: Series, graph: GraphBatch, name: str) -> NodeMatrix:
-    """The matrix, with eigenvalues known as closely as convergence needs."""
+def _converging_interval(matrix: NodeMatrix, series: Series, graph: GraphBatch, name: str) -> tuple[float, float]:
+    """Where the eigenvalues lie, as closely as convergence needs."""
     try:
         _check_convergence(series, max(map(abs, _interval(matrix))))
     except DivergenceError:
@@ -103,8 +104,8 @@ def _converging(matrix: NodeMatrix, series: Series, graph: GraphBatch, name: str
             raise
         radius = float(spectral_radius(graph, CLOSELY)[0])
         _check_convergence(series, radius)
-        return replace(matrix, interval=(-radius, radius))
-    return matrix
+        return -radius, radius
+    return _interval(matrix)
 
 
 def _check_convergence(series: Series, rate: float) -> None:

@@ -22,7 +22,7 @@ from gvoys.graphs.arcs import edges_of, reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import DenseProfiles, Sketch, SparseProfiles, Walk
 from gvoys.walks.attribution import spread_weights
-from gvoys.walks.layers import LAYERS, in_layer
+from gvoys.walks.layers import in_layer
 from gvoys.walks.sketch_attribution import spread_gradients
 from gvoys.walks.sparse import Counts
 
@@ -227,7 +227,8 @@ class Attribution:
         edges, offsets, edge_shares = _edges(self.batch, unit * self.entries)
         nodes, errors = unit * self.nodes, unit * np.sqrt(self.variances)
         # labels of the fine layer are hashes, and those as given are the nearest that people can read
-        shown = {layer: in_layer(self.batch, "coarse" if layer == "coarse" else "given") for layer in LAYERS}
+        layers = {each.layer for own in self.sequences for each in own}
+        shown = {layer: in_layer(self.batch, "coarse" if layer == "coarse" else "given") for layer in layers}
         found = []
         for g, graph in enumerate(self.batch):
             own, ends_of = slice(*self.batch.node_offsets[g : g + 2]), slice(*offsets[g : g + 2])

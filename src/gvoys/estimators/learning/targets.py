@@ -17,6 +17,7 @@ __all__ = [
     "Targets",
     "check_targets",
     "check_weights",
+    "distinct_classes",
     "is_missing_class",
     "read_columns",
     "warn_of_constant",
@@ -93,14 +94,20 @@ def read_classes(y: Any, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     missing = next((i for i, name in enumerate(targets.tolist()) if is_missing_class(name)), None)
     if missing is not None:
         raise ParameterError(f"y has no class for graph {missing}: it is {targets[missing]!r}; leave such graphs out")
+    classes, codes = distinct_classes(targets)
+    check_classification_targets(np.asarray(targets.tolist()))  # which takes no objects, as a table may hold them
+    if len(classes) < 2:
+        raise ParameterError(f"all {count} graphs are of one class, {classes.tolist()}; two are needed")
+    return classes, codes
+
+
+def distinct_classes(targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes in their order, and the place of each target among them."""
     try:
         classes, codes = np.unique(targets, return_inverse=True)
     except TypeError:
         kinds = sorted({type(name).__name__ for name in targets.tolist()})
         raise ParameterError(f"y mixes classes of types {', '.join(kinds)}; convert them to one") from None
-    check_classification_targets(np.asarray(targets.tolist()))  # which takes no objects, as a table may hold them
-    if len(classes) < 2:
-        raise ParameterError(f"all {count} graphs are of one class, {classes.tolist()}; two are needed")
     return classes, codes.astype(np.int64)
 
 
