@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gvoys.errors import ParameterError
 from gvoys.report.machine import describe_machine
-from reproduce import bound, fig3, fig4, fig5, learn, rademacher, table1
+from reproduce import bound, fig3, fig4, fig5, learn, protocol, rademacher, table1, unbiased
 from reproduce.page import write_page
 from reproduce.result import Plan, Result, read_result, write_result
 
@@ -23,7 +23,9 @@ EXPERIMENTS: dict[str, Callable[[Plan], Result]] = {
     "fig4": fig4.run,
     "fig5": fig5.run,
     "table1": table1.run,
+    "protocol": protocol.run,
     "learn": learn.run,
+    "unbiased": unbiased.run,
     "rademacher": rademacher.run,
     "bound": bound.run,
 }

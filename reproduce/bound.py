@@ -15,8 +15,6 @@ from gvoys.series import Exponential, Geometric, Series
 from reproduce.pairs import pair_from
 from reproduce.result import Plan, Result, Row
 
-__all__ = ["run"]
-
 _EPSILON, _DELTA = 0.5, 0.05
 
 

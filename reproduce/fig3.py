@@ -12,8 +12,6 @@ from gvoys.series import Exponential
 from reproduce.pairs import pair_from
 from reproduce.result import Curve, Figure, Plan, Result, Row, slope
 
-__all__ = ["run"]
-
 _DATASETS = ("NCI1", "ENZYMES", "PROTEINS", "DD", "MUTAG", "PTC_MR")
 _SEEDS = 10
 _COMPONENTS = 2 ** np.arange(7, 12)  # of sketches, whose groups are of 128

@@ -20,8 +20,6 @@ from gvoys.report.timing import best_of
 from gvoys.series import Geometric, Series
 from reproduce.result import Curve, Figure, Plan, Result, Row, slope
 
-__all__ = ["run"]
-
 _N_GRAPHS = 10
 _N_PAIRS = _N_GRAPHS * (_N_GRAPHS + 1) // 2
 _SOLVING: dict[str, Any] = {"labels": None, "tol": 1e-6, "max_iterations": 150_000}

@@ -17,8 +17,6 @@ from gvoys.series import Exponential, Series
 from reproduce.pairs import pair_from
 from reproduce.result import Curve, Figure, Plan, Result, Row, slope
 
-__all__ = ["run"]
-
 _NODES = (100, 180)
 
 

@@ -11,8 +11,6 @@ from gvoys.graphs.batch import GraphBatch
 from reproduce.pairs import load_or_none
 from reproduce.result import Plan, Result, Row, shown_scores
 
-__all__ = ["run"]
-
 
 def run(plan: Plan) -> Result:
     """Eight coefficients, walks from everywhere to everywhere, no labels, ten folds."""

@@ -10,8 +10,6 @@ from gvoys.io.files import appearing
 from gvoys.report.page import BASE_STYLE
 from reproduce.result import Result
 
-__all__ = ["write_page"]
-
 _COLUMNS = ("", "the paper", "gvoys, the paper's way", "gvoys, the best way")
 _STYLE = """
 main { max-width: 62rem; margin: 0 auto; padding: 1.2rem 1.2rem 3rem; }
@@ -44,7 +42,8 @@ def write_page(results: list[Result], folder: Path) -> Path:
     """report.html, which needs no other file."""
     page = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta http-equiv="Content-Security-Policy"'
+        " content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"
         f"<title>gvoys: the paper, reproduced</title><style>{BASE_STYLE}{_STYLE}</style></head><body><main>"
         '<h1 id="top">The paper, reproduced</h1>'
         "<p>Choromanski, Reid, Sehanobish and Dubey: Optimal Time Complexity Algorithms for Computing General Random "

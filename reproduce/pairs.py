@@ -12,8 +12,6 @@ from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
 from reproduce.result import Plan
 
-__all__ = ["Pair", "load_or_none", "pair_from"]
-
 
 @dataclass(frozen=True)
 class Pair:

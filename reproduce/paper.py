@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ACCURACIES"]
-
 # Table 1, in per cent with the deviation over folds: the exact kernel as cited there (None: out of time or memory),
 # walks without labels, and with them.
 Accuracy = tuple[float, float]

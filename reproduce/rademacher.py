@@ -9,8 +9,6 @@ from gvoys.series import Exponential
 from reproduce.pairs import pair_from
 from reproduce.result import Plan, Result, Row
 
-__all__ = ["run"]
-
 
 def run(plan: Plan) -> Result:
     """The variance of one component's product, for three distributions of g on the same pair."""

@@ -14,8 +14,6 @@ from gvoys.errors import DatasetError
 from gvoys.io.files import appearing
 from gvoys.report import plots
 
-__all__ = ["Curve", "Figure", "Plan", "Result", "Row", "read_result", "shown_scores", "slope", "write_result"]
-
 
 @dataclass(frozen=True)
 class Plan:
