@@ -70,6 +70,19 @@ def test_the_map_of_imports_is_made_from_the_code():
     assert module.PICTURE.read_text() == module.draw(), "run python docs/import_graph.py"
 
 
+@pytest.mark.parametrize("name", ["comparison", "reproduced"])
+def test_pages_are_written_from_the_kept_results(name, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    module = _loaded(name)
+    assert module.PAGE.read_text(encoding="utf-8") == module.write(), f"run python docs/{name}.py"
+
+
+def test_the_table_of_the_readme_is_written_from_the_kept_results():
+    module = _loaded("comparison")
+    text = module.README.read_text(encoding="utf-8")
+    assert module.with_table(text) == text, "run python docs/comparison.py"
+
+
 def test_the_page_of_commands_has_every_option():
     """With any version of Typer, whose own objects for options have changed before."""
     group = typer.main.get_command(app)
