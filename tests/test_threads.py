@@ -118,6 +118,27 @@ def test_one_thread_after_a_fork_gives_the_same_bits(monkeypatch):
     assert [each.__name__ for each in kernels if not each.serial.signatures] == []
 
 
+BATCH = gv.datasets.molecules(60, mean_nodes=20)
+SIZE = BATCH.graph_sizes + np.random.default_rng(0).normal(size=60)
+RESULTS = {
+    "kernel": lambda n_jobs: gv.RandomWalkKernel(gv.Geometric(0.05), n_jobs=n_jobs).fit(BATCH).transform,
+    "kernel of walks": lambda n_jobs: gv.RandomWalkKernel(method="voyagers", n_jobs=n_jobs).fit(BATCH).transform,
+    "regressor": lambda n_jobs: gv.RandomWalkRegressor(n_jobs=n_jobs).fit(BATCH, SIZE).predict,
+    "landmarks": lambda n_jobs: gv.RandomWalkRegressor(max_exact=9, n_jobs=n_jobs).fit(BATCH, SIZE).predict,
+    "classifier": lambda n_jobs: gv.RandomWalkClassifier(n_jobs=n_jobs).fit(BATCH, SIZE > 20).decision_function,
+    "index": lambda n_jobs: lambda batch: gv.Index(n_jobs=n_jobs).add(BATCH).nearest(batch, 3).similarities,
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_threads_change_no_bit_and_the_split_of_a_call_the_last_ones(name):
+    compute = RESULTS[name](None)
+    expected = compute(BATCH)
+    np.testing.assert_array_equal(RESULTS[name](1)(BATCH), expected)
+    split = np.concatenate([compute(BATCH[:1]), compute(BATCH[1:20]), compute(BATCH[20:])])
+    np.testing.assert_allclose(split, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
 def in_company(*ways, layer):
     """Run company.py; whatever hangs or is killed fails."""
     program = [sys.executable, str(Path(__file__).with_name("company.py")), *ways]

@@ -73,10 +73,11 @@ def test_features_are_the_same_bits_however_they_are_cut(store, two_workers, n):
 
 
 def test_the_gram_matrix_by_blocks(store, two_workers, tmp_path):
-    for cluster in (None, two_workers):
-        write_gram_of_partitions(partitions(store), MODEL, tmp_path / "K.npy", cluster)
-        X = MODEL.transform(BATCH).astype(float)
-        np.testing.assert_allclose(np.load(tmp_path / "K.npy"), X @ X.T, rtol=1e-12)
+    X = MODEL.transform(BATCH).astype(float)
+    for cluster, name in ((None, "here.npy"), (two_workers, "there.npy")):
+        write_gram_of_partitions(partitions(store), MODEL, tmp_path / name, cluster)
+        np.testing.assert_allclose(np.load(tmp_path / name), X @ X.T, rtol=1e-12)
+    assert (tmp_path / "here.npy").read_bytes() == (tmp_path / "there.npy").read_bytes()
 
 
 def test_a_matrix_appears_only_when_it_is_complete(store, tmp_path, monkeypatch):

@@ -101,7 +101,7 @@ def predict_file(
         An index that `gvoys search` or `Index.save` wrote: its graph that is nearest to each graph is named, with the
         similarity by which the index compares.
     rows_per_part : int, default=4096
-        Rows of the input that are predicted at once; the predictions do not depend on it.
+        Rows of the input that are predicted at once; another number changes predictions by rounding alone.
     worker : callable or None, default=None
         Makes the parts, such as `Cluster.run`; None makes them in this process.
     on_progress : callable or None, default=None
