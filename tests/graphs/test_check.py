@@ -10,6 +10,7 @@ import gvoys as gv
 from gvoys.errors import GraphError
 from gvoys.graphs import ranges
 from gvoys.graphs.labels import Labels
+from gvoys.graphs.refine import refine_labels
 from gvoys.graphs.symmetry import check_mirrored
 
 PATH = {  # 0 - 1 - 2 and 0 - 1
@@ -107,6 +108,52 @@ def test_every_way_to_a_batch_is_checked():
             gv.GraphBatch.from_arrays([[0, 1]], [2], **given)
     with pytest.raises(GraphError, match="node_labels has 1 codes and should have 2"):
         gv.GraphBatch.from_arrays([[0, 1]], [2], node_labels=labels([0]))
+
+
+SHARED = {
+    "whole": lambda array: array,
+    "slice": lambda array: array[:],
+    "frozen for now": lambda array: np.lib.stride_tricks.as_strided(array, writeable=False),
+    "map": lambda array: array.view(np.memmap),
+}
+
+
+@pytest.mark.parametrize("share", SHARED)
+@pytest.mark.parametrize(
+    "make_batch", [gv.GraphBatch, lambda **fields: replace(gv.GraphBatch(**fields), directed=True)]
+)
+def test_what_the_caller_writes_later_changes_nothing(share, make_batch):
+    """It once ended the process in a kernel, or changed features without a word."""
+    arrays = {name: field.copy() for name, field in PATH.items() if name != "directed"}
+    arrays |= {"edge_weights": np.arange(6.0), "node_attributes": np.ones((5, 2)), "edge_attributes": np.ones((6, 1))}
+    codes, tables, values = [np.zeros(n, np.int32) for n in (5, 6)], [TABLE.copy(), TABLE.copy()], ["a", "b"]
+    given = {name: SHARED[share](array) for name, array in arrays.items()}
+    for name, own, table in zip(("node_labels", "edge_labels"), codes, tables, strict=True):
+        given[name] = Labels(SHARED[share](own), SHARED[share](table), values)
+    batch = gv.GraphBatch(**given, directed=False)
+    before = pickle.dumps(batch)
+    values[:] = []
+    for array in (*arrays.values(), *codes, *tables):
+        assert array.flags.writeable
+        array[...] = 2**30
+    assert pickle.dumps(batch) == before
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_labels_given_to_from_arrays_are_copied(directed):
+    nodes, edges = labels([0, 1]), labels([1])
+    batch = gv.GraphBatch.from_arrays([[0, 1]], [2], nodes, edges, directed=directed)
+    for array in (nodes.codes, edges.codes):
+        array[:] = 2**30
+    assert batch.node_labels.decode() == ["a", "b"]
+    assert set(batch.edge_labels.decode()) == {"b"}
+
+
+def test_other_labels_on_the_same_graphs_copy_nothing():
+    batch = make(node_labels=labels([0, 1, 0, 0, 1]), edge_weights=np.ones(6))
+    for other in (refine_labels(batch), batch.normalized("row")):
+        assert np.shares_memory(other.indices, batch.indices)
+    assert np.shares_memory(refine_labels(batch).edge_weights, batch.edge_weights)
 
 
 def test_slices_are_not_looked_at_again(monkeypatch):

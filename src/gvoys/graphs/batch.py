@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
-from gvoys.graphs.check import as_fields, check_structure
+from gvoys.graphs.check import as_fields, check_structure, copied
 from gvoys.graphs.entries import index_type, take
 from gvoys.graphs.labels import Labels
 
@@ -28,8 +28,8 @@ class GraphBatch:
 
     Graph g owns the nodes ``node_offsets[g]:node_offsets[g + 1]``; node u owns the entries
     ``indptr[u]:indptr[u + 1]`` of `indices`, which number the nodes *within* its graph. An undirected edge is
-    stored in both directions, a self-loop once. The entries of a node are sorted. The arrays are read-only, and a
-    contiguous slice shares them.
+    stored in both directions, a self-loop once. The entries of a node are sorted. The arrays are read-only copies of
+    those given, and a contiguous slice shares them.
 
     Parameters
     ----------
@@ -68,8 +68,10 @@ class GraphBatch:
     edge_attributes: NDArray[np.float64] | None = None  # (n_entries, n_edge_attributes)
 
     def __post_init__(self) -> None:
-        for name, value in as_fields(self).items():
-            object.__setattr__(self, name, value)
+        self._check(copied)  # the caller could write to what was given
+
+    def _check(self, own: Callable[[Any], Any] = lambda value: value) -> None:
+        self.__dict__.update({name: own(value) for name, value in as_fields(self).items()})
         check_structure(self)
         self._freeze()
 
@@ -80,6 +82,17 @@ class GraphBatch:
         batch.__dict__.update(zip(_FIELDS, values, strict=False), **more)
         batch._freeze()
         return batch
+
+    @classmethod
+    def _adopt(cls, *values: Any, **more: Any) -> GraphBatch:
+        """The constructor for arrays that nobody else can write: they are checked and not copied."""
+        batch = cls._of_checked(*values, **more)
+        batch._check()
+        return batch
+
+    def _with(self, **changes: Any) -> GraphBatch:
+        """The same graphs with other fields, which nobody else can write; the arrays that stay are shared."""
+        return GraphBatch._adopt(**{name: getattr(self, name) for name in _FIELDS} | changes)
 
     @classmethod
     def from_arrays(
@@ -386,7 +399,7 @@ class GraphBatch:
         from gvoys.graphs.normalize import normalized_weights
 
         weights = normalized_weights(self, how)
-        return replace(self, edge_weights=weights, directed=self.directed or how == "row")
+        return self._with(edge_weights=weights, directed=self.directed or how == "row")
 
     def to_networkx(
         self,
@@ -427,8 +440,8 @@ class GraphBatch:
         for array in self._arrays():
             array.flags.writeable = False
 
-    def __reduce__(self) -> Any:  # through the constructor, so that an unpickled batch is checked and read-only too
-        return GraphBatch, tuple(getattr(self, field.name) for field in fields(self))
+    def __reduce__(self) -> Any:  # an unpickled batch is checked and read-only too, and may share a map of joblib's
+        return GraphBatch._adopt, tuple(getattr(self, field.name) for field in fields(self))
 
     def _arrays(self) -> list[NDArray[Any]]:
         labels = [part for part in (self.edge_labels, self.node_labels) if part is not None]

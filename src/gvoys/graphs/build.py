@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
 from gvoys.graphs.batch import PER_EDGE, PER_NODE, GraphBatch
-from gvoys.graphs.check import as_labels, check_directed
+from gvoys.graphs.check import as_labels, check_directed, copied
 from gvoys.graphs.entries import Entries, check_entries, index_type, merge_equal, row_pointers
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_array, as_floats
@@ -166,7 +166,7 @@ def assemble(
 
 def _labels(labels: Any, name: str, count: int, of_what: str) -> Labels | None:
     if labels is None or isinstance(labels, Labels):
-        return labels if labels is None else as_labels(labels, name, count)
+        return copied(labels if labels is None else as_labels(labels, name, count))
     return Labels.from_values(_check_length(name, labels, count, of_what))
 
 

@@ -14,7 +14,7 @@ from gvoys.graphs.ranges import NONE, first_above, first_bad_entry, first_fall, 
 if TYPE_CHECKING:
     from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["as_fields", "as_labels", "check_directed", "check_structure"]
+__all__ = ["as_fields", "as_labels", "check_directed", "check_structure", "copied"]
 
 _INT32 = np.iinfo(np.int32)
 _LAYOUT: Any = ("C", "A", "E")  # contiguous, aligned, a plain array: what kernels are compiled for
@@ -24,23 +24,7 @@ _LAYOUT: Any = ("C", "A", "E")  # contiguous, aligned, a plain array: what kerne
 
 
 def as_fields(batch: GraphBatch) -> dict[str, Any]:
-    """The fields of a batch in the types that kernels take: as they are, or converted where no value changes.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        A batch under construction.
-
-    Returns
-    -------
-    dict
-        The fields by name.
-
-    Raises
-    ------
-    GraphError
-        If a field has another type or shape.
-    """
+    """The fields of a batch in the types that kernels take: as they are, or converted where no value changes."""
     check_directed(batch.directed)
     fields: dict[str, Any] = {name: _as_pointers(getattr(batch, name), name) for name in ("node_offsets", "indptr")}
     fields |= {"indices": _as_int32(batch.indices, "indices"), "directed": bool(batch.directed)}
@@ -74,27 +58,7 @@ def check_directed(directed: Any) -> None:
 
 
 def as_labels(labels: Any, name: str, count: int) -> Labels:
-    """Labels whose codes lie within their table.
-
-    Parameters
-    ----------
-    labels : Labels
-        The labels.
-    name : str
-        Name of the field, for the message.
-    count : int
-        How many labels there must be.
-
-    Returns
-    -------
-    Labels
-        The labels in the types that kernels take.
-
-    Raises
-    ------
-    GraphError
-        If the labels do not fit.
-    """
+    """Check that there are `count` labels whose codes lie within their table; gives them in the types of kernels."""
     if not isinstance(labels, Labels):
         raise GraphError(f"{name} must be Labels, not {type(labels).__name__!r}; GraphBatch.from_arrays takes values")
     codes, hashes = _as_int32(labels.codes, f"the codes of {name}"), _as_hashes(labels.hashes, name)
@@ -107,6 +71,13 @@ def as_labels(labels: Any, name: str, count: int) -> Labels:
         raise GraphError(f"{name}: code {codes[place]} at place {place} is not among 0 to {len(hashes) - 1}")
     same = codes is labels.codes and hashes is labels.hashes
     return labels if same else Labels(codes, hashes, labels.values)
+
+
+def copied(value: Any) -> Any:
+    """A field of a batch in memory that nobody else can write."""
+    if isinstance(value, Labels):
+        return Labels(value.codes.copy(), value.hashes.copy(), tuple(value.values))
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _array(values: Any, name: str, ndim: int, kinds: str, wanted: str) -> NDArray[Any]:

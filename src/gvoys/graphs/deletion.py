@@ -36,4 +36,5 @@ def without_each_node(batch: GraphBatch) -> GraphBatch:
     chosen = {name: take(getattr(copies, name), stay) for name in PER_EDGE}
     chosen |= {name: take(getattr(copies, name), kept) for name in PER_NODE}
     indptr = np.concatenate([[0], np.cumsum(degrees)])
-    return GraphBatch(offsets, indptr, (numbers[columns[stay]] - first).astype(np.int32), copies.directed, **chosen)
+    indices = (numbers[columns[stay]] - first).astype(np.int32)
+    return GraphBatch._adopt(offsets, indptr, indices, copies.directed, **chosen)

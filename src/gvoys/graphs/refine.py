@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +34,7 @@ def refinement_rounds(batch: GraphBatch, rounds: int, node_labels: bool, edge_la
         The graphs with the labels of iteration 0 … `rounds`.
     """
     yield batch
-    seen = replace(
-        batch,
+    seen = batch._with(
         node_labels=batch.node_labels if node_labels else None,
         edge_labels=batch.edge_labels if edge_labels else None,
     )
@@ -71,7 +69,7 @@ def refine_labels(batch: GraphBatch) -> GraphBatch:
         pointers = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=batch.n_nodes))])
         before = combine_hashes(own[rows] ^ _IN, edge)[order]
         around = combine_hashes(around, _sums(before, pointers))
-    return replace(batch, node_labels=Labels.from_hashes(combine_hashes(own, around)))
+    return batch._with(node_labels=Labels.from_hashes(combine_hashes(own, around)))
 
 
 def _sums(values: NDArray[np.uint64], pointers: NDArray[np.int64]) -> NDArray[np.uint64]:

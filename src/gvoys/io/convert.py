@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -123,9 +122,9 @@ def _molecules(items: list[Any], names: Names) -> GraphBatch:
     for index, reason in skipped:
         raise GraphError(f"graph {index}: {reason}; correct it or remove it")
     if names.node_label != LABEL:
-        batch = replace(batch, node_labels=None)
+        batch = batch._with(node_labels=None)
     if names.edge_label != LABEL:
-        batch = replace(batch, edge_labels=None)
+        batch = batch._with(edge_labels=None)
     stack_attributes(dict.fromkeys(names.node_attributes), batch.n_nodes)  # which raises if any are asked for
     stack_attributes(dict.fromkeys(names.edge_attributes), batch.n_nodes, "edge")
     _check_names(batch, names)

@@ -81,4 +81,4 @@ def undirected(graph: GraphBatch) -> GraphBatch:
     both = sp.csr_array(A + A.T)
     both.sort_indices()
     indptr = both.indptr.astype(index_type(both.nnz))
-    return GraphBatch(graph.node_offsets, indptr, both.indices.astype(np.int32), False, edge_weights=both.data)
+    return GraphBatch._adopt(graph.node_offsets, indptr, both.indices.astype(np.int32), False, edge_weights=both.data)

@@ -324,6 +324,6 @@ def _warn(graph: GraphBatch, series: Series, p_halt: float) -> None:
 
 def _as_graph(A: sp.csr_array, directed: bool) -> GraphBatch:
     A.sort_indices()
-    return GraphBatch(
+    return GraphBatch._adopt(
         np.array([0, A.shape[0]]), A.indptr, A.indices.astype(np.int32), directed, edge_weights=A.data.astype(float)
     )

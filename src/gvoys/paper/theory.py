@@ -8,7 +8,6 @@ shrink with the number of walks: only more components do that. Where a constant 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -284,7 +283,7 @@ def load_growth(batch: GraphBatch) -> float:
         Growth s per step; 0 for edgeless graphs.
     """
     with np.errstate(over="ignore"):
-        squares = batch if batch.edge_weights is None else replace(batch, edge_weights=batch.edge_weights**2)
+        squares = batch if batch.edge_weights is None else batch._with(edge_weights=batch.edge_weights**2)
     leaving = np.diff(batch.indptr).astype(np.float64)
     if batch.directed:
         entering = np.bincount(batch.columns(), minlength=batch.n_nodes).astype(np.float64)

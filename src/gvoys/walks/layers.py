@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from gvoys._kernels.cpu.rings import ring_sizes
@@ -83,7 +81,7 @@ def in_layer(batch: GraphBatch, layer: str) -> GraphBatch:
     """
     if layer == "given" or batch.node_labels is None:
         return batch
-    return replace(batch, node_labels=_first_parts(batch.node_labels) if layer == "coarse" else _with_rings(batch))
+    return batch._with(node_labels=_first_parts(batch.node_labels) if layer == "coarse" else _with_rings(batch))
 
 
 def _first_parts(labels: Labels) -> Labels:

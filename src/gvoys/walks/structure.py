@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -110,7 +109,7 @@ def with_structure(batch: GraphBatch, structure: tuple[str, ...], max_length: in
     GraphBatch
         The graphs.
     """
-    return replace(batch, node_labels=structural_labels(batch, structure, max_length, labelled=labelled))
+    return batch._with(node_labels=structural_labels(batch, structure, max_length, labelled=labelled))
 
 
 def _degrees(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:

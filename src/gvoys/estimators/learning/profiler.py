@@ -127,7 +127,7 @@ class Profiler:
 
     def labelled(self, batch: GraphBatch) -> GraphBatch:
         if self.labels in STRUCTURES:
-            return replace(batch, node_labels=structural_labels(batch, self.labels, self.walk.max_length))
+            return batch._with(node_labels=structural_labels(batch, self.labels, self.walk.max_length))
         check_has_labels(batch, *LABEL_CHOICES[self.labels])
         return batch
 
@@ -149,7 +149,7 @@ class Profiler:
             raise UnsupportedError(
                 f"the fitted graphs had {len(self.centre)} node attributes; these must have them too"
             )
-        scaled = replace(batch, node_attributes=(held - self.centre) / self.deviation)
+        scaled = batch._with(node_attributes=(held - self.centre) / self.deviation)
         return scaled, walk, replace(self.sketch, n_components=2 * self.sketch.n_components)
 
 
@@ -187,7 +187,7 @@ def _may_return(batch: GraphBatch, walk: Walk) -> bool:
 
 def _with_returns(batch: GraphBatch, longest: int) -> GraphBatch:
     """Return probabilities as attributes; after 0 and 1 steps they are the same for all nodes."""
-    return replace(batch, node_attributes=return_probabilities(batch, longest)[:, 2:])
+    return batch._with(node_attributes=return_probabilities(batch, longest)[:, 2:])
 
 
 def usual_bandwidth(batch: GraphBatch) -> float:

@@ -60,7 +60,7 @@ def _open(folder: Path, verify: bool) -> GraphBatch:
     for name, about in manifest["values"].items():
         values = _read_values(folder / f"{name}_values.json", about, verify)
         labels[name] = Labels(arrays[name], arrays[f"{name}_hashes"], values)
-    batch = GraphBatch(
+    batch = GraphBatch._adopt(
         arrays["node_offsets"],
         arrays["indptr"],
         arrays["indices"],
