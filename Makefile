@@ -67,7 +67,9 @@ fuzz: .venv/test-installed
 	GVOYS_MUTATIONS=10000 $(BIN)/python -m pytest -s tests/io/test_mutations.py
 	GVOYS_STORE_MUTATIONS=5000 $(BIN)/python -m pytest -s tests/io/test_store_mutations.py
 	GVOYS_RESUME_MUTATIONS=1500 $(BIN)/python -m pytest -s tests/scale/test_resume_mutations.py
-	GVOYS_KILLS=20 $(BIN)/python -m pytest tests/scale/test_interruptions.py
+	GVOYS_INDEX_MUTATIONS=1400 GVOYS_INDEX_BITS=1000000 $(BIN)/python -m pytest -s tests/search/test_index_mutations.py
+	GVOYS_SAVING_SECONDS=10 $(BIN)/python -m pytest -s tests/io/test_files.py
+	GVOYS_KILLS=20 $(BIN)/python -m pytest -s tests/scale/test_interruptions.py
 
 clean:
 	rm -rf docs/_build docs/gallery docs/generated .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

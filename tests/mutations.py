@@ -187,3 +187,115 @@ def check_valid(batch, mirrored):
         for forward, backward in ((rows, columns), (columns, rows), (codes, codes)):
             np.testing.assert_array_equal(forward[ways[0]], backward[ways[1]])
         np.testing.assert_allclose(weights[ways[0]], weights[ways[1]], rtol=2e-12)
+
+
+# -- files of a folder
+
+
+def flip(data, rng):
+    place = rng.integers(len(data))
+    return data[:place] + bytes([data[place] ^ 1 << rng.integers(8)]) + data[place + 1 :]
+
+
+def another_byte(data, rng):
+    place = rng.integers(len(data))
+    return data[:place] + rng.bytes(1) + data[place + 1 :]
+
+
+def truncate(data, rng):
+    return data[: rng.integers(len(data))]
+
+
+def extend(data, rng):
+    return data + rng.bytes(rng.integers(1, 40))
+
+
+def cut_out(data, rng):
+    begin = rng.integers(len(data))
+    return data[:begin] + data[begin + rng.integers(1, 20) :]
+
+
+def repeat(data, rng):
+    begin, end = sorted(rng.integers(len(data) + 1, size=2))
+    return data[:end] + data[begin:]
+
+
+def zeros(data, rng):
+    begin, end = sorted(rng.integers(len(data) + 1, size=2))
+    return data[:begin] + bytes(end - begin) + data[end:]
+
+
+def digits(data, rng):
+    """What a text may say as well."""
+    place = rng.integers(len(data))
+    return data[:place] + b'0123456789abcdef \n"[{tf,'[rng.integers(24) :][:1] + data[place + 1 :]
+
+
+_BYTES = [flip, another_byte, truncate, extend, cut_out, repeat, zeros, digits]
+
+
+def change_file(folder, rng):
+    """Change one file of a folder; gives its kind."""
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    file = files[rng.integers(len(files))]
+    data, how = file.read_bytes(), rng.integers(len(_BYTES) + 2)
+    if how == len(_BYTES):
+        file.unlink()
+    elif how > len(_BYTES):
+        other = files[rng.integers(len(files))]  # often a part for another part
+        file.write_bytes(other.read_bytes())
+    elif data:
+        file.write_bytes(_BYTES[how](data, rng))
+    return "part" if file.name.startswith("part-") else file.name
+
+
+# -- arrays and dictionaries
+
+NUMBERS = [-1, 0, 1, 2, 3, 7, 50, 2**30, 2**31 - 1, -(2**31), 2**40, -(2**63), np.nan, np.inf, 0.5, 1e300]
+ODD = [None, True, -1, 3, 3.5, 10**30, "", "x", "<i8", "<f4", ">i4", "|O", [], [1], [[1]], [-1], [2**60], {}, {"a": 1}]
+
+
+def change_numbers(array, rng):
+    flat = array.reshape(-1)
+    place = rng.integers(flat.size)
+    match rng.integers(5):
+        case 0 | 1:
+            with np.errstate(all="ignore"):
+                flat[place] = np.array(NUMBERS[rng.integers(len(NUMBERS))]).astype(array.dtype)
+        case 2:
+            flat[place] += flat.dtype.type(1) if rng.integers(2) else -flat.dtype.type(1)
+        case 3:
+            other = rng.integers(flat.size)
+            flat[[place, other]] = flat[[other, place]]
+        case 4:
+            flat.view(np.uint8)[rng.integers(flat.nbytes)] = rng.integers(256)
+    return array
+
+
+def change_form(array, rng):
+    match rng.integers(5):
+        case 0:
+            return array[:-1]
+        case 1:
+            return np.concatenate([array, array[-1:]])
+        case 2:
+            with np.errstate(all="ignore"):
+                return array.astype([np.int64, np.int32, np.float64, np.uint64, np.int8, ">i4"][rng.integers(6)])
+        case 3:
+            return array.reshape(-1, 1) if array.ndim == 1 else array.reshape(-1)
+        case _:
+            return array[:0]
+
+
+def change_json(body, rng):
+    """Remove something from nested dictionaries and lists, or put another value there."""
+    held = body
+    while True:
+        key = (sorted(held) if isinstance(held, dict) else range(len(held)))[rng.integers(len(held))]
+        if not isinstance(held[key], (dict, list)) or not held[key] or rng.random() < 0.2:
+            break
+        held = held[key]
+    if rng.random() < 0.3:
+        del held[key]
+    else:
+        held[key] = ODD[rng.integers(len(ODD))]

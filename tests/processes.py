@@ -13,7 +13,9 @@ KILLS = int(os.environ.get("GVOYS_KILLS", "4"))
 def start(work, *arguments, log=os.devnull):
     """Begin work in a process that is forked from one that has imported all: it is at work at once."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["gvoys.cli.stream", "gvoys.scale", "rdkit.Chem", "pyarrow.parquet", "gvoys"])
+    context.set_forkserver_preload(
+        ["gvoys.cli.stream", "gvoys.scale", "gvoys.search", "rdkit.Chem", "pyarrow.parquet", "gvoys"]
+    )
     run = context.Process(target=_quietly, args=(str(log), work, arguments))
     run.start()
     return run

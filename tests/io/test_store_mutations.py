@@ -5,14 +5,12 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
-from mutations import check_valid
+from mutations import ODD, change_form, change_json, change_numbers, check_valid
 from store_files import take_apart, write_again
 
 import gvoys as gv
 from gvoys.errors import GvoysError, StoreError
 
-NUMBERS = [-1, 0, 1, 2, 3, 7, 50, 2**30, 2**31 - 1, -(2**31), 2**40, -(2**63), np.nan, np.inf, 0.5, 1e300]
-ODD = [None, True, -1, 3, 3.5, 10**30, "", "x", "<i8", "<f4", ">i4", "|O", [], [1], [[1]], [-1], [2**60], {}, {"a": 1}]
 VALUES = [*ODD, {"tuple": 3}, {"tuple": [{"b": 1}]}, {"bytes": "zz"}, {"bytes": 1}, {"text": []}, {"text": "t"}]
 
 
@@ -36,38 +34,6 @@ SOURCES = {
 # -- changes
 
 
-def change_numbers(array, rng):
-    flat = array.reshape(-1)
-    place = rng.integers(flat.size)
-    match rng.integers(5):
-        case 0 | 1:
-            with np.errstate(all="ignore"):
-                flat[place] = np.array(NUMBERS[rng.integers(len(NUMBERS))]).astype(array.dtype)
-        case 2:
-            flat[place] += flat.dtype.type(1) if rng.integers(2) else -flat.dtype.type(1)
-        case 3:
-            other = rng.integers(flat.size)
-            flat[[place, other]] = flat[[other, place]]
-        case 4:
-            flat.view(np.uint8)[rng.integers(flat.nbytes)] = rng.integers(256)
-    return array
-
-
-def change_form(array, rng):
-    match rng.integers(5):
-        case 0:
-            return array[:-1]
-        case 1:
-            return np.concatenate([array, array[-1:]])
-        case 2:
-            with np.errstate(all="ignore"):
-                return array.astype([np.int64, np.int32, np.float64, np.uint64, np.int8, ">i4"][rng.integers(6)])
-        case 3:
-            return array.reshape(-1, 1) if array.ndim == 1 else array.reshape(-1)
-        case _:
-            return array[:0]
-
-
 def change_tables(values, rng):
     name = sorted(values)[rng.integers(len(values))]
     table = values[name]
@@ -84,19 +50,6 @@ def change_tables(values, rng):
             table[rng.integers(len(table))] = VALUES[rng.integers(len(VALUES))]
 
 
-def change_manifest(body, rng):
-    held = body
-    while True:
-        key = sorted(held)[rng.integers(len(held))]
-        if not isinstance(held[key], dict) or not held[key] or rng.random() < 0.2:
-            break
-        held = held[key]
-    if rng.random() < 0.3:
-        del held[key]
-    else:
-        held[key] = ODD[rng.integers(len(ODD))]
-
-
 def change(arrays, values, rng):
     """Change arrays or tables in place; return what is to be changed in the manifest."""
     names = sorted(name for name in arrays if arrays[name].size)
@@ -109,7 +62,7 @@ def change(arrays, values, rng):
         case 2 if values:
             change_tables(values, rng)
         case 3 | 4:
-            return lambda body: change_manifest(body, rng)
+            return lambda body: change_json(body, rng)
         case 5:
             return lambda body: body.update(directed=not body["directed"])
         case _:

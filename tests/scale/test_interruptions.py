@@ -9,12 +9,14 @@ import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 from input_files import SMILES
+from mutations import change_file
 from processes import KILLS, content, finish, gvoys, kill_often, start, timed
 
 import gvoys as gv
@@ -115,6 +117,36 @@ def test_kills_of_predict_lose_nothing(molecules, model, tmp_path):
     if not is_done():
         assert finish(predict(model, molecules, killed / "p.csv")) == 0
     assert content(killed) == content(tmp_path / "whole") == content(tmp_path / "timed")
+
+
+def build(molecules, folder):
+    from gvoys.io import open_graphs
+    from gvoys.search.building import build_index
+
+    build_index(open_graphs(molecules), folder, rows_per_part=100)
+
+
+def test_kills_of_an_index_build_with_damaged_parts(molecules, tmp_path):
+    """Between two runs a file of some part is damaged, which is made again."""
+    for name in ("whole", "timed"):
+        seconds = timed(lambda name=name: start(build, molecules, tmp_path / name / "ix"))
+    whole, killed, rng, damaged = content(tmp_path / "whole"), tmp_path / "killed", np.random.default_rng(4), []
+
+    def begin():
+        parts = sorted((killed / "ix.work").glob("part-*"))
+        parts = [part for part in parts if any(part.iterdir())]
+        if parts:
+            damaged.append(change_file(parts[rng.integers(len(parts))], rng))
+        return start(build, molecules, killed / "ix")
+
+    def undo():
+        assert content(killed / "ix") == content(tmp_path / "whole" / "ix")
+        shutil.rmtree(killed)
+
+    kill_often(begin, (killed / "ix").exists, undo, seconds, random.Random(4))
+    assert finish(begin()) == 0
+    assert content(killed) == whole == content(tmp_path / "timed")
+    print(f"damaged between two runs: {', '.join(damaged)}")
 
 
 def test_kills_of_a_store_leave_none_or_all_of_it(tmp_path):

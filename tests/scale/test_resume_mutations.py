@@ -1,7 +1,7 @@
 """Folders of unfinished and finished runs, changed at random: the bytes of a fresh run, or one sentence.
 
-GVOYS_RESUME_MUTATIONS is the number of changes, of four kinds of folders together; with -s, outcomes are counted by the
-file that was changed.
+GVOYS_RESUME_MUTATIONS is the number of changes of four kinds of folders together, of the eleven that there are; with
+-s, outcomes are counted by the file that was changed.
 """
 
 import os
@@ -15,11 +15,15 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 from input_files import write_inputs
+from mutations import change_file
 from processes import content
 
+import gvoys as gv
 from gvoys.errors import GvoysError
-from gvoys.scale import embed_file, gram, write_gram
+from gvoys.io import open_graphs
+from gvoys.scale import embed_file, gram, predict, write_gram
 from gvoys.scale.job import Parameters
+from gvoys.search import building
 
 CHANGES = int(os.environ.get("GVOYS_RESUME_MUTATIONS", "60"))
 SMALL = Parameters(max_length=3, n_components=16, rows_per_part=7)
@@ -44,67 +48,7 @@ def stop_after(n_calls):
     return stop
 
 
-# -- changes
-
-
-def flip(data, rng):
-    place = rng.integers(len(data))
-    return data[:place] + bytes([data[place] ^ 1 << rng.integers(8)]) + data[place + 1 :]
-
-
-def another_byte(data, rng):
-    place = rng.integers(len(data))
-    return data[:place] + rng.bytes(1) + data[place + 1 :]
-
-
-def truncate(data, rng):
-    return data[: rng.integers(len(data))]
-
-
-def extend(data, rng):
-    return data + rng.bytes(rng.integers(1, 40))
-
-
-def cut_out(data, rng):
-    begin = rng.integers(len(data))
-    return data[:begin] + data[begin + rng.integers(1, 20) :]
-
-
-def repeat(data, rng):
-    begin, end = sorted(rng.integers(len(data) + 1, size=2))
-    return data[:end] + data[begin:]
-
-
-def zeros(data, rng):
-    begin, end = sorted(rng.integers(len(data) + 1, size=2))
-    return data[:begin] + bytes(end - begin) + data[end:]
-
-
-def digits(data, rng):
-    """What a text may say as well."""
-    place = rng.integers(len(data))
-    return data[:place] + b'0123456789abcdef \n"[{tf,'[rng.integers(24) :][:1] + data[place + 1 :]
-
-
-BYTES = [flip, another_byte, truncate, extend, cut_out, repeat, zeros, digits]
-
-
-def change(folder, rng):
-    """Change one file; gives its kind."""
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
-    file = files[rng.integers(len(files))]
-    data, how = file.read_bytes(), rng.integers(len(BYTES) + 2)
-    if how == len(BYTES):
-        file.unlink()
-    elif how > len(BYTES):
-        other = files[rng.integers(len(files))]  # often a part for another part
-        file.write_bytes(other.read_bytes())
-    elif data:
-        file.write_bytes(BYTES[how](data, rng))
-    return "part" if file.name.startswith("part-") else file.name
-
-
-def outcome(run, folder, expected):
+def outcome(run, made, expected):
     said = ""
     try:
         run()
@@ -112,16 +56,16 @@ def outcome(run, folder, expected):
         said = str(error)
     assert "\n" not in said
     assert len(said) < 600
-    assert said or content(folder) == expected
+    assert said or content(made) == expected
     return "sentence" if said else "same bytes"
 
 
-def count(name, run, prepared, folder, expected, seed):
+def count(name, run, prepared, folder, expected, seed, made=None):
     rng, counts = np.random.default_rng(seed), Counter()
     for _ in range(CHANGES // 4):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(prepared, folder)
-        counts[change(folder, rng), outcome(run, folder, expected)] += 1
+        counts[change_file(folder, rng), outcome(run, made or folder, expected)] += 1
     for (kind, what), times in sorted(counts.items()):
         print(f"{name}: {kind}: {what}: {times}")
 
@@ -162,3 +106,75 @@ def _move_two(work, out):
     (work / "ids.txt").replace(out.with_suffix(".ids.txt"))
     (work / "features.skipped.csv").replace(out.with_suffix(".skipped.csv"))
     raise KeyboardInterrupt
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("stage", ["parts", "assembled"])
+def test_an_index_goes_on_in_a_damaged_folder(molecules, tmp_path, monkeypatch, stage):
+    def build(folder, stop=None):
+        building.build_index(open_graphs(molecules), folder / "ix", rows_per_part=7, on_progress=stop)
+
+    build(tmp_path / "whole")
+    if stage == "assembled":
+        monkeypatch.setattr(building, "write_manifest", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "prepared", stop_after(3) if stage == "parts" else None)
+    monkeypatch.undo()
+    out, expected = tmp_path / "out", content(tmp_path / "whole")
+    count(f"index, {stage}", lambda: build(out), tmp_path / "prepared", out, expected, len(stage))
+
+
+@pytest.mark.parametrize("stage", ["parts", "written"])
+def test_predict_goes_on_in_a_damaged_folder(molecules, tmp_path, monkeypatch, stage):
+    graphs = gv.from_smiles(["C" * n + "O" * (n % 3) for n in range(1, 40)])
+    gv.RandomWalkRegressor(1, kernel="matern32", layers=("given",)).fit(graphs, graphs.graph_sizes).save(tmp_path / "m")
+
+    def run(folder, stop=None):
+        predict.predict_file(tmp_path / "m", molecules, folder / "p.csv", rows_per_part=7, on_progress=stop)
+
+    for name in ("whole", "prepared"):
+        (tmp_path / name).mkdir()
+    run(tmp_path / "whole")
+    if stage == "written":
+        monkeypatch.setattr(predict, "remove_folder", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "prepared", stop_after(3) if stage == "parts" else None)
+    monkeypatch.undo()
+    out, expected = tmp_path / "out", content(tmp_path / "whole")
+    count(f"predict, {stage}", lambda: run(out), tmp_path / "prepared", out, expected, len(stage))
+
+
+def test_features_are_not_like_those_of_a_damaged_run(molecules, tmp_path):
+    embed_file(molecules, tmp_path / "before", SMALL)
+    embed_file(molecules, tmp_path / "whole", like=tmp_path / "before")
+    (tmp_path / "prepared").mkdir()
+    shutil.copy(tmp_path / "before" / "_job.json", tmp_path / "prepared")
+    out = tmp_path / "out"
+
+    def run():
+        shutil.rmtree(out, ignore_errors=True)
+        embed_file(molecules, out, like=tmp_path / "like")
+
+    count("like", run, tmp_path / "prepared", tmp_path / "like", content(tmp_path / "whole"), 0, out)
+
+
+@pytest.mark.parametrize("name", ["job.json", "coder.gvoys", "part-00000/done.json", "part-00001/graphs/indices.npy"])
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["empty", "cut"])
+def test_emptied_and_cut_files_of_an_index_build(molecules, tmp_path, name, share):
+    def build(folder, stop=None):
+        building.build_index(open_graphs(molecules), tmp_path / folder, rows_per_part=7, on_progress=stop)
+
+    with pytest.raises(KeyboardInterrupt):
+        build("ix", stop_after(3))
+    file = tmp_path / "ix.work" / name
+    file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
+    if name == "job.json":
+        with pytest.raises(GvoysError, match=r"job.json is damaged; remove .*ix.work and give the command again"):
+            build("ix")
+    else:
+        for folder in ("ix", "whole"):
+            build(folder)
+        assert content(tmp_path / "ix") == content(tmp_path / "whole")

@@ -1,7 +1,6 @@
 """The index as a folder: the same hits, builds that go on, and damage in one sentence."""
 
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ import pytest
 
 import gvoys as gv
 from gvoys.io import open_graphs
+from gvoys.io.sealed import write_sealed
 from gvoys.search.building import build_index
 
 LIBRARY = gv.datasets.molecules(200, mean_nodes=10, random_state=1)
@@ -151,6 +151,7 @@ def test_an_index_of_a_file_is_that_of_its_graphs(table, tmp_path):
 PROGRAM = """
 import sys, time
 from gvoys.io import open_graphs
+from gvoys.io.sealed import write_sealed
 from gvoys.search import building
 make = building._Builder._make
 def slowly(self, *arguments):
@@ -192,9 +193,17 @@ def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(table, tmp_path):
 def test_an_unfinished_build_of_another_file_is_not_taken_up(table, tmp_path):
     work = tmp_path / "index.work"
     work.mkdir()
-    (work / "job.json").write_text(json.dumps({"input": "another"}))
+    write_sealed(work / "job.json", {"input": "another"})
     with pytest.raises(gv.errors.ParameterError, match="unfinished index of another input"):
         build_index(open_graphs(table), tmp_path / "index")
+
+
+def test_a_folder_of_that_name_is_not_taken_for_an_unfinished_build(table, tmp_path):
+    (tmp_path / "index.work").mkdir()
+    (tmp_path / "index.work" / "thesis.tex").write_text("…")
+    with pytest.raises(gv.errors.ParameterError, match=r"index.work is not empty and holds no unfinished index"):
+        build_index(open_graphs(table), tmp_path / "index")
+    assert (tmp_path / "index.work" / "thesis.tex").exists()
 
 
 def test_nothing_to_read(tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,11 +22,14 @@ __all__ = [
     "check_output",
     "lock_beside",
     "locked",
+    "move_in_place",
+    "partial_name",
+    "remove_folder",
     "remove_left_over",
     "remove_partial",
 ]
 
-_PARTIAL = ".partial"
+_NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # of file systems that cannot
 _TRIES = 1000  # to take a lock that others keep removing
 
 
@@ -55,26 +60,44 @@ def as_path(path: Any) -> Path:
     return found
 
 
+def partial_name(path: Path) -> Path:
+    """Choose a temporary name beside a file or folder, which no other run or thread has."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
+
+
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
-    """Write a file under a temporary name; it takes its own name, in one step, when the block ends without an error.
-
-    Parameters
-    ----------
-    path : Path
-        File to write.
-
-    Yields
-    ------
-    Path
-        Temporary name to write to.
-    """
-    partial = path.with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
+    """Write a file or folder under a temporary name; it takes its own in one step when the block ends without error."""
+    partial = partial_name(path)
     try:
         yield partial
-        partial.replace(path)
+        move_in_place(partial, path)
     finally:
-        partial.unlink(missing_ok=True)
+        _remove(partial)
+
+
+def move_in_place(partial: Path, path: Path) -> None:
+    """Give a file or folder its name in one step; after a loss of power it is there completely or not at all."""
+    for written in (*partial.rglob("*"), partial):
+        _sync(written)
+    partial.replace(path)
+    _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except PermissionError:  # a folder that may be written and not read; on Windows, any folder
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        error.filename = str(path)
+        if error.errno not in _NO_SYNC:
+            raise
+    finally:
+        os.close(handle)
 
 
 def check_output(path: Path, *suffixes: str) -> None:
@@ -136,25 +159,7 @@ def check_new(path: Path) -> None:
 
 @contextmanager
 def locked(lock: Path, what: Path) -> Iterator[None]:
-    """Keep other runs out while a block runs; the lock of a run that was killed disappears with it.
-
-    Parameters
-    ----------
-    lock : Path
-        File that stands for the lock. It is removed in the end.
-    what : Path
-        What is locked, for the message.
-
-    Yields
-    ------
-    None
-        While the lock is held.
-
-    Raises
-    ------
-    ParameterError
-        If another run holds the lock.
-    """
+    """Keep other runs out while a block runs; the lock of a run that was killed disappears with it."""
     try:
         import fcntl
     except ImportError:  # not on this system: two runs into one folder are the user's affair
@@ -196,42 +201,33 @@ def _is_there(file: IO[str], path: Path) -> bool:
 
 
 def lock_beside(path: Path) -> Path:
-    """The lock of a file or folder that is not there yet.
-
-    Parameters
-    ----------
-    path : Path
-        The file or folder.
-
-    Returns
-    -------
-    Path
-        A hidden file beside it.
-    """
+    """The lock of a file or folder that is not there yet: a hidden file beside it."""
     return path.with_name(f".{path.name}.lock")
 
 
-def remove_left_over(path: Path) -> None:
-    """Remove what killed runs left under temporary names of a file or folder; its lock must be held.
+def remove_folder(path: Path) -> None:
+    """Remove a folder, which loses its name in one step."""
+    gone = partial_name(path)
+    path.replace(gone)
+    shutil.rmtree(gone)
 
-    Parameters
-    ----------
-    path : Path
-        The file or folder that they were writing.
-    """
-    name = re.compile(rf"\.{re.escape(path.name)}\.\d+\.part(ial)?")
-    for found in path.parent.iterdir():
-        if name.fullmatch(found.name):
-            shutil.rmtree(found) if found.is_dir() else found.unlink(missing_ok=True)
+
+def remove_left_over(path: Path) -> None:
+    """Remove what killed runs left under temporary names of a file or folder, whose lock all its writers hold."""
+    _remove_partial(path.parent, re.escape(path.name))
 
 
 def remove_partial(folder: Path) -> None:
-    """Remove the partial files that a killed run left in a folder.
+    """Remove what killed runs left under temporary names in a folder, whose lock all its writers hold."""
+    _remove_partial(folder, ".+")
 
-    Parameters
-    ----------
-    folder : Path
-        Folder to clean.
-    """
-    for file in folder.glob(f".*{_PARTIAL}"):
-        file.unlink(missing_ok=True)
+
+def _remove_partial(folder: Path, name: str) -> None:
+    temporary = re.compile(rf"\.{name}\.[0-9a-f]+\.part(ial)?")  # earlier versions put the process there
+    for path in folder.glob(".*"):
+        if temporary.fullmatch(path.name):
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 from gvoys.io.chemistry import Chemistry
-from gvoys.io.files import appearing, check_new, lock_beside, locked, remove_partial
+from gvoys.io.files import appearing, check_new, lock_beside, locked, move_in_place, remove_partial
+from gvoys.io.sealed import read_sealed, write_sealed
 from gvoys.io.sources import FileSource
 from gvoys.scale.embed import embed_file
 from gvoys.scale.job import Parameters, read_job
@@ -103,7 +104,7 @@ def write_gram(
         _write_ids(work, summary.n_parts)
         job = read_job(features) or {}
         run = {"input": job["input"], "parameters": job["parameters"], "normalize": normalize}
-        _write(work / _ENDING, {"run": run, "summary": asdict(summary)})
+        write_sealed(work / _ENDING, {"run": run, "summary": asdict(summary)})
         _move(work, out)
         return summary
 
@@ -137,7 +138,7 @@ def _move(work: Path, out: Path) -> None:
     """Give the results their names, the matrix last."""
     made = work / _IDS, skipped_beside(work / "features"), work / _MATRIX
     for file, name in zip(made, (*_beside(out), out), strict=True):
-        file.replace(name)
+        move_in_place(file, name)
     _remove(work)
 
 
@@ -195,7 +196,7 @@ def _open(
     run = {"features": read_job(work / "features"), "normalize": normalize}
 
     def note(checksums: dict[int, int]) -> None:
-        _write(work / _ROWS, {"run": run, "rows": list(checksums.items())})
+        write_sealed(work / _ROWS, {"run": run, "rows": list(checksums.items())})
 
     found = _read(work / _ROWS)
     if found and found["run"] != run:
@@ -219,19 +220,6 @@ def _vectors(part: Path, normalize: bool) -> Any:
     return features
 
 
-# -- small files with a checksum
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    text = json.dumps(content)
-    with appearing(path) as partial:
-        partial.write_text(f"{zlib.crc32(text.encode()):08x}\n{text}")
-
-
 def _read(path: Path) -> Any:
-    """What `_write` wrote, or None where there is no such file or it is damaged: all of it can be made again."""
-    try:
-        checksum, text = path.read_bytes().split(b"\n", 1)
-    except (FileNotFoundError, ValueError):
-        return None
-    return json.loads(text) if checksum == b"%08x" % zlib.crc32(text) else None
+    """What a file says, or None where there is none or it is damaged: all of it can be made again."""
+    return read_sealed(path) if path.exists() else None

@@ -14,7 +14,7 @@ from gvoys.defaults import DECAY_OF_FILES, FILES
 from gvoys.errors import ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.graphs.labels import LABEL_CHOICES
-from gvoys.io.files import appearing
+from gvoys.io.sealed import open_seal, read_json, write_sealed
 from gvoys.io.sources import FileSource
 from gvoys.series import Series, series_named
 
@@ -22,7 +22,7 @@ __all__ = ["JOB", "VERSION", "Parameters", "check_rows", "claim_folder", "descri
 
 JOB = "_job.json"
 _NAMES = (JOB, "job.json")  # the latter before version 5
-VERSION = 6  # of the folder and of the features: a run goes on, and compares, only with its own version
+VERSION = 7  # of the folder and of the features: a run goes on, and compares, only with its own version
 
 
 @dataclass(frozen=True)
@@ -190,13 +190,11 @@ def claim_folder(folder: Path, job: dict[str, Any]) -> None:
     ParameterError
         If the folder holds another job or other files.
     """
-    before, text = read_job(folder), json.dumps(job, indent=1)
-    job = json.loads(text)  # as it comes back from the file
+    before, job = read_job(folder), json.loads(json.dumps(job))  # as it comes back from the file
     if before is None and any(not file.name.startswith(".") for file in folder.iterdir()):
         raise ParameterError(f"{folder} is not empty and holds no run of gvoys; choose another folder")
     if before in (None, job):
-        with appearing(folder / JOB) as partial:
-            partial.write_text(text)
+        write_sealed(folder / JOB, job)
     else:
         raise ParameterError(f"{folder} holds a run {_difference(before or {}, job)}")
 
@@ -231,10 +229,9 @@ def read_job(folder: Path) -> dict[str, Any] | None:
     path = next((folder / name for name in _NAMES if (folder / name).is_file()), None)
     if path is None:
         return None
-    try:
-        found = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+    content = read_json(path)
+    if isinstance(content, dict) and content.get("version") == VERSION:  # earlier ones had no checksum
+        content = open_seal(content)
+    if not isinstance(content, dict):
         raise ParameterError(f"{path} is damaged; choose another folder, or remove this one")
-    return found
+    return content

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import shutil
 import warnings
 from dataclasses import dataclass, replace
@@ -15,7 +14,16 @@ from typing import Any
 from gvoys.errors import InputWarning
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
-from gvoys.io.files import appearing, as_path, check_new, check_output, lock_beside, locked, remove_left_over
+from gvoys.io.files import (
+    appearing,
+    as_path,
+    check_new,
+    check_output,
+    lock_beside,
+    locked,
+    remove_folder,
+    remove_left_over,
+)
 from gvoys.io.sources import FileSource
 from gvoys.io.sources.base import digest_file
 from gvoys.scale.job import VERSION
@@ -140,7 +148,7 @@ def predict_file(
         task = _Prediction(source, work, models, library)
         summary = run_job(task, job, worker, on_progress)
         n_unseen, n_unlike = _write_table(task, out, summary.n_parts)
-        _remove(work)
+        remove_folder(work)  # in one step: half of it would be no run that goes on
     return replace(summary, n_unseen=n_unseen, n_unlike=n_unlike)
 
 
@@ -151,13 +159,6 @@ def _library(index: str | PathLike[str], source: FileSource) -> tuple[str, str]:
     check_chemistry(index, source)
     folder = as_path(index).absolute()
     return str(folder), digest_file(folder / MANIFEST)
-
-
-def _remove(work: Path) -> None:
-    """Remove the folder, in one step: half of it would be no run that goes on."""
-    gone = work.with_name(f".{work.name}.{os.getpid()}.partial")
-    work.replace(gone)
-    shutil.rmtree(gone)
 
 
 def _write_table(task: Task, out: Path, n_parts: int) -> tuple[int, int]:

@@ -7,34 +7,45 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gvoys._kernels.cpu.scan import Codes
-from gvoys.errors import DatasetError, GvoysError, ParameterError
+from gvoys.errors import DatasetError, GvoysError, ParameterError, StoreError
 from gvoys.estimators.base import as_seed
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.chemistry import Chemistry
-from gvoys.io.files import appearing, as_path, lock_beside, locked
+from gvoys.io.files import (
+    appearing,
+    as_path,
+    check_folder,
+    lock_beside,
+    locked,
+    remove_folder,
+    remove_left_over,
+    remove_partial,
+)
+from gvoys.io.sealed import read_sealed, write_sealed
 from gvoys.io.sources import Chunk, FileSource, Skipped
-from gvoys.io.store import StoreWriter, open_store, write_store
-from gvoys.io.store.arrays import ArrayFile
+from gvoys.io.store import StoreWriter
 from gvoys.io.store.manifest import checksum_file
 from gvoys.search.coding import Coder
 from gvoys.search.comparing import comparer_for
 from gvoys.search.folder import (
     CODER,
+    DAMAGES,
     describe_segment,
-    is_index,
     read_coder,
+    read_segment,
     write_coder,
+    write_codes,
     write_ids,
     write_manifest,
+    write_segment,
 )
-from gvoys.search.index import encode_graphs
+from gvoys.search.index import Segment, encode_graphs
 from gvoys.threads import n_threads, threads
 from gvoys.walks.checks import check_count
 from gvoys.walks.sequences import spread_graphs
@@ -90,18 +101,25 @@ def build_index(
         If no graph can be read.
     """
     folder = as_path(path)
-    if is_index(folder) or (folder.exists() and any(folder.iterdir())):
-        raise ParameterError(f"{folder} exists already; choose another folder, or remove it first")
     work = folder.with_name(f"{folder.name}.work")
+    for each in (folder, work):
+        check_folder(each)
+    if folder.exists() and any(folder.iterdir()):
+        raise ParameterError(f"{folder} exists already; choose another folder, or remove it first")
     job = {"input": source.identity(), "rows_per_part": check_count(rows_per_part, "rows_per_part"), "width": width}
     job["features"] = _identity(features)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(folder), folder):
+        for each in (folder, work):
+            remove_left_over(each)
+        remove_partial(work)
         _claim(work, json.loads(json.dumps(job)))
         chunks = list(source.chunks(rows_per_part))
         builder = _Builder(source, work, features, check_count(width, "width"))
         n_graphs, skipped = builder.run(chunks, on_progress or (lambda done, total, graphs: None))
-        builder.assemble(folder, len(chunks), n_candidates, source.chemistry)
-        shutil.rmtree(work)
+        with appearing(folder) as partial:
+            builder.assemble(partial, chunks, n_candidates, source.chemistry)
+        remove_folder(work)
     return n_graphs, skipped
 
 
@@ -117,12 +135,16 @@ def _identity(features: Any) -> str | int:
 def _claim(work: Path, job: dict[str, Any]) -> None:
     """The folder of the parts, of this job alone."""
     if (work / _JOB).exists():
-        if json.loads((work / _JOB).read_text()) != job:
+        begun = read_sealed(work / _JOB)
+        if begun is None:
+            raise ParameterError(f"{work / _JOB} is damaged; remove {work} and give the command again")
+        if begun != job:
             raise ParameterError(f"{work} holds an unfinished index of another input or model; remove it first")
         return
-    work.mkdir(parents=True, exist_ok=True)
-    with appearing(work / _JOB) as partial:
-        partial.write_text(json.dumps(job))
+    work.mkdir(exist_ok=True)
+    if any(not file.name.startswith(".") for file in work.iterdir()):
+        raise ParameterError(f"{work} is not empty and holds no unfinished index; remove it, or choose another folder")
+    write_sealed(work / _JOB, job)
 
 
 class _Builder:
@@ -130,7 +152,12 @@ class _Builder:
 
     def __init__(self, source: FileSource, work: Path, features: Any, width: int) -> None:
         self.source, self.work, self.features, self.width = source, work, features, width
-        self.coder: Coder | None = read_coder(work / CODER) if (work / CODER).exists() else None
+        self.coder: Coder | None = None
+        with suppress(*DAMAGES):  # where there is none, or it is damaged, it is made again
+            self._take_coder()
+
+    def _take_coder(self) -> None:
+        self.coder, self.coder_checksum = read_coder(self.work / CODER), checksum_file(self.work / CODER)
 
     def run(self, chunks: list[Chunk], on_progress: Progress) -> tuple[int, list[Skipped]]:
         """Make what is missing: one chunk is encoded while the next is parsed on another core."""
@@ -153,7 +180,7 @@ class _Builder:
         batch = GraphBatch.concatenate([each[spread_graphs(each, -(-_SAMPLE // len(read)))] for each in read])
         comparer = comparer_for(self.features, batch, as_seed(0))
         write_coder(Coder.fitted(comparer, batch, self.width), self.work / CODER)
-        self.coder = read_coder(self.work / CODER)
+        self._take_coder()
 
     def _parts(self, chunks: list[Chunk]) -> Iterator[tuple[dict[str, Any], Chunk]]:
         free = max(n_threads() - 1, 1)
@@ -176,16 +203,20 @@ class _Builder:
         return self.work / f"part-{index:05d}"
 
     def _intact(self, chunk: Chunk) -> dict[str, Any] | None:
-        """What a part says of itself, if it is complete."""
-        folder = self._folder(chunk.index)
+        """What a part says of itself, if it is intact; else its folder is removed."""
         try:
-            about: dict[str, Any] = json.loads((folder / _DONE).read_text())
-            if all(checksum_file(folder / name) == wanted for name, wanted in about["files"].items()):
-                return about
-        except (OSError, ValueError, KeyError):
-            pass
-        shutil.rmtree(folder, ignore_errors=True)
-        return None
+            return self._open(chunk)[0]
+        except DAMAGES:
+            shutil.rmtree(self._folder(chunk.index), ignore_errors=True)
+            return None
+
+    def _open(self, chunk: Chunk) -> tuple[dict[str, Any], Segment | None]:
+        """A part that is as it was written, of this chunk and by this coder; else one of DAMAGES is raised."""
+        folder, coder = self._folder(chunk.index), self.coder
+        about = read_sealed(folder / _DONE)
+        if about is None or coder is None or about["made_from"] != [chunk.index, self.coder_checksum]:
+            raise ValueError
+        return about, read_segment(folder, about, coder) if about["n_graphs"] else None
 
     def _read(self, chunk: Chunk) -> tuple[list[str], GraphBatch | None, list[Skipped]]:
         """Graphs of a chunk that can be read, and the other rows."""
@@ -216,46 +247,38 @@ class _Builder:
 
     def _make(self, free: int, chunk: Chunk, ids: list[str], batch: GraphBatch | None, skipped: list[Skipped]) -> Any:
         """Write a part; done.json comes last."""
-        folder = self._folder(chunk.index)
-        folder.mkdir()
-        files = {}
+        folder, about = self._folder(chunk.index), dict[str, Any](n_graphs=0)
         if batch is not None and len(batch):
             assert self.coder is not None
             with threads(free):
                 codes = encode_graphs(self.coder, batch)
-            write_store(batch, folder / "graphs")
-            for name, array in codes._asdict().items():
-                np.save(folder / f"{name}.npy", array)
-            write_ids(folder, ids)
-            files = describe_segment(folder, len(batch))["files"]
-        about = {"n_graphs": len(ids), "files": files, "skipped": [list(each) for each in skipped]}
-        with appearing(folder / _DONE) as partial:
-            partial.write_text(json.dumps(about))
+            about = write_segment(Segment(batch, codes, ids), folder)
+        folder.mkdir(exist_ok=True)
+        about |= {"made_from": [chunk.index, self.coder_checksum], "skipped": [list(each) for each in skipped]}
+        write_sealed(folder / _DONE, about)
         return about
 
-    def assemble(self, folder: Path, n_parts: int, n_candidates: int, chemistry: Chemistry | None) -> None:
-        """One segment of all parts; whatever an interrupted run left of it goes first."""
-        shutil.rmtree(folder, ignore_errors=True)
-        segment = folder / "segment-0000"
+    def assemble(self, folder: Path, chunks: list[Chunk], n_candidates: int, chemistry: Chemistry | None) -> None:
+        """Write an index of all parts, as one segment."""
+        assert self.coder is not None
+        segment, ids = folder / "segment-0000", list[str]()
         segment.mkdir(parents=True)
-        abouts = [json.loads((self._folder(index) / _DONE).read_text()) for index in range(n_parts)]
-        parts = [self._folder(index) for index, about in enumerate(abouts) if about["n_graphs"]]
-        total = sum(about["n_graphs"] for about in abouts)
         with StoreWriter(segment / "graphs") as store:
-            for part in parts:
-                store.add(open_store(part / "graphs", verify=False))
-        for name in Codes._fields:
-            _join([part / f"{name}.npy" for part in parts], segment / f"{name}.npy")
-        write_ids(segment, [own for part in parts for own in json.loads((part / "ids.json").read_text())["ids"]])
-        shutil.copyfile(self.work / CODER, folder / CODER)
+            write_codes(segment, self._codes(chunks, store, ids), self.coder.root.shape[1])
+        write_ids(segment, ids)
+        write_coder(self.coder, folder / CODER)
         reading = {} if chemistry is None else {"chemistry": chemistry.as_dict()}
-        write_manifest(folder, n_candidates, [describe_segment(segment, total)], reading)
+        write_manifest(folder, n_candidates, [describe_segment(segment, len(ids))], reading)
 
-
-def _join(parts: list[Path], path: Path) -> None:
-    """Arrays one after the other, of which one is in memory at a time."""
-    first = np.load(parts[0], mmap_mode="r")
-    joined = ArrayFile(path, first.dtype, first.shape[1] if first.ndim == 2 else None)
-    for part in parts:
-        joined.append(np.load(part))
-    joined.finish()
+    def _codes(self, chunks: list[Chunk], store: StoreWriter, ids: list[str]) -> Iterator[Codes]:
+        """The codes of each part, which is verified once more; its graphs and ids are added to the others."""
+        for chunk in chunks:
+            try:
+                _, part = self._open(chunk)
+            except DAMAGES:
+                damaged = self._folder(chunk.index)
+                raise StoreError(f"{damaged} was damaged; give the command again, which makes it anew") from None
+            if part is not None:
+                store.add(part.graphs)
+                ids += part.ids
+                yield part.codes

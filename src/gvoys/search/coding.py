@@ -79,8 +79,8 @@ def most_similar(codes: Codes, queries: Queries, count: int) -> tuple[NDArray[np
     """Bounds and rows of the codes with the largest bounds on their similarity, (n_queries, at most count) each."""
     n_rows, n_queries = len(codes.values), len(queries.places)
     bounds = np.arange(_CHUNKS + 1) * n_rows // _CHUNKS
-    scores = np.empty((_CHUNKS, n_queries, count), np.float32)
-    rows = np.empty((_CHUNKS, n_queries, count), np.int64)
+    shape = (_CHUNKS, n_queries, min(count, -(-n_rows // _CHUNKS)))  # a chunk has no more
+    scores, rows = np.empty(shape, np.float32), np.empty(shape, np.int64)
     scan(codes, queries.places, queries.rests, bounds, scores, rows)
     return largest([(scores[chunk], rows[chunk]) for chunk in range(_CHUNKS)], min(count, n_rows))
 

@@ -1,49 +1,64 @@
 """An index as a folder: segments of graphs, codes and ids that are mapped into memory, and what makes the codes.
 
-index.json      what is there, with checksums; written last
+index.json      what is there, with checksums of all and of itself; written last
 coder.gvoys     what compares graphs, and the landmarks
-segment-0000/   graphs (a store), codes, scales, rests, ids.json
+segment-0000/   graphs (a store), values and scales of codes, rests, ids.json
 """
 
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gvoys._kernels.cpu.scan import Codes
-from gvoys.errors import GvoysError, ParameterError, StoreError
+from gvoys.errors import ParameterError, StoreError
 from gvoys.estimators.saving import read_parts, write_parts
+from gvoys.graphs.build import check_joinable
 from gvoys.io.chemistry import as_chemistry
-from gvoys.io.files import appearing, as_path, check_folder, lock_beside, locked
+from gvoys.io.files import appearing, as_path, check_folder, lock_beside, locked, remove_partial
+from gvoys.io.sealed import open_seal, read_json, write_sealed
 from gvoys.io.sources.base import GraphSource
 from gvoys.io.store import open_store, write_store
+from gvoys.io.store.arrays import HEADER, ArrayFile
 from gvoys.io.store.manifest import checksum_file
-from gvoys.search.coding import Coder
+from gvoys.io.store.reader import map_array
+from gvoys.search.coding import Coder, Queries
 from gvoys.search.comparing import BalancedComparer, SurroundingsComparer, WalkComparer
-from gvoys.search.index import Index, Segment
+from gvoys.search.index import Index, Segment, as_ids
 
 __all__ = [
+    "CODER",
+    "DAMAGES",
+    "MANIFEST",
     "check_chemistry",
     "describe_segment",
     "is_index",
     "read_chemistry",
     "read_coder",
     "read_index",
+    "read_segment",
     "write_coder",
+    "write_codes",
     "write_ids",
     "write_index",
     "write_manifest",
+    "write_segment",
 ]
 
 MANIFEST, CODER = "index.json", "coder.gvoys"
-_FORMAT, _VERSION = "gvoys index", 1
+_FORMAT, _VERSION = "gvoys index", 2
+_FILES = (*(f"{name}.npy" for name in Codes._fields), "ids.json", "graphs/manifest.json")  # of a segment
+_LARGEST = 1e6  # scale or rest; both are at most 1, but for rounding
+DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 _COMPARERS: dict[str, Any] = {each.__name__: each for each in (BalancedComparer, SurroundingsComparer, WalkComparer)}
 
 
@@ -62,6 +77,7 @@ def write_index(index: Index, path: str | PathLike[str]) -> None:
         raise StoreError(f"{folder} exists already and is no index; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(folder), folder):  # what it holds is read only now: others may have added to it
+        remove_partial(folder)
         about = _read_manifest(folder) if is_index(folder) else {"segments": []}
         known = about["segments"]
         if known:
@@ -69,13 +85,13 @@ def write_index(index: Index, path: str | PathLike[str]) -> None:
         else:
             write_coder(index.coder_, folder / CODER)
         for place in range(len(known), len(index.segments_)):
-            known.append(_write_segment(index.segments_[place], folder / _name(place)))
+            known.append(write_segment(index.segments_[place], folder / _name(place)))
         write_manifest(folder, index.n_candidates, known, about.get("reading"))
 
 
 def _check_begins(index: Index, folder: Path, about: dict[str, Any]) -> None:
     """Check that an index begins with what its folder holds: the same coder, codes and ids."""
-    held = [_read_segment(folder, each) for each in about["segments"]]
+    held = read_index(folder).segments_
     own = index.segments_[: len(held)]
     same = len(own) == len(held) and all(_equal(*pair) for pair in zip(own, held, strict=True))
     if not same or _checksum_of(index.coder_) != about["coder"]:
@@ -106,7 +122,7 @@ def write_coder(coder: Coder, path: Path) -> None:
 
 
 def read_coder(path: Path) -> Coder:
-    """What `write_coder` wrote."""
+    """What `write_coder` wrote; else one of DAMAGES is raised."""
     parts = read_parts(path)
     return Coder(_COMPARERS[parts["kind"]](**parts["parts"]), parts["landmarks"], parts["root"])
 
@@ -133,26 +149,39 @@ def write_manifest(
 ) -> None:
     """Say what is in a folder, in the end."""
     about: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "n_candidates": n_candidates}
-    about |= {"segments": segments, "reading": reading or {}}
-    about["coder"] = checksum_file(folder / CODER)
-    with appearing(folder / MANIFEST) as partial:
-        partial.write_text(json.dumps(about, indent=1))
+    about |= {"segments": segments, "reading": reading or {}, "coder": checksum_file(folder / CODER)}
+    write_sealed(folder / MANIFEST, about)
 
 
 def _name(place: int) -> str:
     return f"segment-{place:04d}"
 
 
-def _write_segment(segment: Segment, folder: Path) -> dict[str, Any]:
+def write_segment(segment: Segment, folder: Path) -> dict[str, Any]:
+    """Write a segment, which appears when it is complete; says what it is."""
     if folder.exists():  # of a save that was interrupted, perhaps with other graphs
         shutil.rmtree(folder)
-    folder.mkdir()
-    write_store(segment.graphs, folder / "graphs")
-    for name, array in segment.codes._asdict().items():
-        with appearing(folder / f"{name}.npy") as partial, partial.open("wb") as file:
-            np.save(file, array)
-    write_ids(folder, segment.ids)
+    with appearing(folder) as partial:
+        write_store(segment.graphs, partial / "graphs")
+        write_codes(partial, [segment.codes], segment.codes.values.shape[1])
+        write_ids(partial, segment.ids)
     return describe_segment(folder, len(segment))
+
+
+def _form(n_rows: int, width: int) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+    """Types and shapes of codes."""
+    single = np.dtype(np.float32)
+    return {"values": (np.dtype(np.int8), (n_rows, width)), "scales": (single, (n_rows,)), "rests": (single, (n_rows,))}
+
+
+def write_codes(folder: Path, parts: Iterable[Codes], width: int) -> None:
+    """Write codes, one part in memory at a time."""
+    files = [ArrayFile(folder / f"{name}.npy", kind, *shape[1:]) for name, (kind, shape) in _form(0, width).items()]
+    for codes in parts:
+        for file, array in zip(files, codes, strict=True):
+            file.append(array)
+    for file in files:
+        file.finish()
 
 
 def write_ids(folder: Path, ids: Any) -> None:
@@ -163,61 +192,72 @@ def write_ids(folder: Path, ids: Any) -> None:
 
 
 def describe_segment(folder: Path, n_graphs: int) -> dict[str, Any]:
-    """Its name, and checksums of its files."""
-    files = [f"{name}.npy" for name in Codes._fields] + ["ids.json"]
-    return {"name": folder.name, "n_graphs": n_graphs, "files": {name: checksum_file(folder / name) for name in files}}
+    """Its size, and checksums of its files; those of the graphs are in their manifest."""
+    return {"n_graphs": n_graphs, "files": {name: checksum_file(folder / name) for name in _FILES}}
 
 
 def read_index(path: str | PathLike[str], n_jobs: int | None = None) -> Index:
-    """Open a folder; the arrays are mapped into memory after their checksums were compared."""
+    """Open a folder; the arrays are mapped into memory after their checksums and forms were compared."""
     folder = as_path(path)
-    try:
-        about = _read_manifest(folder)
-        _check(folder, folder / CODER, about["coder"])
+    about = _read_manifest(folder)
+    with _intact(folder):
+        if checksum_file(folder / CODER) != about["coder"]:
+            raise ValueError
         coder = read_coder(folder / CODER)
         index = Index(n_candidates=about["n_candidates"], width=max(coder.root.shape[1], 1), n_jobs=n_jobs)
         index.coder_ = coder
-        index.segments_ = [_read_segment(folder, each) for each in about["segments"]]
-    except StoreError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, GvoysError):
-        raise _damaged(folder) from None
+        for place, each in enumerate(about["segments"]):
+            index.segments_.append(read_segment(folder / _name(place), each, coder))
+        check_joinable([segment.graphs for segment in index.segments_])
+        for segment in index.segments_[:1]:  # a trial: whatever does not go together is found now
+            tried = Queries.of(coder, segment.graphs[:1])
+            if not np.isfinite(tried.places).all() or tried.places.shape[1:] != coder.root.shape[1:]:
+                raise ValueError
     return index
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     if not is_index(folder):
         raise StoreError(f"{folder} is no index; gvoys search makes one of a file of graphs")
+    with _intact(folder):
+        content = read_json(folder / MANIFEST)
+        about, version = open_seal(content), content["version"] if content["format"] == _FORMAT else _VERSION
+        if version == _VERSION:
+            if about is None or about["format"] != _FORMAT or not isinstance(about["segments"], list):
+                raise ValueError
+            as_chemistry(about["reading"].get("chemistry"))
+            return about
+    raise StoreError(f"the index {folder} was made by another version of gvoys; build it again")
+
+
+@contextmanager
+def _intact(index: Path) -> Iterator[None]:
+    """Turn what damage may raise into one sentence."""
     try:
-        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if about["format"] != _FORMAT or about["version"] != _VERSION or not isinstance(about["segments"], list):
-            raise ValueError
-    except (OSError, ValueError, KeyError, TypeError):
-        raise _damaged(folder) from None
-    return dict(about)
+        yield
+    except DAMAGES:
+        raise StoreError(f"the index {index} is damaged; remove it and build it again") from None
 
 
-def _damaged(folder: Path) -> StoreError:
-    return StoreError(f"the index {folder} is damaged; remove it and build it again")
-
-
-def _check(index: Path, file: Path, wanted: int) -> None:
-    if checksum_file(file) != wanted:
-        raise _damaged(index)
-
-
-def _read_segment(index: Path, about: dict[str, Any]) -> Segment:
-    folder = index / str(about["name"])
-    for name, wanted in about["files"].items():
-        _check(index, folder / name, wanted)
-    arrays = [_mapped(folder / f"{name}.npy") for name in Codes._fields]
-    held = json.loads((folder / "ids.json").read_text(encoding="utf-8"))
-    ids = range(*held["range"]) if "range" in held else held["ids"]
-    graphs = open_store(folder / "graphs")
-    if not len(graphs) == len(arrays[0]) == len(ids) == about["n_graphs"]:
-        raise _damaged(index)
+def read_segment(folder: Path, about: dict[str, Any], coder: Coder) -> Segment:
+    """Map a segment that is as it was written; else one of DAMAGES is raised."""
+    if any(checksum_file(folder / name) != about["files"][name] for name in _FILES):
+        raise ValueError
+    graphs, ids = open_store(folder / "graphs"), _read_ids(folder / "ids.json")
+    arrays = []
+    for name, (kind, shape) in _form(len(graphs), coder.root.shape[1]).items():
+        described = {"bytes": HEADER + math.prod(shape) * kind.itemsize, "dtype": kind, "shape": shape}
+        arrays.append(map_array(folder / f"{name}.npy", described, verify=False))
+    finite = all(np.abs(array).max(initial=0.0) <= _LARGEST for array in arrays[1:])  # nan is not
+    if not finite or not len(graphs) == len(ids) == about["n_graphs"]:
+        raise ValueError
     return Segment(graphs, Codes(*arrays), ids)
 
 
-def _mapped(path: Path) -> NDArray[Any]:
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+def _read_ids(file: Path) -> Any:
+    match read_json(file):
+        case {"range": [int(begin), int(end)]}:
+            return range(begin, end)
+        case {"ids": list(ids)}:
+            return as_ids(ids)
+    raise ValueError

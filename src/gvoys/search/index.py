@@ -23,7 +23,7 @@ from gvoys.threads import threads
 from gvoys.walks.checks import check_count
 from gvoys.walks.sequences import spread_graphs
 
-__all__ = ["Hits", "Index", "Segment", "encode_graphs"]
+__all__ = ["Hits", "Index", "Segment", "as_ids", "encode_graphs"]
 
 _BLOCK = 4096  # graphs that are encoded at once
 _QUERIES = 256  # graphs that are searched for at once
@@ -141,7 +141,7 @@ class Index:
             If the graphs have labels and those that are there have none, or the like.
         """
         batch = as_batch(X)
-        names = range(len(self), len(self) + len(batch)) if ids is None else _as_ids(ids)
+        names = range(len(self), len(self) + len(batch)) if ids is None else as_ids(ids)
         if len(names) != len(batch):
             raise ParameterError(f"ids must be one for each of the {len(batch)} graphs, not {len(names)}")
         if not len(batch):
@@ -282,26 +282,13 @@ class Index:
 
 
 def encode_graphs(coder: Coder, batch: GraphBatch) -> Codes:
-    """Codes of any graphs, each of its graph alone.
-
-    Parameters
-    ----------
-    coder : Coder
-        What makes them.
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    Codes
-        The codes.
-    """
+    """Make codes of any graphs, each of its graph alone."""
     starts = range(0, max(len(batch), 1), _BLOCK)
     parts = [encoded(*coder.project(coder.comparer.profile(batch[first : first + _BLOCK]))) for first in starts]
     return Codes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _as_ids(ids: Any) -> list[Any]:
+def as_ids(ids: Any) -> list[Any]:
     """Ids as Python's own text and numbers, which a file of JSON holds."""
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise ParameterError(f"ids must be a sequence, one for each graph, not {ids!r}")

@@ -5,7 +5,6 @@ A store is a folder. Without its manifest, which is written last, it is not a st
 
 from __future__ import annotations
 
-import json
 import math
 import zlib
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gvoys.errors import StoreError
-from gvoys.io.files import appearing
+from gvoys.io.sealed import open_seal, read_json, write_sealed
 from gvoys.io.store.arrays import HEADER
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "checksum_file",
     "decode_label",
     "encode_label",
-    "read_json",
     "read_manifest",
     "write_manifest",
 ]
@@ -56,9 +54,7 @@ def checksum_file(path: Path, skip: int = 0) -> int:
 
 def write_manifest(folder: Path, content: dict[str, Any]) -> None:
     """Write the manifest, complete with format, version and checksum."""
-    body = {"format": FORMAT, "version": VERSION, **content}
-    with appearing(folder / MANIFEST) as partial:
-        partial.write_text(json.dumps({**body, "checksum": _checksum(body)}, indent=1))
+    write_sealed(folder / MANIFEST, {"format": FORMAT, "version": VERSION, **content})
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -73,19 +69,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise StoreError(f"{file} is not the manifest of a store; write the store again")
     if content.get("version") != VERSION:
         raise StoreError(f"{file} has version {content.get('version')!r}; this gvoys reads version {VERSION}")
-    intact = content.pop("checksum", None) == _checksum(content)
-    fault = _find_fault(content) if intact else "its checksum does not fit"
-    if fault:
+    body = open_seal(content)
+    fault = "its checksum does not fit" if body is None else _find_fault(body)
+    if body is None or fault:
         raise StoreError(f"{file} is damaged: {fault}; write the store again")
-    return content
-
-
-def read_json(file: Path) -> Any:
-    """What a JSON file says, or None if it is not JSON."""
-    try:
-        return json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
-        return None
+    return body
 
 
 def _find_fault(content: dict[str, Any]) -> str | None:
@@ -120,13 +108,6 @@ def _has_shape(about: dict[str, Any], kinds: tuple[type, ...], ndim: int) -> boo
     if not all(type(length) is int and 0 <= length < 2**48 for length in shape):
         return False
     return bool(about["bytes"] == HEADER + math.prod(shape) * np.dtype(kind).itemsize)
-
-
-def _checksum(body: dict[str, Any]) -> int:
-    try:
-        return zlib.crc32(json.dumps(body, sort_keys=True).encode())
-    except RecursionError:  # lists in lists in lists: not what was written
-        return -1
 
 
 # -- labels

@@ -14,8 +14,9 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.symmetry import check_mirrored
 from gvoys.io.files import as_path
+from gvoys.io.sealed import read_json
 from gvoys.io.store.arrays import HEADER, npy_header
-from gvoys.io.store.manifest import checksum_file, decode_label, read_json, read_manifest
+from gvoys.io.store.manifest import checksum_file, decode_label, read_manifest
 
 __all__ = ["open_store"]
 
@@ -55,7 +56,7 @@ def open_store(path: str | PathLike[str], verify: bool = True) -> GraphBatch:
 
 def _open(folder: Path, verify: bool) -> GraphBatch:
     manifest = read_manifest(folder)
-    arrays = {name: _map(folder, name, about, verify) for name, about in manifest["arrays"].items()}
+    arrays = {name: map_array(folder / f"{name}.npy", about, verify) for name, about in manifest["arrays"].items()}
     labels = {}
     for name, about in manifest["values"].items():
         values = _read_values(folder / f"{name}_values.json", about, verify)
@@ -76,8 +77,8 @@ def _open(folder: Path, verify: bool) -> GraphBatch:
     return batch
 
 
-def _map(folder: Path, name: str, about: dict[str, Any], verify: bool) -> NDArray[Any]:
-    file = folder / f"{name}.npy"
+def map_array(file: Path, about: dict[str, Any], verify: bool) -> NDArray[Any]:
+    """Map an array into memory, read-only, that is as a manifest says; `verify` compares its checksum."""
     _check(file, about, verify, HEADER)
     shape, kind = tuple(about["shape"]), np.dtype(about["dtype"])
     with file.open("rb") as content:

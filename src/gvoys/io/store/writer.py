@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -21,7 +20,7 @@ from gvoys.graphs.entries import index_type
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
 from gvoys.io.convert import as_batch
-from gvoys.io.files import as_path, lock_beside, locked, remove_left_over
+from gvoys.io.files import as_path, lock_beside, locked, move_in_place, partial_name, remove_left_over
 from gvoys.io.store.arrays import ArrayFile
 from gvoys.io.store.manifest import checksum_file, encode_label, write_manifest
 
@@ -83,7 +82,7 @@ class StoreWriter:
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = as_path(path)
         self._check_new()
-        self._folder = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
+        self._folder = partial_name(self.path)
         self.directed: bool | None = None
         self._arrays: dict[str, ArrayFile] = {}
         self._labels: dict[str, dict[int, tuple[int, Any]]] = {}  # hash to code and value
@@ -320,7 +319,7 @@ class StoreWriter:
         write_manifest(self._folder, {"directed": bool(self.directed), "arrays": arrays, "values": values})
         if self.path.exists():
             raise StoreError(f"{self.path} was made by someone else in the meantime; choose another folder")
-        self._folder.rename(self.path)
+        move_in_place(self._folder, self.path)
 
     def _write_values(self, name: str, table: dict[int, tuple[int, Any]]) -> dict[str, int]:
         file = self._folder / f"{name}_values.json"
