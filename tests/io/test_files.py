@@ -65,8 +65,22 @@ def test_what_killed_runs_left_is_removed_and_nothing_else(tmp_path):
         (tmp_path / name).write_text("x")
     files.remove_left_over(tmp_path / "a.csv")
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(kept)
-    files.remove_partial(tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == sorted({*kept} - {*kept[1:3]})
+    files.remove_partial(tmp_path, r"\w\.csv")
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted({*kept} - {".b.csv.0a.partial"})
+
+
+def test_a_run_leaves_alone_what_others_write_into_its_folder(tmp_path):
+    """A model that is being saved, say."""
+    pytest.importorskip("rdkit")
+    pytest.importorskip("pyarrow")
+    (tmp_path / "a.smi").write_text("CCO\nCC\n")
+    (tmp_path / "features").mkdir()
+    (tmp_path / "features" / "._job.json.123.partial").write_text("of a run that was killed")
+    with files.appearing(tmp_path / "features" / "m.gvoys") as partial:
+        partial.write_text("half")
+        embed(tmp_path / "a.smi", tmp_path / "features")
+    assert (tmp_path / "features" / "m.gvoys").read_text() == "half"
+    assert not list((tmp_path / "features").glob(".*partial"))
 
 
 # -- on the disk

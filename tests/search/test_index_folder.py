@@ -210,3 +210,4 @@ def test_nothing_to_read(tmp_path):
     (tmp_path / "bad.smi").write_text("nothing\nof\nthe\nkind\n")
     with pytest.raises(gv.errors.DatasetError, match="holds no graph that can be read"):
         build_index(open_graphs(tmp_path / "bad.smi"), tmp_path / "index")
+    assert [file.name for file in tmp_path.iterdir()] == ["bad.smi"]

@@ -213,17 +213,13 @@ def remove_folder(path: Path) -> None:
 
 
 def remove_left_over(path: Path) -> None:
-    """Remove what killed runs left under temporary names of a file or folder, whose lock all its writers hold."""
-    _remove_partial(path.parent, re.escape(path.name))
+    """Remove what killed runs left under temporary names of a file or folder; all its writers take the lock we hold."""
+    remove_partial(path.parent, re.escape(path.name))
 
 
-def remove_partial(folder: Path) -> None:
-    """Remove what killed runs left under temporary names in a folder, whose lock all its writers hold."""
-    _remove_partial(folder, ".+")
-
-
-def _remove_partial(folder: Path, name: str) -> None:
-    temporary = re.compile(rf"\.{name}\.[0-9a-f]+\.part(ial)?")  # earlier versions put the process there
+def remove_partial(folder: Path, names: str) -> None:
+    """Remove what killed runs left in a folder of files whose names match; all their writers take the lock we hold."""
+    temporary = re.compile(rf"\.({names})\.[0-9a-f]+\.part(ial)?")  # earlier versions put the process there
     for path in folder.glob(".*"):
         if temporary.fullmatch(path.name):
             _remove(path)

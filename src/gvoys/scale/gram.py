@@ -98,7 +98,7 @@ def write_gram(
         with suppress(OSError):
             work.rmdir()  # where a run was killed between its last two steps
         _check_names(out, bool(ending))
-        remove_partial(work)
+        remove_partial(work, ".+")
         summary = embed_file(source, features, parameters, worker=worker, on_progress=on_progress)
         _fill(work, summary, normalize, on_rows or (lambda done, total: None))
         _write_ids(work, summary.n_parts)

@@ -37,6 +37,7 @@ from gvoys.threads import n_threads, threads
 __all__ = ["SUMMARY", "Columns", "Done", "Progress", "Summary", "Task", "Worker", "run_here", "run_job"]
 
 SUMMARY = "_summary.json"
+_OURS = r"part-\d+\.parquet|_(job|summary|checksums|skipped)\.\w+"  # names in the folder of a run
 
 
 @dataclass(frozen=True)
@@ -282,7 +283,7 @@ def _is_table(path: Path) -> bool:
 def _complete(task: Task, job: dict[str, Any], worker: Worker, on_progress: Progress | None) -> Summary:
     """Make the parts of the input as it was, and sum up."""
     source, folder = task.source, task.folder
-    remove_partial(folder)
+    remove_partial(folder, _OURS)
     remove_left_over(task.skipped)
     chunks = list(source.chunks(job["parameters"]["rows_per_part"]))
     intact = find_intact(folder, len(chunks))
@@ -316,7 +317,7 @@ def _make_parts(task: Task, missing: list[Chunk], worker: Worker, on_progress: P
             left, made = left - (done.chunk.end - done.chunk.begin), made + done.n_graphs
             report(size - left, size, made)
     finally:
-        remove_partial(task.folder)
+        remove_partial(task.folder, _OURS)
     return checksums
 
 

@@ -102,21 +102,26 @@ def build_index(
     """
     folder = as_path(path)
     work = folder.with_name(f"{folder.name}.work")
-    for each in (folder, work):
-        check_folder(each)
+    check_folder(folder)
+    check_folder(work)
     if folder.exists() and any(folder.iterdir()):
         raise ParameterError(f"{folder} exists already; choose another folder, or remove it first")
     job = {"input": source.identity(), "rows_per_part": check_count(rows_per_part, "rows_per_part"), "width": width}
     job["features"] = _identity(features)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(folder), folder):
-        for each in (folder, work):
-            remove_left_over(each)
-        remove_partial(work)
+        remove_left_over(folder)
+        remove_left_over(work)
+        remove_partial(work, ".+")
         _claim(work, json.loads(json.dumps(job)))
-        chunks = list(source.chunks(rows_per_part))
-        builder = _Builder(source, work, features, check_count(width, "width"))
-        n_graphs, skipped = builder.run(chunks, on_progress or (lambda done, total, graphs: None))
+        try:
+            chunks = list(source.chunks(rows_per_part))
+            builder = _Builder(source, work, features, check_count(width, "width"))
+            n_graphs, skipped = builder.run(chunks, on_progress or (lambda done, total, graphs: None))
+        except GvoysError:
+            if not any(work.glob("part-*")):  # nothing to go on with
+                remove_folder(work)
+            raise
         with appearing(folder) as partial:
             builder.assemble(partial, chunks, n_candidates, source.chemistry)
         remove_folder(work)

@@ -12,7 +12,7 @@ import math
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gvoys._kernels.cpu.scan import Codes
-from gvoys.errors import ParameterError, StoreError
+from gvoys.errors import GvoysError, ParameterError, StoreError
 from gvoys.estimators.saving import read_parts, write_parts
 from gvoys.graphs.build import check_joinable
 from gvoys.io.chemistry import as_chemistry
@@ -58,6 +58,7 @@ MANIFEST, CODER = "index.json", "coder.gvoys"
 _FORMAT, _VERSION = "gvoys index", 2
 _FILES = (*(f"{name}.npy" for name in Codes._fields), "ids.json", "graphs/manifest.json")  # of a segment
 _LARGEST = 1e6  # scale or rest; both are at most 1, but for rounding
+_OURS = rf"{MANIFEST}|{CODER}|segment-\d+"  # names in an index
 DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 _COMPARERS: dict[str, Any] = {each.__name__: each for each in (BalancedComparer, SurroundingsComparer, WalkComparer)}
 
@@ -77,7 +78,7 @@ def write_index(index: Index, path: str | PathLike[str]) -> None:
         raise StoreError(f"{folder} exists already and is no index; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(folder), folder):  # what it holds is read only now: others may have added to it
-        remove_partial(folder)
+        remove_partial(folder, _OURS)
         about = _read_manifest(folder) if is_index(folder) else {"segments": []}
         known = about["segments"]
         if known:
@@ -206,14 +207,20 @@ def read_index(path: str | PathLike[str], n_jobs: int | None = None) -> Index:
         coder = read_coder(folder / CODER)
         index = Index(n_candidates=about["n_candidates"], width=max(coder.root.shape[1], 1), n_jobs=n_jobs)
         index.coder_ = coder
-        for place, each in enumerate(about["segments"]):
-            index.segments_.append(read_segment(folder / _name(place), each, coder))
+        for place, segment in enumerate(about["segments"]):
+            index.segments_.append(read_segment(folder / _name(place), segment, coder))
         check_joinable([segment.graphs for segment in index.segments_])
-        for segment in index.segments_[:1]:  # a trial: whatever does not go together is found now
-            tried = Queries.of(coder, segment.graphs[:1])
-            if not np.isfinite(tried.places).all() or tried.places.shape[1:] != coder.root.shape[1:]:
-                raise ValueError
+        _try_coder(coder, index.segments_)
     return index
+
+
+def _try_coder(coder: Coder, segments: list[Segment]) -> None:
+    """Search for one graph: what does not go together is found now. A search says itself that there is no GPU."""
+    with suppress(GvoysError):
+        for segment in segments[:1]:
+            found = Queries.of(coder, segment.graphs[:1]).places
+            if not np.isfinite(found).all() or found.shape[1:] != coder.root.shape[1:]:
+                raise ValueError
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -248,7 +255,7 @@ def read_segment(folder: Path, about: dict[str, Any], coder: Coder) -> Segment:
     for name, (kind, shape) in _form(len(graphs), coder.root.shape[1]).items():
         described = {"bytes": HEADER + math.prod(shape) * kind.itemsize, "dtype": kind, "shape": shape}
         arrays.append(map_array(folder / f"{name}.npy", described, verify=False))
-    finite = all(np.abs(array).max(initial=0.0) <= _LARGEST for array in arrays[1:])  # nan is not
+    finite = all(np.abs([array.min(initial=0), array.max(initial=0)]).max() <= _LARGEST for array in arrays[1:])
     if not finite or not len(graphs) == len(ids) == about["n_graphs"]:
         raise ValueError
     return Segment(graphs, Codes(*arrays), ids)
