@@ -89,6 +89,13 @@ def test_damaged_folders_give_the_same_hits_or_a_sentence(intact, tmp_path):
         print(f"{kind}: {what}: {times}")
 
 
+def test_graphs_of_another_store_are_told(folder):
+    shutil.rmtree(folder / "segment-0000" / "graphs")
+    gv.write_store(gv.datasets.molecules(30, mean_nodes=8, random_state=9), folder / "segment-0000" / "graphs")
+    with pytest.raises(StoreError, match="is damaged"):
+        gv.Index.open(folder)
+
+
 # -- checksums that fit
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "remove_partial",
 ]
 
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.partial")
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # of file systems that cannot
 _TRIES = 1000  # to take a lock that others keep removing
 
@@ -78,10 +79,12 @@ def appearing(path: Path) -> Iterator[Path]:
 
 def move_in_place(partial: Path, path: Path) -> None:
     """Give a file or folder its name in one step; after a loss of power it is there completely or not at all."""
-    for written in (*partial.rglob("*"), partial):
+    synced = not any(_TEMPORARY.fullmatch(folder.name) for folder in (path, *path.parents))  # else with that folder
+    for written in (*partial.rglob("*"), partial) if synced else ():
         _sync(written)
     partial.replace(path)
-    _sync(path.parent)
+    if synced:
+        _sync(path.parent)
 
 
 def _sync(path: Path) -> None:

@@ -23,6 +23,7 @@ from gvoys.io.files import (
     check_folder,
     lock_beside,
     locked,
+    partial_name,
     remove_folder,
     remove_left_over,
     remove_partial,
@@ -251,8 +252,8 @@ class _Builder:
         return (GraphBatch.concatenate(graphs) if graphs else None), kept, skipped
 
     def _make(self, free: int, chunk: Chunk, ids: list[str], batch: GraphBatch | None, skipped: list[Skipped]) -> Any:
-        """Write a part; done.json comes last."""
-        folder, about = self._folder(chunk.index), dict[str, Any](n_graphs=0)
+        """Write a part, which is not waited for to be on the disk: it is verified before it is used."""
+        folder, about = partial_name(self._folder(chunk.index)), dict[str, Any](n_graphs=0)
         if batch is not None and len(batch):
             assert self.coder is not None
             with threads(free):
@@ -261,6 +262,7 @@ class _Builder:
         folder.mkdir(exist_ok=True)
         about |= {"made_from": [chunk.index, self.coder_checksum], "skipped": [list(each) for each in skipped]}
         write_sealed(folder / _DONE, about)
+        folder.replace(self._folder(chunk.index))
         return about
 
     def assemble(self, folder: Path, chunks: list[Chunk], n_candidates: int, chemistry: Chemistry | None) -> None:
