@@ -13,10 +13,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
-from rdkit.Chem import AllChem, MolFromSmiles
 
 import gvoys as gv
-from gvoys.report.shares import share_colour
+from gvoys.report.attribution_plot import draw_picture
+from gvoys.report.picture import picture_of
 
 PICTURES = Path(__file__).parent / "pictures"
 SIDE = 60  # of the network of streets
@@ -39,23 +39,8 @@ def draw_predictions(axes: Axes, model: gv.RandomWalkRegressor, graphs: gv.Graph
 
 def draw_shares(axes: Axes, model: gv.RandomWalkRegressor) -> None:
     """Atoms in the colours of their shares."""
-    molecule = MolFromSmiles(IBUPROFEN)
-    AllChem.Compute2DCoords(molecule)
-    xy = molecule.GetConformer().GetPositions()[:, :2]
-    why = model.explain(gv.from_smiles([IBUPROFEN]))[0]
-    for bond in molecule.GetBonds():
-        ends = [bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()]
-        axes.plot(*xy[ends].T, color="0.45", linewidth=3 if bond.GetBondTypeAsDouble() > 1 else 1.6, zorder=1)
-    limit = abs(why.nodes).max()
-    colours = [share_colour(share, limit) for share in why.nodes]
-    axes.scatter(*xy.T, c=colours, s=330, edgecolors="0.4", zorder=2)
-    for atom, place in zip(molecule.GetAtoms(), xy, strict=True):
-        if atom.GetSymbol() != "C":
-            colour = "white" if abs(why.nodes[atom.GetIdx()]) > 0.6 * limit else "black"
-            axes.annotate(atom.GetSymbol(), place, ha="center", va="center", fontsize=10, color=colour, zorder=3)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    axes.margins(0.12)
+    why = model.explain([IBUPROFEN])[0]
+    draw_picture(axes, picture_of(why), why, points=0.4)
     total = f"{why.decision:.1f} = {why.baseline:.1f} {why.nodes.sum():+.1f} by its atoms"
     axes.set_title(f"Explain, atom by atom\n{total}")
 

@@ -24,7 +24,6 @@ INSTALL = 'pip install "gvoys[chem,explore]"'
 _FOLDS = 5  # one of which is held out
 _FIRST = 50  # molecules whose fit compiles, so that the times below are those of learning
 _SHOWN = 5  # predictions, and shares of atoms
-_DRAWN, _PAGE = ("rdkit", "igraph"), "plotly"  # one of the former lays out graphs
 
 
 def demo(
@@ -138,14 +137,14 @@ def _spread(y: Any) -> list[int]:
 
 def _explain(console: Console, graphs: Graphs, found: Evaluation, model: Any) -> None:
     """One molecule, atom by atom: the second lowest of those above."""
-    from gvoys.report.atoms import atom_text
+    from gvoys.io.chemistry.labels import label_text
 
     test = found.folds[0].test
     place = int(test[_spread(found.y[test])[1]])
     with console.status("explaining …"):
         reason = model.explain(graphs.batch[[place]])[0]
     labels: Any = graphs.batch[place].node_labels
-    texts = [atom_text(*label) for label in labels.decode()]
+    texts = [label_text(label) for label in labels.decode()]
     largest = sorted(range(len(texts)), key=lambda node: -abs(reason.nodes[node]))[:_SHOWN]
     atoms = ", ".join(f"{texts[node]} {reason.nodes[node]:+.2f}" for node in largest)
     more = f", and {len(texts) - len(largest)} more atoms" if len(texts) > len(largest) else ""
@@ -158,23 +157,17 @@ def _explain(console: Console, graphs: Graphs, found: Evaluation, model: Any) ->
 
 
 def _write(console: Console, graphs: Graphs, found: Evaluation, model: Any, out: Path) -> None:
-    """The explorer where Plotly is, else explanations; nothing where nothing lays out graphs."""
-    can_draw = any(find_spec(each) for each in _DRAWN)
-    if not can_draw:
-        said = "There is no page: it needs RDKit, which draws molecules, and Plotly"
-    elif find_spec(_PAGE) is None:
-        _write_reasons(console, graphs, found, model, out)
-        said = f"Open {out} in a browser: the reasons of each prediction. The page with a map needs Plotly"
-    else:
-        _write_explorer(console, graphs, found, model, out)
+    """The explorer where Plotly is, else explanations."""
+    has_map = find_spec("plotly") is not None
+    (_write_explorer if has_map else _write_reasons)(console, graphs, found, model, out)
+    what = "a map of them, their errors, and what each atom adds" if has_map else "the reasons of each prediction"
+    console.print(f"Open {out} in a browser: {what}.", highlight=False, soft_wrap=True, markup=False)
+    missing = {"rdkit": "Drawings of molecules need RDKit", "plotly": "The page with a map needs Plotly"}
+    said = [sentence for package, sentence in missing.items() if find_spec(package) is None]
+    if said:
         console.print(
-            f"Open {out} in a browser: a map of them, their errors, and what each atom adds.",
-            highlight=False,
-            soft_wrap=True,
-            markup=False,
+            f"{'. '.join(said)}; install what is missing with {INSTALL}.", highlight=False, soft_wrap=True, markup=False
         )
-        return
-    console.print(f"{said}; install what is missing with {INSTALL}.", highlight=False, soft_wrap=True, markup=False)
 
 
 def _write_explorer(console: Console, graphs: Graphs, found: Evaluation, model: Any, out: Path) -> None:
@@ -188,7 +181,8 @@ def _write_explorer(console: Console, graphs: Graphs, found: Evaluation, model: 
         shown.batch,
         shown.ids,
         {"expt": Property(measured)},
-        texts={"SMILES": shown.columns["smiles"].tolist()},
+        smiles=shown.smiles,
+        texts={"SMILES": shown.smiles or []},
         target="expt",
     )
     with console.status("making the page …") as status:
@@ -200,7 +194,6 @@ def _write_reasons(console: Console, graphs: Graphs, found: Evaluation, model: A
 
     shown = graphs.take(found.folds[0].test)
     with console.status("making the page …"):
-        reasons = model.explain(shown.batch)
-        smiles = shown.columns["smiles"].tolist()
+        reasons = model.explain(shown.batch, smiles=shown.smiles)
         fact = "The model was trained on other molecules of FreeSolv to predict hydration free energies in kcal/mol."
-        write_page(out, "FreeSolv: why these predictions", [fact], reasons, shown.ids, smiles=smiles)
+        write_page(out, "FreeSolv: why these predictions", [fact], reasons, shown.ids)

@@ -63,7 +63,7 @@ def explain(
         found, more = _first(source, graphs)
         _check_one(out, len(found.batch), source)
         status.update(f"explaining {len(found.batch):,} graphs …")
-        explanations = learner.explain(found.batch, **chosen)
+        explanations = learner.explain(found.batch, smiles=found.smiles, **chosen)
         predictions = _predictions(learner.predict_table(found.batch))
         status.update("drawing …")
         facts = [*_facts(model, learner), *_cut(found, more, source)]
@@ -206,8 +206,7 @@ def _write(out: Path, title: str, facts: list[str], found: Graphs, explanations:
         save_attribution(explanations[0], out)
         return
     captions = [f"row {row}" if name == str(row) else name for name, row in zip(found.ids, found.rows, strict=True)]
-    count = len(explanations)
-    write_page(out, title, facts, explanations, captions, predictions, smiles=found.smiles, n_graphs=count)
+    write_page(out, title, facts, explanations, captions, predictions, n_graphs=len(explanations))
 
 
 def _plain(name: str, explanation: Any, prediction: Prediction) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +50,6 @@ def freesolv() -> tuple[GraphBatch, NDArray[np.float64]]:
 
 
 def read_freesolv() -> Graphs:
-    """FreeSolv with the names of the molecules and the columns of the table.
-
-    Returns
-    -------
-    Graphs
-        The molecules; the columns are "iupac", "smiles", "expt" and "calc".
-    """
-    return open_graphs(FREESOLV.with_suffix(".jsonl.gz"), target="expt", id="iupac").read()
+    """Read FreeSolv with the names and SMILES of the molecules and the columns of the table."""
+    graphs = open_graphs(FREESOLV.with_suffix(".jsonl.gz"), target="expt", id="iupac").read()
+    return replace(graphs, smiles=graphs.columns["smiles"].tolist())

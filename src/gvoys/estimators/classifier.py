@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from gvoys.estimators.learning.balance import Balance, BalancedProfiles, Product
 from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs
 from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
 from gvoys.estimators.learning.explaining_decisions import Explainer
-from gvoys.estimators.learning.explanation import Explanation
+from gvoys.estimators.learning.explanation import Explanation, with_smiles
 from gvoys.estimators.learning.grid import GRID, is_positive, nearest_ten, values_of
 from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
@@ -497,7 +498,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         shapes = [(0, len(classes)) for classes in self._classes()]
         return self._one(self._by_blocks(X, self.engine_.probabilities, shapes))
 
-    def explain(self, X: Any, of: Any = None, n_sequences: int = 10) -> list[Explanation]:
+    def explain(
+        self, X: Any, of: Any = None, n_sequences: int = 10, smiles: Sequence[str] | None = None
+    ) -> list[Explanation]:
         """Why each graph is decided as it is: the shares of its nodes, edges, walk lengths and iterations.
 
         A walk's share is split equally among its nodes, or its edges. Shares of nodes add up to what the decision
@@ -514,6 +517,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             several.
         n_sequences : int, default=10
             Number of label sequences that are named of each graph.
+        smiles : sequence of str or None, default=None
+            The SMILES that the graphs were read from, so that they are drawn as molecules; None knows them where X is
+            a list of SMILES.
 
         Returns
         -------
@@ -533,7 +539,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             with threads(self.n_jobs):
                 graphs = self._on_cpu(batch[block])
                 found += explainer.explain(batch[block], graphs, self._codes(graphs, of), count)
-        return found
+        return with_smiles(found, X, smiles)
 
     def _explainer(self) -> Explainer:
         check_is_fitted(self, "engine_")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,7 @@ from gvoys.estimators.learner import Learner
 from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
 from gvoys.estimators.learning.explaining import Attribution
 from gvoys.estimators.learning.explaining_process import explain_mean
-from gvoys.estimators.learning.explanation import Explanation
+from gvoys.estimators.learning.explanation import Explanation, with_smiles
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
 from gvoys.estimators.learning.kernel_sum import Induced, kinds_of
 from gvoys.estimators.learning.likeness import similarity_floor
@@ -405,7 +406,9 @@ class RandomWalkRegressor(RegressorMixin, Learner):
             table |= {"nearest": self._numbered(nearest), "similarity": similarity}
         return self._with_likeness(table, batch)
 
-    def explain(self, X: Any, of: int | None = None, n_sequences: int = 10) -> list[Explanation]:
+    def explain(
+        self, X: Any, of: int | None = None, n_sequences: int = 10, smiles: Sequence[str] | None = None
+    ) -> list[Explanation]:
         """Why each prediction is what it is: the shares of nodes, edges, walk lengths and iterations.
 
         A walk's share is split equally among its nodes, or its edges; that of a node's surroundings is the node's.
@@ -421,6 +424,9 @@ class RandomWalkRegressor(RegressorMixin, Learner):
             The number of the target, where there are several; None means the first.
         n_sequences : int, default=10
             Number of label sequences that are named of each graph.
+        smiles : sequence of str or None, default=None
+            The SMILES that the graphs were read from, so that they are drawn as molecules; None knows them where X is
+            a list of SMILES.
 
         Returns
         -------
@@ -443,7 +449,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
                 begin, end = explain_mean(self.posterior_, found, target)
                 ends = mean + deviation * begin, mean + deviation * end
                 explained += found.explanations(ends, [None] * len(found.batch), deviation)
-        return explained
+        return with_smiles(explained, X, smiles)
 
     def _target(self, of: Any) -> int:
         """The number of the target that is explained."""

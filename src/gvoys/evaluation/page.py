@@ -14,6 +14,7 @@ from gvoys.evaluation.run import Evaluation
 from gvoys.evaluation.tables import shown_measure
 from gvoys.io.files import appearing
 from gvoys.report.machine import describe_machine
+from gvoys.report.structures import structure_svg
 
 __all__ = ["write_page"]
 
@@ -27,6 +28,7 @@ tr.ours { font-weight: 600; }
 img { max-width: 30rem; vertical-align: top; }
 .worst { display: flex; flex-wrap: wrap; gap: 1rem; }
 .worst figure { width: 13rem; margin: 0; font-size: 13px; overflow-wrap: anywhere; }
+.worst svg { max-width: 100%; max-height: 10rem; }
 .note { color: #666; }
 """
 
@@ -130,15 +132,4 @@ def _doubt(found: Evaluation, place: int, made: Any) -> Any:
 def _figure(name: str, truth: Any, value: Any, smiles: str | None) -> str:
     said = [f"{each:.4g}" if isinstance(each, float) else str(each) for each in (truth.item(), value.item())]
     text = f"{escape(str(name))}: {escape(said[0])}, predicted {escape(said[1])}"
-    return f"<figure>{_drawing(smiles) if smiles else ''}<figcaption>{text}</figcaption></figure>"
-
-
-def _drawing(smiles: str) -> str:
-    from rdkit import Chem
-    from rdkit.Chem.Draw import rdMolDraw2D
-
-    canvas = rdMolDraw2D.MolDraw2DSVG(200, 150)
-    rdMolDraw2D.PrepareAndDrawMolecule(canvas, Chem.MolFromSmiles(smiles))
-    canvas.FinishDrawing()
-    drawn: str = canvas.GetDrawingText()
-    return drawn[drawn.index("<svg") :]
+    return f"<figure>{structure_svg(smiles, str(name)) if smiles else ''}<figcaption>{text}</figcaption></figure>"

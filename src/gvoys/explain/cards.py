@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gvoys.report.attribution import attribution_svg
+from gvoys.report.attribution import drawing_with_fragments, fragment
 from gvoys.report.shares import class_name, largest_share, number, signed
 
 __all__ = ["Prediction", "Words", "card"]
 
-_SEQUENCES = 10  # that are listed
+_SEQUENCES = 8  # that are shown
 
 
 @dataclass(frozen=True)
@@ -97,34 +97,10 @@ class Words:
         ]
 
 
-def card(
-    place: int, explanation: Any, caption: str, prediction: Prediction | None, smiles: str, words: Words, rank: int
-) -> str:
-    """One explained graph.
-
-    Parameters
-    ----------
-    place : int
-        Its place among the graphs.
-    explanation : Explanation
-        The explanation.
-    caption : str
-        Its id or name.
-    prediction : Prediction or None
-        What is predicted for it.
-    smiles : str
-        Its SMILES, or nothing.
-    words : Words
-        What shares are called.
-    rank : int
-        Its place when sorted by prediction.
-
-    Returns
-    -------
-    str
-        The HTML.
-    """
-    name = caption or f"graph {place}"
+def card(place: int, explanation: Any, caption: str, prediction: Prediction | None, words: Words, rank: int) -> str:
+    """Write one explained graph as HTML; `rank` is its place when sorted by prediction."""
+    name, smiles = caption or f"graph {place}", explanation.smiles or ""
+    drawing, fragments = drawing_with_fragments(explanation, name, _SEQUENCES)
     about = (
         f'data-order="{place}" data-rank="{rank}" data-name="{escape(name)}" data-smiles="{escape(smiles)}" '
         f'data-scale="{largest_share(explanation):.6g}"'
@@ -136,13 +112,12 @@ def card(
             f'<p class="smiles">{escape(smiles)}</p>' if smiles else "",
             _prediction(prediction, explanation.of is not None),
             _sum(explanation, words),
-            f'<div class="drawing">{attribution_svg(explanation, name=name)}</div>',
+            f'<div class="drawing">{drawing}</div>',
             _legend(explanation),
             '<output class="readout"></output>',
-            '<div class="parts">',
+            _sequences(explanation, fragments),
             _bars(explanation),
-            _sequences(explanation.sequences),
-            "</div></article>",
+            "</article>",
         ]
     )
 
@@ -201,23 +176,22 @@ def _bar(length: int, total: float, iterations: Sequence[float], most: float) ->
     )
 
 
-def _sequences(sequences: Sequence[Any]) -> str:
-    if not sequences:
+def _sequences(explanation: Any, fragments: Sequence[tuple[Any, str]]) -> str:
+    if not fragments:
         return ""
-    rows = [_sequence(place, each) for place, each in enumerate(sequences[:_SEQUENCES])]
-    name = "Label sequences"
+    name, rows = "Label sequences", [_sequence(k, explanation, *each) for k, each in enumerate(fragments)]
     return f'<section><h3>{name}</h3><ul class="sequences" aria-label="{name}">{"".join(rows)}</ul></section>'
 
 
-def _sequence(place: int, each: Any) -> str:
-    """The labels, how often they occur, and their share; the nodes are those of one place."""
-    more = [f"after {each.iteration} Weisfeiler–Lehman iterations"] if each.iteration else []
-    more += ["labels with degrees and rings"] if each.layer == "fine" else []
-    more += [f"{each.count:.3g} walks"]
-    said = escape(f"{each.spelled}: {signed(float(each.share))} ({', '.join(more)})")
-    note = f" <small>{each.note}</small>" if each.note else ""
+def _sequence(place: int, explanation: Any, sequence: Any, svg: str) -> str:
+    """A fragment of the drawing with its labels and its share, and of how many walks it is one."""
+    nodes, edges = (" ".join(map(str, numbers)) for numbers in fragment(explanation, sequence))
+    share = signed(float(sequence.share))
+    notes = [sequence.note] * bool(sequence.note) + [f"one of {sequence.count:.3g} walks"] * (sequence.count > 1)
+    note = ", ".join(notes)
+    said = escape(f"{sequence.spelled}: {share} ({note})" if note else f"{sequence.spelled}: {share}")
     return (
-        f'<li data-nodes="{" ".join(map(str, each.nodes))}" data-said="{said}" tabindex="{0 if place == 0 else -1}" '
-        f'aria-label="{said}"><span class="spelled"><i class="{"away" if each.share < 0 else "towards"}"></i>'
-        f'{escape(each.spelled)}{note}</span><span class="value">{signed(float(each.share))}</span></li>'
+        f'<li data-nodes="{nodes}" data-edges="{edges}" data-said="{said}" tabindex="{0 if place == 0 else -1}" '
+        f'aria-label="{said}">{svg}<span class="spelled">{escape(sequence.spelled)}</span>'
+        f'<small>{note}</small><span class="value">{share}</span></li>'
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from os import PathLike
 from string import Template
@@ -11,7 +12,6 @@ from typing import Any
 from gvoys.errors import ParameterError
 from gvoys.explain.cards import Prediction, Words, card
 from gvoys.io.files import appearing, as_path, check_output
-from gvoys.report.layout import is_molecule
 from gvoys.report.page import BASE_STYLE, read_asset, share_colours
 
 __all__ = ["Prediction", "write_page"]
@@ -47,7 +47,7 @@ def write_page(
     predictions : sequence of Prediction or None, default=None
         What is predicted for each; None shows the decisions of the explanations alone.
     smiles : sequence of str or None, default=None
-        SMILES of molecules.
+        SMILES that the graphs were read from, by which they are drawn; None takes those of the explanations.
     n_graphs : int, default=200
         The most graphs on the page, up to 500. Of more the first ones are shown, and the page says so.
 
@@ -55,25 +55,17 @@ def write_page(
     ------
     ParameterError
         If there are no graphs, or not as many captions as graphs, or `n_graphs` is out of range.
-    MissingDependencyError
-        If graphs other than molecules are drawn, and igraph is not installed.
     """
     path = as_path(path)
     check_output(path)
     _check(explanations, n_graphs, {"captions": captions, "predictions": predictions, "smiles": smiles})
+    if smiles is not None:
+        explanations = [replace(each, smiles=text) for each, text in zip(explanations, smiles, strict=True)]
     shown = explanations[:n_graphs]
     words = _words(shown)
     ranks = _ranks(shown)
     cards = [
-        card(
-            place,
-            each,
-            captions[place],
-            None if predictions is None else predictions[place],
-            "" if smiles is None else smiles[place],
-            words,
-            ranks[place],
-        )
+        card(place, each, captions[place], None if predictions is None else predictions[place], words, ranks[place])
         for place, each in enumerate(shown)
     ]
     if len(explanations) > n_graphs:
@@ -107,7 +99,7 @@ def _check(explanations: Sequence[Any], n_graphs: int, given: dict[str, Sequence
 
 
 def _words(explanations: Sequence[Any]) -> Words:
-    noun = "atoms" if all(is_molecule(each.graph) for each in explanations) else "nodes"
+    noun = "atoms" if all(each.smiles for each in explanations) else "nodes"
     return Words(noun, list(dict.fromkeys(each.of for each in explanations)))
 
 

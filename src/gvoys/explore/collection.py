@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +23,7 @@ __all__ = ["Collection", "load_collection"]
 _NAMES = ("name", "id")  # columns that name a graph rather than describe it
 _DISTINCT = 0.9  # of the texts of a column that names graphs
 _LONGEST = 300  # letters of a text that are shown
+_ELEMENT = re.compile("[A-Z][a-z]?")
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,14 @@ def load_collection(
         texts={name: own for name, own in texts.items() if own != captions},
         target=_target(target, [*given, *opened.target_names], shown, str(opened)),
     )
+
+
+def has_bonds(collection: Collection) -> bool:
+    """Whether edges are bonds by the names of labels; H, C and S alone may be helix, coil and sheet."""
+    labels, names = collection.batch.node_labels, collection.label_names
+    if labels is None or collection.batch.edge_labels is None or collection.batch.directed or not names.edges:
+        return False
+    return all(_ELEMENT.fullmatch(str(names.nodes.get(value, value))) for value in labels.values)
 
 
 def _target(wanted: str | None, usual: Sequence[str], shown: Mapping[str, Property], source: str) -> str | None:

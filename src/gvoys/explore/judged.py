@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gvoys.errors import InputWarning, ModelError, UnsupportedError
 from gvoys.explore.collection import Collection
 from gvoys.explore.properties import Property, as_property
-from gvoys.report.layout import LARGEST
+from gvoys.report.networks import LARGEST
 from gvoys.report.shares import class_name
 
 __all__ = ["Judged", "Shares", "judge"]

@@ -15,8 +15,8 @@ from gvoys.defaults import PAGE
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.explore.blocks import Blocks, compute_blocks
-from gvoys.explore.collection import Collection, load_collection
-from gvoys.explore.drawing import draw, drawn_as_molecules
+from gvoys.explore.collection import Collection, has_bonds, load_collection
+from gvoys.explore.drawing import draw
 from gvoys.explore.judged import Judged, judge
 from gvoys.explore.page import Library, check_plotly, write_page
 from gvoys.io.files import as_path, check_output
@@ -117,7 +117,7 @@ def explore(
     ParameterError
         If there are fewer than three graphs, or not as many values as graphs.
     MissingDependencyError
-        If Plotly is not installed, or igraph where graphs are no molecules.
+        If Plotly is not installed.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def _blocks(
     shown: Collection, series: Series | None, max_length: int, labels: str | None, seed: int, on_progress: Progress
 ) -> Blocks:
     on_progress(f"walks of {len(shown.batch):,} graphs")
-    if is_auto(labels) and shown.batch.edge_labels is not None and drawn_as_molecules(shown):
+    if is_auto(labels) and has_bonds(shown):
         labels = "both"
     return compute_blocks(shown.batch, series, max_length, labels, seed)
 

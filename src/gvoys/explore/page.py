@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from gvoys.errors import MissingDependencyError
 from gvoys.explore.blocks import Blocks, Length
 from gvoys.explore.collection import Collection
-from gvoys.explore.drawing import LARGEST, Drawings
+from gvoys.explore.drawing import Drawings
 from gvoys.explore.judged import Judged
 from gvoys.explore.properties import Property
 from gvoys.io.files import appearing
+from gvoys.report.networks import LARGEST
 from gvoys.report.page import BASE_STYLE, read_asset, share_colours
+from gvoys.report.structures import INK
 
 __all__ = ["Library", "check_plotly", "write_page"]
 
@@ -78,7 +80,7 @@ def write_page(
     blocks : Blocks
         Their profiles.
     drawings : Drawings
-        Their coordinates.
+        Their drawings.
     umap : ndarray of shape (n_graphs, 2) or None
         Places on the second map, if there is one.
     n_whole : int
@@ -103,13 +105,13 @@ def write_page(
         "means": blocks.means.tolist(),
         "lengths": [_length(each) for each in blocks.lengths],
         "diagonal": _array(blocks.diagonal.astype(np.float32)),
-        "drawings": _drawings(drawings),
+        "drawings": _drawings(drawings, judged is not None and judged.shares is not None),
         "umap": None if umap is None else _array(umap.astype(np.float32)),
         "model": None if judged is None else _model(judged, drawings),
         "library": None if library is None else _library(library),
     }
-    # inside a script element only "</" ends it, and "<!--" changes how it is read
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    text = text.replace("</", "<\\/").replace("<!", "\\u003c!")  # which end a script, or change how it is read
     page = Template(_asset("page.html")).substitute(
         title=escape(f"{collection.name}: graphs by the walks they share"),
         light=share_colours("light"),
@@ -181,28 +183,28 @@ def _rounded(values: NDArray[np.float32], kind: type[np.integer[Any]]) -> dict[s
     return _array(np.round(values / scales).astype(kind)) | {"scales": _array(scales.astype(np.float32))}
 
 
-def _drawings(drawings: Drawings) -> dict[str, Any]:
+def _drawings(drawings: Drawings, with_places: bool) -> dict[str, Any]:
+    """Drawings by RDKit are complete: places of their nodes are needed for shares alone."""
     assert LARGEST < 2**16
+    graphs, needed = drawings.graphs, with_places or not drawings.molecules
+    xy = np.rint(np.concatenate([graph.xy for graph in graphs if needed] or [np.zeros((0, 2))]))
+    codes = np.concatenate([graph.codes for graph in graphs if not drawings.molecules] or [np.zeros(0, np.int32)])
+    made = [None if graph.structure is None else [*graph.structure.size, graph.structure.ink] for graph in graphs]
     return {
-        "molecules": drawings.molecules,
+        "structures": made,
+        "look": INK,
         "directed": drawings.directed,
-        "texts": drawings.texts,
-        "nodeOffsets": _array(drawings.node_offsets.astype(np.uint32)),
-        "xy": _array(_placed(drawings)),
-        "nodeCodes": _array(drawings.node_codes.astype(np.uint16 if len(drawings.texts) < 2**16 else np.uint32)),
-        "edgeOffsets": _array(drawings.edge_offsets.astype(np.uint32)),
-        "ends": _array(drawings.ends.astype(np.uint16)),
-        "orders": _array((2 * drawings.orders).astype(np.uint8)),
+        "texts": drawings.texts or [""],
+        "nodeOffsets": _offsets([graph.xy for graph in graphs]),
+        "xy": _array(xy.astype(np.int16 if np.abs(xy).max(initial=0.0) < 2**15 else np.int32)),
+        "nodeCodes": _array(codes.astype(np.uint16 if len(drawings.texts) < 2**16 else np.uint32)),
+        "edgeOffsets": _offsets([graph.ends for graph in graphs]),
+        "ends": _array(np.concatenate([graph.ends for graph in graphs]).astype(np.uint16)),
     }
 
 
-def _placed(drawings: Drawings) -> NDArray[np.int16]:
-    """Whole numbers for the coordinates of each graph, whose size does not matter."""
-    owners = np.repeat(np.arange(len(drawings.node_offsets) - 1), np.diff(drawings.node_offsets))
-    largest = np.zeros(len(drawings.node_offsets) - 1)
-    np.maximum.at(largest, owners, np.abs(drawings.xy).max(axis=1, initial=0.0))
-    scales = np.where(largest > 0, np.iinfo(np.int16).max / np.where(largest > 0, largest, 1.0), 1.0)
-    return np.round(drawings.xy * scales[owners, None]).astype(np.int16)
+def _offsets(parts: list[NDArray[Any]]) -> dict[str, Any]:
+    return _array(np.cumsum([0, *map(len, parts)]).astype(np.uint32))
 
 
 def _array(values: NDArray[Any]) -> dict[str, Any]:

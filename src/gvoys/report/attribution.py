@@ -2,79 +2,108 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from html import escape
+from itertools import pairwise
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from gvoys.errors import ParameterError
 from gvoys.io.files import appearing, as_path, check_output
-from gvoys.report.bonds import Line
-from gvoys.report.layout import LARGEST, Layout, lay_out
-from gvoys.report.picture import BAND, Picture, picture_of
-from gvoys.report.shares import largest_share, legible, share_colour, signed
+from gvoys.report.networks import LARGEST, Points
+from gvoys.report.picture import BAND, Band, Picture, picture_of
+from gvoys.report.shares import PALETTES, largest_share, legible, share_colour, signed
+from gvoys.report.structures import BOND, INK, SHOWN
 
-__all__ = ["attribution_svg", "save_attribution"]
-
-_PIXELS = 40.0  # of a usual edge
-_INK, _EDGE = "#2a2e37", "#737b8c"  # of bonds and letters, and of edges that are no bonds
+_INK, _EDGE = "#1f2430", "#737b8c"  # of molecules and letters, and of edges that are no bonds
+_CLOSE_UP = np.array([4.6, 3.4]) * BOND  # least size of a fragment's drawing
+_FRAGMENTS = 6  # in notebooks
 
 
 def attribution_svg(explanation: Any, scale: float | None = None, *, name: str = "") -> str:
-    """Draw a graph whose nodes and edges have the colours of their shares.
+    """Draw a graph whose nodes and edges have the colours of their shares; `scale` is the share of the full colour.
 
     Every node is an element with the attributes data-node and data-share and a title that says both; edges likewise.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        What `explain` returned for the graph.
-    scale : float or None, default=None
-        Share that has the full colour; None takes the largest of a node.
-    name : str, default=""
-        What the graph is called, for those who cannot see the drawing.
-
-    Returns
-    -------
-    str
-        The SVG; a sentence instead of the drawing if the graph has no nodes or more than 1000.
     """
-    n_nodes = len(explanation.nodes)
-    if not 0 < n_nodes <= LARGEST:
-        return _sentence(f"{n_nodes:,} nodes are too many to draw" if n_nodes else "a graph without nodes")
+    count = len(explanation.nodes)
+    if not 0 < count <= LARGEST:
+        return _sentence(f"{count:,} nodes are too many to draw" if count else "a graph without nodes")
+    return _drawn(picture_of(explanation), explanation, scale, name)
+
+
+def drawing_with_fragments(explanation: Any, name: str, count: int) -> tuple[str, list[tuple[Any, str]]]:
+    """Draw a graph as `attribution_svg`, and the places of the sequences with the largest shares as parts of it."""
+    if not 0 < len(explanation.nodes) <= LARGEST:
+        return attribution_svg(explanation, name=name), [(each, "") for each in explanation.sequences[:count]]
+    picture = picture_of(explanation)
+    drawing = _drawn(picture, explanation, None, name)
+    key = f"ink-{blake2b(drawing.encode(), digest_size=6).hexdigest()}"  # of its own on any page, or in any notebook
+    parts = [(each, _fragment_svg(explanation, each, picture, key)) for each in explanation.sequences[:count]]
+    return drawing.replace('<g class="ink"', f'<g id="{key}" class="ink"'), parts
+
+
+def _drawn(picture: Picture, explanation: Any, scale: float | None, name: str) -> str:
     scale = largest_share(explanation) if scale is None else scale
-    picture = picture_of(lay_out(explanation.graph, explanation.edges))
-    low, high = picture.box()
-    wide, tall = _PIXELS * (high - low)
+    low, high = picture.box
+    wide, tall = SHOWN * (high - low)
+    kind = "attribution" if picture.molecule is None else "attribution molecule"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{_kind(picture)}" role="img" aria-label="{_called(name)}" '
-        f'viewBox="{_numbers(*(_PIXELS * low), wide, tall)}" width="{wide:.0f}" height="{tall:.0f}" '
-        'font-family="system-ui, sans-serif" style="background: #fff">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" aria-label="{_called(name)}" '
+        f'viewBox="{_numbers(*low, *(high - low))}" width="{wide:.0f}" height="{tall:.0f}" '
+        f'style="background: #fff; color: {_INK}">',
         *(_edge(picture, explanation, edge, scale) for edge in range(len(picture.bands))),
-        *(_node(picture, explanation, node, scale) for node in range(n_nodes)),
-        '<g class="ink" pointer-events="none">',
-        *_ink(picture),
-        "</g></svg>",
+        *(_node(picture, explanation, node, scale) for node in range(len(picture.xy))),
+        f"<g {INK}>{picture.ink or _network_ink(picture)}</g></svg>",
     ]
     return "".join(parts)
 
 
+def fragment(explanation: Any, sequence: Any) -> tuple[list[int], list[int]]:
+    """Nodes and edges at one place of a sequence, with those around it up to its Weisfeiler–Lehman iteration."""
+    nodes, steps = set(sequence.nodes), {frozenset(step) for step in pairwise(sequence.nodes)}
+    ends = [frozenset(pair) for pair in explanation.edges.tolist()]
+    edges = {k for k, pair in enumerate(ends) if pair in steps}
+    for _ in range(sequence.iteration):
+        edges |= {k for k, pair in enumerate(ends) if pair & nodes}
+        nodes = nodes.union(*(ends[k] for k in edges))
+    return sorted(nodes), sorted(edges)
+
+
+def _fragment_svg(explanation: Any, sequence: Any, picture: Picture, key: str) -> str:
+    """A part of the drawing, with the place of a sequence highlighted."""
+    nodes, edges = fragment(explanation, sequence)
+    xy, kind = picture.xy[nodes], "away" if sequence.share < 0 else "towards"
+    low, high = xy.min(axis=0), xy.max(axis=0)
+    size = np.maximum(high - low + 2.4 * picture.radius, _CLOSE_UP)
+    first, last = picture.box[0], picture.box[1] - size  # the window stays within the drawing
+    corner = np.where(first < last, np.clip((low + high - size) / 2.0, first, last), (first + last) / 2.0)
+    colour = PALETTES["light"][0 if sequence.share < 0 else 2]
+    bands = [f"M{_numbers(*band[0])}L{_numbers(*band[1])}" for k in edges if (band := picture.bands[k]) is not None]
+    discs = [f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{picture.radius:.0f}"/>' for x, y in xy]
+    width, window = min(BAND, picture.radius), f'width="120" height="{120 * size[1] / size[0]:.0f}"'
+    return (
+        f'<svg class="fragment" viewBox="{_numbers(*corner, *size)}" {window} '
+        f'aria-hidden="true" style="color: {_INK}"><g class="{kind}" fill="{colour}">{"".join(discs)}'
+        f'<path d="{"".join(bands)}" stroke="{colour}" stroke-width="{width:.0f}"/></g><use href="#{key}"/></svg>'
+    )
+
+
+def attribution_html(explanation: Any) -> str:
+    """Draw an explanation for a notebook: the graph, and below it the sequences with the largest shares."""
+    drawing, parts = drawing_with_fragments(explanation, "", _FRAGMENTS)
+    figures = [
+        f'<figure style="margin: 0; text-align: center">{svg}<figcaption>{_text(str(each))}<br>'
+        f"{signed(float(each.share))}</figcaption></figure>"
+        for each, svg in parts
+    ]
+    style = f"background: #fff; color: {_INK}; font-size: 13px; display: flex; flex-wrap: wrap; gap: 8px 16px"
+    return f'<div>{drawing}<div style="{style}">{"".join(figures)}</div></div>'
+
+
 def save_attribution(explanation: Any, path: str | PathLike[str]) -> None:
-    """Write the drawing of an explanation to a file, which appears when it is complete.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        What `explain` returned for the graph.
-    path : str or path-like
-        The file: NAME.svg, or NAME.png by matplotlib, which has a bar for each walk length beside the drawing.
-
-    Raises
-    ------
-    ParameterError
-        If the name ends in something else, or the file cannot be written.
-    MissingDependencyError
-        If matplotlib is needed and is not installed.
-    """
+    """Write the drawing to NAME.svg, or to NAME.png with a bar for each walk length; it appears when it is complete."""
     path = as_path(path)
     suffix = path.suffix.lower()
     if suffix not in (".svg", ".png"):
@@ -89,21 +118,17 @@ def save_attribution(explanation: Any, path: str | PathLike[str]) -> None:
         partial.write_text(attribution_svg(explanation), encoding="utf-8")
 
 
-def _named(layout: Layout, node: int) -> str:
-    text = layout.texts[node] if layout.symbols is None else layout.symbols[node]
-    return f"{text or 'node'} {node}"
-
-
-def _node_title(layout: Layout, explanation: Any, node: int) -> str:
+def _node_title(picture: Picture, explanation: Any, node: int) -> str:
     error = float(explanation.node_errors[node])
     sure = f" (± {error:.2g})" if error > 0 else ""
-    return f"{_named(layout, node)}: {signed(float(explanation.nodes[node]))}{sure}"
+    return f"{picture.names[node]} {node}: {signed(float(explanation.nodes[node]))}{sure}"
 
 
-def _edge_title(layout: Layout, explanation: Any, edge: int) -> str:
-    a, b = layout.ends[edge].tolist()
-    joint = " → " if layout.directed else "–"
-    return f"{_named(layout, a)}{joint}{_named(layout, b)}: {signed(float(explanation.edge_shares[edge]))}"
+def _edge_title(picture: Picture, explanation: Any, edge: int) -> str:
+    a, b = explanation.edges[edge].tolist()
+    joint = " → " if explanation.graph.directed else "–"
+    share = signed(float(explanation.edge_shares[edge]))
+    return f"{picture.names[a]} {a}{joint}{picture.names[b]} {b}: {share}"
 
 
 # -- SVG
@@ -114,11 +139,7 @@ def _text(text: str) -> str:
 
 
 def _numbers(*values: float) -> str:
-    return " ".join(f"{value:.1f}" for value in values)
-
-
-def _kind(picture: Picture) -> str:
-    return "attribution molecule" if picture.layout.molecule else "attribution"
+    return " ".join(f"{value:.0f}" for value in values)
 
 
 def _called(name: str) -> str:
@@ -134,50 +155,47 @@ def _sentence(sentence: str) -> str:
 
 def _edge(picture: Picture, explanation: Any, edge: int, scale: float) -> str:
     share, band = float(explanation.edge_shares[edge]), picture.bands[edge]
-    a, b = picture.layout.ends[edge].tolist()
+    a, b = explanation.edges[edge].tolist()
     colour = f'class="band" stroke="{share_colour(share, scale)}"'
     if band is None:
-        x, y = _PIXELS * (picture.layout.xy[a] - [0.0, picture.radius + 0.14])
-        drawn = f'<circle {colour} fill="none" cx="{x:.1f}" cy="{y:.1f}" r="{0.2 * _PIXELS:.1f}" stroke-width="4"/>'
+        x, y = picture.xy[a] - [0.0, picture.radius + 0.14 * BOND]
+        drawn = f'<circle {colour} fill="none" cx="{x:.0f}" cy="{y:.0f}" r="{0.2 * BOND:.0f}" stroke-width="6"/>'
     else:
-        width = _PIXELS * (BAND if picture.layout.molecule else min(BAND, picture.radius))
-        drawn = f'<line {colour} {_ends(band)} stroke-width="{width:.1f}"/>'
-    title = _text(_edge_title(picture.layout, explanation, edge))
+        drawn = f'<line {colour} {_ends(band)} stroke-width="{min(BAND, picture.radius):.0f}"/>'
+    title = _text(_edge_title(picture, explanation, edge))
     about = f'data-edge="{edge}" data-ends="{a} {b}" data-share="{share:.6g}"'
     return f'<g class="edge" {about}><title>{title}</title>{drawn}</g>'
 
 
 def _node(picture: Picture, explanation: Any, node: int, scale: float) -> str:
-    share, (x, y) = float(explanation.nodes[node]), _PIXELS * picture.layout.xy[node]
-    rim = "" if picture.layout.molecule else f' stroke="{_EDGE}" stroke-width="1"'
+    share, (x, y) = float(explanation.nodes[node]), picture.xy[node]
+    rim = "" if picture.molecule is not None else f' stroke="{_EDGE}" stroke-width="1.5"'
     disc = (
-        f'<circle class="disc" fill="{share_colour(share, scale)}"{rim} cx="{x:.1f}" cy="{y:.1f}" '
-        f'r="{_PIXELS * picture.radius:.1f}"/>'
+        f'<circle class="disc" fill="{share_colour(share, scale)}"{rim} cx="{x:.0f}" cy="{y:.0f}" '
+        f'r="{picture.radius:.0f}"/>'
     )
-    title = _text(_node_title(picture.layout, explanation, node))
+    title = _text(_node_title(picture, explanation, node))
     return f'<g class="node" data-node="{node}" data-share="{share:.6g}"><title>{title}</title>{disc}</g>'
 
 
-def _ends(line: Line) -> str:
-    (x, y), (u, v) = _PIXELS * line.begin, _PIXELS * line.end
-    return f'x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"'
+def _ends(band: Band) -> str:
+    (x, y), (u, v) = band
+    return f'x1="{x:.0f}" y1="{y:.0f}" x2="{u:.0f}" y2="{v:.0f}"'
 
 
-def _ink(picture: Picture) -> list[str]:
-    ink = _INK if picture.layout.molecule else _EDGE
-    line = f'class="line" stroke="{ink}" stroke-width="{2 if picture.layout.molecule else 1.5}" stroke-linecap="round"'
-    found = [f"<line {line} {_ends(each)}{_dashes(each)}/>" for each in picture.lines]
-    for corners in picture.arrows:
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in _PIXELS * corners)
-        found.append(f'<polygon class="head" points="{points}" fill="{ink}"/>')
-    for mark in picture.marks:
-        (x, y), size = _PIXELS * mark.place, _PIXELS * mark.size
-        found.append(
-            f'<text x="{x:.1f}" y="{y + 0.35 * size:.1f}" font-size="{size:.1f}" text-anchor="{mark.anchor}" '
-            f'fill="{_INK}">{_text(mark.text)}</text>'
-        )
-    return found
+def _network_ink(picture: Picture) -> str:
+    lines = "".join(f"M{_numbers(*begin)}L{_numbers(*end)}" for begin, end in picture.lines)
+    heads = "".join(_polygon(corners) for corners in picture.heads)
+    letters = "".join(
+        f'<text x="{x:.0f}" y="{y + 0.35 * size:.0f}" font-size="{size:.0f}" text-anchor="middle">{_text(text)}</text>'
+        for text, (x, y), size in picture.letters
+    )
+    return (
+        f'<path class="line" stroke="{_EDGE}" stroke-width="2.5" d="{lines}"/>{heads}'
+        f'<g fill="currentColor" stroke="none">{letters}</g>'
+    )
 
 
-def _dashes(line: Line) -> str:
-    return ' stroke-dasharray="5 4.5"' if line.dashed else ""
+def _polygon(corners: Points) -> str:
+    points = " ".join(f"{x:.0f},{y:.0f}" for x, y in corners)
+    return f'<polygon class="head" points="{points}" fill="{_EDGE}" stroke="none"/>'

@@ -8,53 +8,33 @@ from typing import Any
 import numpy as np
 
 from gvoys.errors import ParameterError
-from gvoys.report.bonds import Line
-from gvoys.report.layout import LARGEST, lay_out
-from gvoys.report.picture import BAND, Picture, picture_of
+from gvoys.report.networks import LARGEST
+from gvoys.report.picture import BAND, Band, Picture, picture_of
 from gvoys.report.plots import _save, check
 from gvoys.report.shares import class_name, largest_share, legible, number, share_colour, signed
+from gvoys.report.structures import BOND, structure_image
 
-__all__ = ["save_plot"]
-
-_INCHES = 0.42  # of a usual edge
+_INCHES = 0.42 / BOND  # of one unit of length
 _WIDEST = 7.0  # inches of the drawing
 _BARS = 2.6  # inches beside it
-_SIDES = {"start": "left", "middle": "center", "end": "right"}
-_INK, _EDGE = "#2a2e37", "#737b8c"
+_INK, _EDGE = "#1f2430", "#737b8c"
 
 
 def save_plot(explanation: Any, path: Path) -> None:
-    """Write the drawing and the bars to a file.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        What `explain` returned for the graph.
-    path : Path
-        The file, NAME.png.
-
-    Raises
-    ------
-    ParameterError
-        If the graph has no nodes, or too many to be drawn.
-    MissingDependencyError
-        If matplotlib is not installed.
-    """
+    """Write the drawing and the bars to NAME.png."""
     check()
     n_nodes = len(explanation.nodes)
     if not 0 < n_nodes <= LARGEST:
         raise ParameterError(f"graphs of 1 to {LARGEST:,} nodes are drawn, and this one has {n_nodes:,}")
     from matplotlib.figure import Figure
 
-    picture = picture_of(lay_out(explanation.graph, explanation.edges))
-    low, high = picture.box()
+    picture = picture_of(explanation)
+    low, high = picture.box
     inches = min(_INCHES, _WIDEST / (high - low).max())
     wide, tall = np.maximum(inches * (high - low), 1.0)
     figure = Figure(figsize=(wide + _BARS, max(tall, 2.2) + 0.35), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[wide, _BARS])
-    _draw(left, picture, explanation, 72 * inches)
-    left.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]), aspect="equal")
-    left.axis("off")
+    draw_picture(left, picture, explanation, 72 * inches)
     _draw_bars(right, explanation)
     figure.suptitle(legible(_sum(explanation)), fontsize=9, parse_math=False)
     _save(figure, path)
@@ -66,44 +46,51 @@ def _sum(explanation: Any) -> str:
     return f"baseline {number(explanation.baseline)}, nodes {total}: {what} {number(explanation.decision)}"
 
 
-def _draw(axes: Any, picture: Picture, explanation: Any, points: float) -> None:
-    """Bands and discs in their colours, then the ink; a usual edge has so many points."""
+def draw_picture(axes: Any, picture: Picture, explanation: Any, points: float) -> None:
+    """Draw bands and discs in their colours, then the ink, on axes where a unit of length has so many points."""
     from matplotlib.patches import Circle, Polygon
 
-    scale, layout = largest_share(explanation), picture.layout
-    for (a, _), band, share in zip(layout.ends.tolist(), picture.bands, explanation.edge_shares, strict=True):
+    scale = largest_share(explanation)
+    for (a, _), band, share in zip(explanation.edges.tolist(), picture.bands, explanation.edge_shares, strict=True):
         colour = share_colour(float(share), scale)
         if band is None:
-            place = layout.xy[a] - [0.0, picture.radius + 0.14]
-            axes.add_patch(Circle(place, 0.2, facecolor="none", edgecolor=colour, linewidth=0.1 * points))
+            place = picture.xy[a] - [0.0, picture.radius + 0.14 * BOND]
+            axes.add_patch(Circle(place, 0.2 * BOND, facecolor="none", edgecolor=colour, linewidth=6 * points))
         else:
-            width = BAND if layout.molecule else min(BAND, picture.radius)
-            axes.add_patch(Polygon(_rectangle(band, width), facecolor=colour, linewidth=0))
-    rim = 0.0 if layout.molecule else 0.02 * points
-    for place, share in zip(layout.xy, explanation.nodes, strict=True):
+            corners = _rectangle(band, min(BAND, picture.radius))
+            axes.add_patch(Polygon(corners, facecolor=colour, linewidth=0))
+    rim = 0.0 if picture.molecule is not None else 1.2 * points
+    for place, share in zip(picture.xy, explanation.nodes, strict=True):
         colour = share_colour(float(share), scale)
         axes.add_patch(Circle(place, picture.radius, facecolor=colour, edgecolor=_EDGE, linewidth=rim, zorder=2))
-    _draw_ink(axes, picture, points)
+    (left, top), (right, bottom) = picture.box
+    if picture.molecule is None:
+        _draw_network(axes, picture, points)
+    else:
+        image, places = structure_image(picture.molecule)
+        x, y = (picture.xy - places).mean(axis=0)  # RDKit's pixels and texts leave different margins
+        axes.imshow(image, extent=(x, x + image.shape[1], y + image.shape[0], y), zorder=3)
+    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    axes.axis("off")
 
 
-def _draw_ink(axes: Any, picture: Picture, points: float) -> None:
+def _draw_network(axes: Any, picture: Picture, points: float) -> None:
     from matplotlib.patches import Polygon
 
-    ink, width = (_INK, 0.045 * points) if picture.layout.molecule else (_EDGE, 0.03 * points)
     for line in picture.lines:
-        style = {"linestyle": (0, (2.5, 2.2)) if line.dashed else "-", "color": ink, "linewidth": width}
-        axes.plot(*np.array([line.begin, line.end]).T, zorder=3, **style)
-    for corners in picture.arrows:
-        axes.add_patch(Polygon(corners, facecolor=ink, linewidth=0, zorder=3))
-    for mark in picture.marks:
-        how = {"ha": _SIDES[mark.anchor], "va": "center_baseline", "parse_math": False, "zorder": 4, "color": _INK}
-        axes.text(*mark.place, legible(mark.text), fontsize=0.9 * mark.size * points, **how)
+        axes.plot(*np.array(line).T, zorder=3, color=_EDGE, linewidth=1.8 * points)
+    for corners in picture.heads:
+        axes.add_patch(Polygon(corners, facecolor=_EDGE, linewidth=0, zorder=3))
+    for text, place, size in picture.letters:
+        how = {"ha": "center", "va": "center_baseline", "parse_math": False, "zorder": 4, "color": _INK}
+        axes.text(*place, legible(text), fontsize=0.9 * size * points, **how)
 
 
-def _rectangle(line: Line, width: float) -> Any:
-    step = line.end - line.begin
-    aside = width / 2.0 / (float(np.hypot(*step)) or 1.0) * np.array([-step[1], step[0]])
-    return np.array([line.begin + aside, line.end + aside, line.end - aside, line.begin - aside])
+def _rectangle(band: Band, width: float) -> Any:
+    begin, end = band
+    x, y = end - begin
+    aside = width / 2.0 / (float(np.hypot(x, y)) or 1.0) * np.array([-y, x])
+    return np.array([begin + aside, end + aside, end - aside, begin - aside])
 
 
 def _draw_bars(axes: Any, explanation: Any) -> None:

@@ -1,20 +1,21 @@
-"""A graph as shapes, which SVG files and plots draw alike: bands and discs to colour, lines and texts in ink."""
+"""A graph on paper: a molecule where its SMILES is known and RDKit is installed, else nodes, edges and labels."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from gvoys.report.bonds import DISC, Line, Mark, Point, atom_marks, bond_lines, neighbours
-from gvoys.report.layout import Layout
+from gvoys.errors import GraphError, MissingDependencyError
+from gvoys.report.networks import Points, node_texts, springs
+from gvoys.report.structures import BOND, draw_structure, read_molecule
 
-__all__ = ["BAND", "Picture", "picture_of"]
-
-BAND = 0.34  # width of a bond's band
-MARGIN = 0.75  # around the outermost nodes: a disc, and letters beside it
-_LEAST = 0.1  # radius of a node among many
+DISC = 0.36 * BOND  # radius of a node
+BAND = 0.34 * BOND  # width of an edge
+MARGIN = 0.6 * BOND  # around the outermost nodes
+_LEAST = 0.1 * BOND  # radius of a node among many
 _VISIBLE = 0.006  # radius of a node, in widths of the whole drawing
 _GAP = 0.42  # of a node's distance to the next one that its disc may fill
 _FEW = 60  # nodes up to which long labels are written
@@ -24,83 +25,86 @@ _CROWDED = 2.0  # and where nodes are near each other, at most
 _INSIDE = 3  # letters that fit into a disc
 _LONGEST = 14  # letters of a label beside its disc; all of them are in its title
 
+Band = tuple[Points, Points]
+
 
 @dataclass(frozen=True)
 class Picture:
-    """The shapes of one graph.
+    """Nodes and edges to colour, and what is drawn over them; y points downwards, a usual edge is `BOND` long.
 
-    Parameters
-    ----------
-    layout : Layout
-        The graph on paper; its edges are longer where labels need the room.
-    radius : float
-        Radius of the discs.
-    bands : list of Line or None
-        The band of each edge; None for a loop, which is a circle over its node.
-    lines : list of Line
-        Bonds and edges in ink.
-    arrows : list of ndarray of shape (3, 2)
-        Corners of the heads of directed edges.
-    marks : list of Mark
-        Texts in ink.
+    A molecule has RDKit's ink; another graph has lines, heads of arrows, and letters with their place and size.
     """
 
-    layout: Layout
-    radius: float
-    bands: list[Line | None]
-    lines: list[Line]
-    arrows: list[Point]
-    marks: list[Mark]
-
-    def box(self) -> tuple[Point, Point]:
-        """The corners of the paper.
-
-        Returns
-        -------
-        low, high : ndarray of shape (2,)
-            The least and the largest coordinates, with a margin.
-        """
-        xy = self.layout.xy
-        return xy.min(axis=0) - MARGIN, xy.max(axis=0) + MARGIN
+    xy: Points
+    box: tuple[Points, Points]
+    bands: list[Band | None]  # None for loops
+    names: list[str]
+    radius: float = DISC
+    molecule: Any = None
+    ink: str = ""
+    lines: list[Band] = field(default_factory=list)
+    heads: list[Points] = field(default_factory=list)
+    letters: list[tuple[str, Points, float]] = field(default_factory=list)
 
 
-def picture_of(layout: Layout) -> Picture:
-    """Make the shapes of a graph that is laid out.
-
-    Parameters
-    ----------
-    layout : Layout
-        The graph on paper, with one node at least.
-
-    Returns
-    -------
-    Picture
-        Its shapes.
-    """
-    if not layout.molecule:
-        layout = replace(layout, xy=_spread(layout) * layout.xy)
-    radius = DISC if layout.molecule else _radius(layout.xy)
-    around = neighbours(layout)
-    bands = _bands(layout)
-    marks = atom_marks(layout, around) if layout.molecule else _labels(layout, radius)
-    lines, arrows = [], []
-    for number, band in enumerate(bands):
-        if band is None:
-            continue
-        drawn = bond_lines(layout, number, around) if layout.molecule else [band.shortened(radius, radius)]
-        lines += drawn
-        if layout.directed:
-            arrows.append(_head(drawn[0], min(radius, 0.25)))
-    return Picture(layout, radius, bands, lines, arrows, marks)
+def picture_of(explanation: Any) -> Picture:
+    """Draw the graph of an explanation."""
+    graph, ends = explanation.graph, explanation.edges
+    molecule = known_molecule(explanation.smiles, graph)
+    if molecule is None:
+        return _network(graph, ends)
+    made = draw_structure(molecule)
+    names = [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    box = np.minimum(made.xy.min(axis=0) - MARGIN, 0.0), np.maximum(made.xy.max(axis=0) + MARGIN, made.size)
+    return Picture(made.xy, box, _bands(made.xy, graph, ends), names, molecule=molecule, ink=made.ink)
 
 
-def _radius(xy: Point) -> float:
+def known_molecule(smiles: str | None, graph: Any) -> Any | None:
+    """Return RDKit's molecule of a SMILES that a graph was read from, where both are there."""
+    try:
+        return None if smiles is None else read_molecule(smiles, graph)
+    except MissingDependencyError:
+        return None
+
+
+def check_smiles(smiles: Any, graph: Any, number: int) -> None:
+    """Check that a graph was read from a SMILES, where RDKit is installed."""
+    try:
+        read = isinstance(smiles, str) and read_molecule(smiles, graph) is not None
+    except MissingDependencyError:
+        return
+    if not read:
+        raise GraphError(
+            f"graph {number} was not read from the SMILES {smiles!r}: atoms or bonds differ; give the one it came from"
+        )
+
+
+def _network(graph: Any, ends: Any) -> Picture:
+    """Lay out nodes and edges; edges are longer where labels need the room."""
+    texts, xy = node_texts(graph), BOND * springs(graph.n_nodes, ends)
+    xy = _spread(texts, xy) * xy
+    radius, bands = _radius(xy), _bands(xy, graph, ends)
+    lines = [_shortened(band, radius) for band in bands if band is not None]
+    heads = [_head(line, min(radius, 0.25 * BOND)) for line in lines] if graph.directed else []
+    box = xy.min(axis=0) - 1.25 * MARGIN, xy.max(axis=0) + 1.25 * MARGIN
+    names = [text or "node" for text in texts]
+    return Picture(xy, box, bands, names, radius, lines=lines, heads=heads, letters=_letters(texts, xy, radius))
+
+
+def _spread(texts: list[str], xy: Points) -> float:
+    """How much longer edges are drawn, for long labels and for nodes that crowd."""
+    if len(texts) <= _FEW and any(len(text) > _INSIDE for text in texts):
+        return _WIDER
+    return float(np.clip(DISC / max(_room(xy), 1e-9), 1.0, _CROWDED))
+
+
+def _radius(xy: Points) -> float:
     """What there is room for, but large enough to be seen where the whole drawing is."""
     least = max(_LEAST, _VISIBLE * float(np.ptp(xy, axis=0).max()))
     return float(np.clip(_room(xy), min(least, DISC), DISC))
 
 
-def _room(xy: Point) -> float:
+def _room(xy: Points) -> float:
     """The radius that most nodes have room for."""
     if len(xy) < 2:
         return DISC
@@ -109,36 +113,44 @@ def _room(xy: Point) -> float:
     return float(_GAP * np.quantile(distances.min(axis=1), 0.1))
 
 
-def _bands(layout: Layout) -> list[Line | None]:
-    """From node to node; edges in both directions keep to their right."""
-    known = Counter(map(tuple, layout.ends.tolist())) if layout.directed else Counter()
-    found: list[Line | None] = []
-    for a, b in layout.ends.tolist():
-        line = Line(layout.xy[a], layout.xy[b])
-        found.append(None if a == b else line.moved(0.1) if known[(b, a)] else line)
-    return found
+def _bands(xy: Points, graph: Any, ends: Any) -> list[Band | None]:
+    """Each edge from node to node; edges in both directions keep to their right."""
+    known = Counter(map(tuple, ends.tolist())) if graph.directed else Counter()
+    made: list[Band | None] = []
+    for a, b in ends.tolist():
+        aside = 0.1 * BOND * _normal((xy[a], xy[b])) if known[(b, a)] else 0.0
+        made.append(None if a == b else (xy[a] + aside, xy[b] + aside))
+    return made
 
 
-def _head(line: Line, size: float) -> Point:
-    (x, y), _ = line.along()
-    back, aside = line.end - size * np.array([x, y]), 0.45 * size * np.array([-y, x])
-    return np.array([line.end, back + aside, back - aside])
+def _normal(band: Band) -> Points:
+    """Return a step of length 1 to the side of a line."""
+    x, y = band[1] - band[0]
+    return np.array([-y, x]) / (np.hypot(x, y) or 1.0)
 
 
-def _spread(layout: Layout) -> float:
-    """How much longer edges are drawn, for long labels and for nodes that crowd."""
-    if len(layout.texts) <= _FEW and any(len(text) > _INSIDE for text in layout.texts):
-        return _WIDER
-    return float(np.clip(DISC / max(_room(layout.xy), 1e-9), 1.0, _CROWDED))
+def _shortened(band: Band, cut: float) -> Band:
+    """Cut a line at both ends, up to a tenth of it."""
+    step = band[1] - band[0]
+    share = min(cut / (np.hypot(*step) or 1.0), 0.45)
+    return band[0] + share * step, band[1] - share * step
 
 
-def _labels(layout: Layout, radius: float) -> list[Mark]:
+def _head(line: Band, size: float) -> Points:
+    """Return the corners of an arrow's head."""
+    aside = _normal(line)
+    along = np.array([aside[1], -aside[0]])
+    back = line[1] - size * along
+    return np.array([line[1], back + 0.45 * size * aside, back - 0.45 * size * aside])
+
+
+def _letters(texts: list[str], xy: Points, radius: float) -> list[tuple[str, Points, float]]:
     """Short labels inside their discs, and long ones below them where nodes are few."""
-    found = []
-    for node, text in enumerate(layout.texts):
-        if 0 < len(text) <= _INSIDE and len(layout.texts) <= _SOME:
-            found.append(Mark(text, layout.xy[node], radius * (1.1 if len(text) < _INSIDE else 0.8)))
-        elif text and len(layout.texts) <= _FEW:
+    made = []
+    for text, place in zip(texts, xy, strict=True):
+        if 0 < len(text) <= _INSIDE and len(texts) <= _SOME:
+            made.append((text, place, radius * (1.1 if len(text) < _INSIDE else 0.8)))
+        elif text and len(texts) <= _FEW:
             short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-            found.append(Mark(short, layout.xy[node] + [0.0, radius + 0.2], 0.3))
-    return found
+            made.append((short, place + np.array([0.0, radius + 0.2 * BOND]), 0.3 * BOND))
+    return made

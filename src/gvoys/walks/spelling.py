@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.chemistry.labels import label_text
 from gvoys.walks.walk import Walk
 
-__all__ = ["spell"]
+__all__ = ["spell", "spell_neighbours"]
 
+_MANY = 6  # neighbours that are spelled
 _BONDS = {1.0: "–", 1.5: ":", 2.0: "=", 3.0: "≡"}
 
 
@@ -36,23 +38,22 @@ def spell(graph: GraphBatch, walk: Walk, nodes: NDArray[np.int64], entries: NDAr
     """
     names = ["•"] * len(nodes)
     if walk.node_labels and graph.node_labels is not None:
-        names = [_name(label) for label in graph.node_labels[nodes].decode()]
+        names = [label_text(label) for label in graph.node_labels[nodes].decode()]
     joints = ["–"] * len(entries)
     if walk.edge_labels and graph.edge_labels is not None:
         joints = [_joint(label) for label in graph.edge_labels[entries].decode()]
     return names[0] + "".join(joint + name for joint, name in zip(joints, names[1:], strict=True))
 
 
-def _name(label: Any) -> str:
-    """An atom's element, small if aromatic, with its hydrogens and what else is said of it; or the label itself."""
-    if not isinstance(label, tuple) or not label or not isinstance(label[0], str):
-        return str(label)
-    element, rest = label[0], label[1:]
-    if len(rest) >= 2 and isinstance(rest[0], bool) and isinstance(rest[1], int):
-        (aromatic, hydrogens), rest = rest[:2], rest[2:]
-        element = element.lower() if aromatic else element
-        element += "" if not hydrogens else "H" if hydrogens == 1 else f"H{hydrogens}"
-    return f"{element}({','.join(map(str, rest))})" if rest else element
+def spell_neighbours(graph: GraphBatch, walk: Walk, node: int) -> str:
+    """A node's label with those of its neighbours: C(–C)(–O)(=O); of many the first ones."""
+    entries = np.arange(graph.indptr[node], graph.indptr[node + 1])
+    first = graph.node_offsets[np.searchsorted(graph.node_offsets, node, "right") - 1]
+    name = spell(graph, walk, np.array([node]), entries[:0])
+    steps = (spell(graph, walk, np.array([node, first + graph.indices[k]]), np.array([k])) for k in entries)
+    around = sorted(step.removeprefix(name) for step in steps)
+    more = "…" if len(around) > _MANY else ""
+    return name + "".join(f"({each})" for each in around[:_MANY]) + more
 
 
 def _joint(label: Any) -> str:

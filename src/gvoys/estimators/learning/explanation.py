@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 
 __all__ = ["Explanation", "SequenceShare"]
@@ -26,7 +28,7 @@ class SequenceShare:
     Parameters
     ----------
     spelled : str
-        The labels, such as "CH3–C=O".
+        The labels, such as "CH3–C=O"; those of a node with its neighbours are "C(–C)(–O)(=O)".
     share : float
         What its walks add to the prediction.
     count : float
@@ -51,7 +53,11 @@ class SequenceShare:
     @property
     def note(self) -> str:
         """What else is compared beside the labels that are spelled."""
-        notes = ["fine"] * (self.layer == "fine") + [f"iteration {self.iteration}"] * (self.iteration > 0)
+        notes = ["fine"] * (self.layer == "fine")
+        if self.iteration > 1:
+            notes.append(f"within {self.iteration} steps")
+        elif self.iteration and len(self.nodes) > 1:  # the neighbours of a single node are spelled
+            notes.append("with neighbours")
         return ", ".join(notes)
 
     def __str__(self) -> str:
@@ -85,6 +91,8 @@ class Explanation:
         Label sequences with the largest shares, the largest first; of those that are counted.
     graph : GraphBatch
         The graph.
+    smiles : str or None, default=None
+        The SMILES that the graph was read from, by which it is drawn as a molecule; None draws its nodes and edges.
     """
 
     decision: float
@@ -97,6 +105,7 @@ class Explanation:
     lengths: Array
     sequences: list[SequenceShare]
     graph: GraphBatch
+    smiles: str | None = None
 
     def __repr__(self) -> str:
         what = "prediction" if self.of is None else f"decision for {self.of!r}"
@@ -114,6 +123,12 @@ class Explanation:
 
         return attribution_svg(self)
 
+    def _repr_html_(self) -> str:
+        """The drawing with fragments for label sequences, in notebooks."""
+        from gvoys.report.attribution import attribution_html
+
+        return attribution_html(self)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Draw the graph, its nodes and edges coloured by their shares, into a file.
 
@@ -130,3 +145,22 @@ class Explanation:
         from gvoys.report.attribution import save_attribution
 
         save_attribution(self, Path(path))
+
+
+def with_smiles(explained: list[Explanation], graphs: Any, smiles: Sequence[str] | None) -> list[Explanation]:
+    """Add the SMILES that graphs were read from: those given, or the graphs where they are SMILES."""
+    from gvoys.report.picture import check_smiles
+
+    if smiles is None:
+        texts = graphs.tolist() if hasattr(graphs, "tolist") else graphs
+        known = isinstance(texts, (list, tuple)) and all(isinstance(text, str) for text in texts)
+        return _named(explained, texts) if known else explained
+    if len(smiles) != len(explained):
+        raise ParameterError(f"smiles must have one value for each of {len(explained)} graphs, not {len(smiles)}")
+    for g, (each, text) in enumerate(zip(explained, smiles, strict=True)):
+        check_smiles(text, each.graph, g)
+    return _named(explained, smiles)
+
+
+def _named(explained: list[Explanation], smiles: Sequence[str]) -> list[Explanation]:
+    return [replace(each, smiles=text) for each, text in zip(explained, smiles, strict=True)]

@@ -14,7 +14,7 @@ from gvoys.estimators.learning.explanation import SequenceShare
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import SparseProfiles, Walk
 from gvoys.walks.attribution import Found
-from gvoys.walks.spelling import spell
+from gvoys.walks.spelling import spell, spell_neighbours
 
 __all__ = ["Candidate", "Counted", "Largest", "merged"]
 
@@ -120,6 +120,8 @@ class Candidate:
         spelled = spell(batch, self.walk, nodes, entries)
         if not batch.directed:
             spelled = min(spelled, spell(batch, self.walk, nodes[::-1], entries[::-1]))
+        if self.iteration and len(nodes) == 1:
+            spelled = spell_neighbours(batch, self.walk, int(nodes[0]))
         within = tuple((nodes - batch.node_offsets[graph]).tolist())
         return SequenceShare(spelled, unit * self.share, self.count, within, self.iteration, self.layer)
 

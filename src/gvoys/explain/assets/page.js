@@ -45,13 +45,12 @@ function paint() {
 
 const said = (item) => item.dataset.said ?? item.querySelector("title").textContent;
 
-/* A sequence lights its nodes, and the edges that it goes along. */
+/* A sequence lights the nodes and edges of its fragment. */
 function touched(item) {
   if (item.dataset.nodes === undefined) return [item];
-  const card = item.closest(".card"), nodes = item.dataset.nodes.split(" ");
-  const steps = new Set(nodes.slice(1).flatMap((node, k) => [`${nodes[k]} ${node}`, `${node} ${nodes[k]}`]));
-  return [...nodes.map((node) => card.querySelector(`.node[data-node="${node}"]`)).filter(Boolean),
-    ...[...card.querySelectorAll(".edge")].filter((edge) => steps.has(edge.dataset.ends))];
+  const card = item.closest(".card"), numbers = (text) => text.split(" ").filter(Boolean);
+  const all = (kind, text) => numbers(text).map((k) => card.querySelector(`.${kind}[data-${kind}="${k}"]`)).filter(Boolean);
+  return [item, ...all("node", item.dataset.nodes), ...all("edge", item.dataset.edges)];
 }
 
 function rest(card) {

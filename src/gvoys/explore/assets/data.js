@@ -1,7 +1,7 @@
 /* What the page was given: arrays from base64, profiles, drawings, columns. */
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
-const ARRAYS = { float32: Float32Array, int8: Int8Array, int16: Int16Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array };
+const ARRAYS = { float32: Float32Array, int8: Int8Array, int16: Int16Array, uint8: Uint8Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array };
 
 function decode({ type, base64 }) {
   const text = atob(base64), bytes = new Uint8Array(text.length);
@@ -23,7 +23,7 @@ const profiles = ({ values, rest, ...length }) => ({ ...length, values: unpack(v
   rest: rest && { values: unpack(rest), width: rest.width } });
 const walks = new Walks({ n: data.captions.length, lengths: data.lengths.map(profiles), diagonal: decode(data.diagonal) });
 const drawings = new Drawings({ ...data.drawings, ...Object.fromEntries(
-  ["nodeOffsets", "xy", "nodeCodes", "edgeOffsets", "ends", "orders"].map((key) => [key, decode(data.drawings[key])])) });
+  ["nodeOffsets", "xy", "nodeCodes", "edgeOffsets", "ends"].map((key) => [key, decode(data.drawings[key])])) });
 const umap = data.umap ? decode(data.umap) : null;
 const numbers = data.numbers ?? Array.from({ length: walks.n }, (_, g) => g);
 const everyone = Array.from({ length: walks.n }, (_, g) => g);

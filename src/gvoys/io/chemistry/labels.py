@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gvoys.graphs.labels import Labels
 from gvoys.io.chemistry.options import Chemistry
 
-__all__ = ["AtomFacts", "Configurations", "Fact", "bond_labels"]
+__all__ = ["AtomFacts", "Configurations", "Fact", "bond_labels", "label_text"]
 
 _RINGS = range(3, 9)
 _COUNTED = 1 << 20  # values up to which integers are told apart by counting instead of sorting
@@ -230,6 +230,18 @@ def bond_labels(
     codes, firsts = _told_apart([twice, marks])
     pairs = zip((twice[firsts] / 2.0).tolist(), marks[firsts].tolist(), strict=True)
     return Labels.from_table(codes, [(order, configurations.letters[m]) if m else order for order, m in pairs])
+
+
+def label_text(label: Any) -> str:
+    """Write an atom's element, small if aromatic, with its hydrogens and the rest; and any other label as it is."""
+    if not isinstance(label, tuple) or not label or not isinstance(label[0], str):
+        return str(label)
+    element, rest = label[0], label[1:]
+    if len(rest) >= 2 and isinstance(rest[0], bool) and isinstance(rest[1], int):
+        (aromatic, hydrogens), rest = rest[:2], rest[2:]
+        element = element.lower() if aromatic else element
+        element += "" if not hydrogens else "H" if hydrogens == 1 else f"H{hydrogens}"
+    return f"{element}({','.join(map(str, rest))})" if rest else element
 
 
 def _distinct(values: Integers) -> tuple[Integers, Integers]:
