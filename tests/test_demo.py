@@ -58,16 +58,17 @@ def test_without_plotly_there_are_reasons(tmp_path):
     assert "why these predictions" in (tmp_path / "why.html").read_text()
 
 
-def test_with_the_package_alone_there_is_no_page(tmp_path):
+def test_with_the_package_alone_molecules_are_graphs(tmp_path):
     done = gvoys(
         "demo", folder=tmp_path, without=("rdkit", "igraph", "plotly", "matplotlib", "networkx", "pandas", "pyarrow")
     )
     assert done.returncode == 0, done.stderr
-    assert "There is no page: it needs RDKit, which draws molecules, and Plotly; install" in " ".join(
-        done.stdout.split()
-    )
-    assert "is predicted at" in " ".join(done.stdout.split())
-    assert list(tmp_path.iterdir()) == []
+    output = " ".join(done.stdout.split())
+    assert "Drawings of molecules need RDKit. The page with a map needs Plotly; install what is missing" in output
+    assert "is predicted at" in output
+    page = (tmp_path / "gvoys-demo.html").read_text()
+    assert 'class="attribution molecule"' not in page
+    assert ">CH3</text>" in page
 
 
 def test_a_folder_that_is_not_there_is_named_before_any_work(tmp_path):

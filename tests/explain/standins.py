@@ -1,19 +1,19 @@
 """Explanations with shares of our choice: drawings and pages are told what to show, and need no model."""
 
-from types import SimpleNamespace
-
 import numpy as np
 
-from gvoys.explain import SequenceShare
+from gvoys.explain import Explanation, SequenceShare
 from gvoys.graphs.arcs import edges_of
 
 
-def explained(graph, nodes=None, of="active", edge_shares=None, errors=0.0, sequences=(), lengths=None, baseline=-0.5):
+def explained(
+    graph, nodes=None, of="active", edge_shares=None, errors=0.0, sequences=(), lengths=None, baseline=-0.5, smiles=None
+):
     """An explanation of one graph, whose parts add up."""
     nodes = np.linspace(-1.0, 2.0, graph.n_nodes) if nodes is None else np.asarray(nodes, np.float64)
     ends, _ = edges_of(graph)
     shares = np.linspace(-0.5, 0.5, len(ends)) if edge_shares is None else np.asarray(edge_shares, np.float64)
-    return SimpleNamespace(
+    return Explanation(
         decision=baseline + float(nodes.sum()),
         baseline=baseline,
         of=of,
@@ -24,6 +24,7 @@ def explained(graph, nodes=None, of="active", edge_shares=None, errors=0.0, sequ
         lengths=np.array([[0.2, -0.3, 0.1], [0.1, 0.1, -0.4]]) if lengths is None else lengths,
         sequences=list(sequences),
         graph=graph,
+        smiles=smiles,
     )
 
 

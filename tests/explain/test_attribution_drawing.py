@@ -1,7 +1,6 @@
 """Drawings of explanations as files: colours follow the shares, labels are text, and what is not drawn is said."""
 
 import builtins
-import re
 from xml.etree import ElementTree
 
 import networkx as nx
@@ -12,9 +11,10 @@ from standins import explained, leaning
 import gvoys as gv
 from gvoys.errors import MissingDependencyError, ParameterError
 from gvoys.report.attribution import attribution_svg, save_attribution
-from gvoys.report.layout import LARGEST, is_molecule, lay_out
+from gvoys.report.networks import LARGEST
 from gvoys.report.picture import picture_of
 from gvoys.report.shares import PALETTES, class_name, number, share_colour, signed
+from gvoys.report.structures import BOND
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ["</script><img src=x onerror=alert(1)>", '"&<', "a\x00b\x1b[31m", "\ud800", "]]>", "é – ≡"]
@@ -26,9 +26,10 @@ def labelled(labels, directed=False):
     return gv.as_batch([graph], node_label="label")
 
 
-def molecule(smiles):
+def molecule(smiles, *shares, **more):
+    """An explanation of a molecule."""
     pytest.importorskip("rdkit")
-    return gv.io.open_graphs([smiles]).read().batch
+    return explained(gv.from_smiles([smiles]), *shares, smiles=smiles, **more)
 
 
 def parsed(svg):
@@ -102,14 +103,14 @@ def test_the_scale_is_that_of_the_drawing_unless_it_is_given():
 
 
 def test_titles_say_label_number_share_and_error():
-    root = parsed(attribution_svg(explained(molecule("CCN"), [0.1, -0.25, 0.312], errors=0.02)))
+    root = parsed(attribution_svg(molecule("CCN", [0.1, -0.25, 0.312], errors=0.02)))
     assert [each.find(f"{SVG}title").text for each in of_class(root, "node")] == [
         "C 0: +0.100 (± 0.02)",
         "C 1: −0.250 (± 0.02)",
         "N 2: +0.312 (± 0.02)",
     ]
     assert of_class(root, "edge")[1].find(f"{SVG}title").text == "C 1–N 2: +0.500"
-    assert "±" not in attribution_svg(explained(molecule("CCN")))
+    assert "±" not in attribution_svg(molecule("CCN"))
 
 
 def test_numbers_have_three_digits():
@@ -135,6 +136,7 @@ def test_hostile_labels_are_text(directed, tmp_path):
         "line",
         "circle",
         "polygon",
+        "path",
         "text",
     }
     titles = [each.find(f"{SVG}title").text for each in of_class(root, "node")]
@@ -149,37 +151,12 @@ def test_hostile_labels_are_text(directed, tmp_path):
 # -- molecules and other graphs
 
 
-def test_molecules_are_drawn_as_chemists_do():
-    graph = molecule("NCc1ccc(C#N)cc1C=O")
-    assert is_molecule(graph)
-    picture = picture_of(lay_out(graph))
-    assert sorted(mark.text for mark in picture.marks) in (["H₂N", "N", "O"], ["N", "NH₂", "O"])
-    assert sum(line.dashed for line in picture.lines) == 6
-    assert len(picture.lines) == 12 + 6 + 2 + 1  # bonds, the ring's second lines, a triple and a double bond
-    root = parsed(attribution_svg(explained(graph)))
-    assert len(of_class(root, "node")) == graph.n_nodes
-    assert "C" not in texts(root)
-
-
-@pytest.mark.parametrize(
-    ("smiles", "text"), [("NCC", ("NH₂", "H₂N")), ("C", ("C",)), ("[Na+].[Cl-]", ("Na", "Cl")), ("*CC", ("*",))]
-)
-def test_letters_of_atoms(smiles, text):
-    assert set(texts(parsed(attribution_svg(explained(molecule(smiles)))))) & set(text)
-
-
-@pytest.mark.parametrize("chemistry", [{"atoms": "element"}, {"hydrogens": "atoms", "stereo": True}, {"atoms": "fine"}])
-def test_molecules_of_any_chemistry(chemistry):
-    pytest.importorskip("rdkit")
-    graph = gv.io.open_graphs(["F/C=C/[NH3+]"], chemistry=chemistry).read().batch
-    layout = lay_out(graph)
-    assert layout.molecule
-    assert sorted(set(layout.orders.tolist())) == [1.0, 2.0]
-
-
-@pytest.mark.parametrize("labels", ["abc", [("a", 1), ("b", 2)], [("C", 1), "C"], [1.5, 2.5], ["C", "N"]])
-def test_other_labels_are_no_molecules(labels):
-    assert not is_molecule(labelled(labels))
+def test_molecules_are_drawn_by_rdkit_in_one_colour():
+    root = parsed(attribution_svg(molecule("NCc1ccc(C#N)cc1C=O")))
+    assert len(of_class(root, "node")) == 12
+    assert len(of_class(root, "edge")) == 12
+    assert sorted("".join(texts(root))) == sorted("NOH2N")
+    assert "#FF0000" not in attribution_svg(molecule("CO"))  # red oxygen on an orange disc
 
 
 def test_graphs_without_labels_edges_or_nodes():
@@ -199,17 +176,17 @@ def test_long_labels_stand_beside_their_nodes_and_are_whole_in_the_title():
 
 def test_nodes_do_not_lie_upon_each_other():
     for graph in (nx.complete_graph(6), nx.path_graph(30), nx.star_graph(12)):
-        picture = picture_of(lay_out(gv.as_batch([graph])))
-        distances = np.linalg.norm(picture.layout.xy[:, None] - picture.layout.xy[None], axis=2)
+        picture = picture_of(explained(gv.as_batch([graph])))
+        distances = np.linalg.norm(picture.xy[:, None] - picture.xy[None], axis=2)
         np.fill_diagonal(distances, np.inf)
-        assert distances.min() > 2 * picture.radius > 0.4  # and nodes are large enough for a letter
+        assert distances.min() > 2 * picture.radius > 0.4 * BOND  # and nodes are large enough for a letter
 
 
 # -- files and refusals
 
 
 def test_files(tmp_path):
-    explanation = explained(molecule("CC(=O)N"), of=1.0)
+    explanation = molecule("CC(=O)N", of=1.0)
     save_attribution(explanation, tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == attribution_svg(explanation)
     save_attribution(explanation, str(tmp_path / "a.PNG"))
@@ -223,7 +200,7 @@ def test_a_plot_has_the_colours_and_a_bar_for_each_length(monkeypatch, tmp_path)
     kept = []
     monkeypatch.setattr(attribution_plot, "_save", lambda figure, path: kept.append(figure))
     lengths = np.array([[0.5, -0.5, 0.0], [0.5, -1.0, 0.0]])
-    explanation = explained(molecule("CCO"), [-1.0, 0.0, 1.0], lengths=lengths)
+    explanation = molecule("CCO", [-1.0, 0.0, 1.0], lengths=lengths)
     save_attribution(explanation, tmp_path / "a.png")
     drawing, bars = kept[0].axes
     discs = [patch for patch in drawing.patches if type(patch).__name__ == "Circle"]
@@ -257,22 +234,21 @@ def without(monkeypatch, package):
     monkeypatch.setattr(builtins, "__import__", imported)
 
 
-def test_without_igraph_one_sentence_says_what_to_install(monkeypatch):
-    graph = labelled("ab")
+@pytest.mark.parametrize("graph", [nx.star_graph(5), nx.path_graph(9), nx.cycle_graph(7), nx.Graph([(0, 1), (2, 3)])])
+def test_without_igraph_distances_are_those_along_paths(monkeypatch, graph):
     without(monkeypatch, "igraph")
-    with pytest.raises(MissingDependencyError, match=r"laid out by igraph; install it with .*gvoys\[explore\]"):
-        attribution_svg(explained(graph))
+    xy = picture_of(explained(gv.as_batch([graph]))).xy
+    paths = np.array(nx.floyd_warshall_numpy(graph))
+    apart = np.linalg.norm(xy[:, None] - xy[None], axis=2)
+    assert apart[paths > 0].min() > 0.5 * BOND
+    if nx.is_connected(graph):
+        assert np.corrcoef(paths[paths > 0], apart[paths > 0])[0, 1] > 0.6
 
 
-def test_without_rdkit_igraph_lays_molecules_out(monkeypatch):
-    graph = molecule("CC(=O)N")
-    by_rdkit = lay_out(graph).xy
+def test_without_rdkit_a_molecule_is_a_graph(monkeypatch):
+    explanation = molecule("CC(=O)N")
     without(monkeypatch, "rdkit")
-    layout = lay_out(graph)
-    assert layout.molecule
-    assert not np.allclose(layout.xy, by_rdkit)
-    svg = attribution_svg(explained(graph))
-    assert re.search(">(NH₂|H₂N)<", svg)
+    assert texts(parsed(attribution_svg(explanation))) == ["CH3", "C", "O", "NH2"]
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.walks.spelling import _name
+from gvoys.io.chemistry.labels import label_text
 
 
 def coloured(graph, colours, edge_kinds=None):
@@ -99,7 +99,7 @@ def test_molecules_are_spelled_as_chemists_do():
     ],
 )
 def test_labels_of_any_kind_have_a_name(label, spelled):
-    assert _name(label) == spelled
+    assert label_text(label) == spelled
 
 
 def test_the_text_says_the_main_things():

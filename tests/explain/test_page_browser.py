@@ -146,9 +146,11 @@ def test_hovering_tells_the_share_and_lights_the_node(tab):
     card.locator('.edge[data-edge="0"] .band').hover()
     assert card.locator(".readout").inner_text().startswith("C 0–C 1: ")
     card.locator(".sequences li").first.hover()
-    assert card.locator(".readout").inner_text() == "C–C=O: +0.400 (after 1 Weisfeiler–Lehman iterations, 3 walks)"
-    assert lit(tab, card) == [0, 1]
-    assert lit(tab, card, "edge") == [0]
+    assert card.locator(".readout").inner_text() == "C–C=O: +0.400 (with neighbours, one of 3 walks)"
+    assert lit(tab, card) == [0, 1, 2]  # the walk and its neighbours
+    assert lit(tab, card, "edge") == [0, 1]
+    card.locator(".sequences li").last.hover()
+    assert lit(tab, card) == [0]
     card.locator(".bars li").nth(1).hover()
     assert card.locator(".readout").inner_text() == "Walks of length 1: −0.200; iterations 0 to 1: −0.300, +0.100"
     places = [tab.evaluate(MEASURED, text) for text in ("", "much " * 60)]
@@ -168,11 +170,11 @@ def test_the_keyboard_is_enough(tab):
         assert tab.evaluate("document.activeElement.dataset.node") == str(node)
         assert lit(tab, card) == [node]
     tab.keyboard.press("Tab")
-    assert card.locator(".readout").inner_text().startswith("Walks of length 0: ")
-    tab.keyboard.press("Tab")
     tab.keyboard.press("ArrowDown")
     assert card.locator(".readout").inner_text().startswith("CH3: −0.200")
     assert lit(tab, card) == [0]
+    tab.keyboard.press("Tab")
+    assert card.locator(".readout").inner_text().startswith("Walks of length 0: ")
     tab.keyboard.press("Tab")
     assert not lit(tab, card)
     assert lit(tab, tab.locator('[data-order="1"]')) == [0]

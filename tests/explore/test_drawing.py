@@ -1,25 +1,40 @@
-"""What is drawn as a molecule: graphs whose labels are atoms, wherever they come from."""
+"""What is drawn as a molecule: graphs whose SMILES is known, and no others."""
 
 import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.explore.collection import load_collection
-from gvoys.explore.drawing import draw, drawn_as_molecules
+from gvoys.datasets.bundled import read_freesolv
+from gvoys.explore.collection import Collection, has_bonds, load_collection
+from gvoys.explore.drawing import draw
+from gvoys.io.tu import LabelNames
 
 
-def test_molecules_without_their_smiles():
+def test_molecules_without_their_smiles_are_graphs():
     pytest.importorskip("rdkit")
-    batch = gv.datasets.freesolv()[0][:4]
-    collection = load_collection(batch)
-    assert collection.smiles is None
-    assert drawn_as_molecules(collection)
-    drawings = draw(collection, lambda stage: None)
-    assert drawings.molecules
-    assert set(np.unique(drawings.orders)) == {1.0, 1.5, 2.0}
+    graphs = read_freesolv()
+    unknown = draw(load_collection(graphs.batch[:4]), lambda stage: None)
+    assert not unknown.molecules
+    assert "OH" in unknown.texts
+    known = draw(Collection("known", graphs.batch[:4], [""] * 4, smiles=graphs.smiles[:4]), lambda stage: None)
+    assert known.molecules
 
 
-@pytest.mark.parametrize("labels", [[("C", 1), ("Q", 2)], ["C", "O"], [(), ("C",)], [1, 2]])
-def test_labels_that_are_no_atoms(labels):
-    batch = gv.GraphBatch.from_arrays(np.array([[0, 1]]), [2], node_labels=labels)
-    assert not drawn_as_molecules(load_collection(batch))
+def test_one_molecule_that_does_not_fit_is_a_graph():
+    pytest.importorskip("rdkit")
+    drawings = draw(Collection("some", gv.from_smiles(["CO", "CC"]), [""] * 2, smiles=["CO", "CN"]), lambda stage: None)
+    assert [graph.structure is not None for graph in drawings.graphs] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "bonds"),
+    [
+        ({0: "C", 1: "Cl"}, {0: "single"}, True),
+        ({0: "C", 1: "Cl"}, {}, False),
+        ({0: "helix", 1: "C"}, {0: "x"}, False),
+        ({}, {0: "x"}, False),
+    ],
+)
+def test_edges_are_bonds_by_the_names_of_labels(nodes, edges, bonds):
+    batch = gv.GraphBatch.from_arrays(np.array([[0, 1]]), [2], node_labels=[0, 1], edge_labels=[0])
+    assert has_bonds(Collection("named", batch, [""], label_names=LabelNames(nodes, edges))) == bonds

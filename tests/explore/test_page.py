@@ -3,7 +3,6 @@
 import builtins
 import json
 import re
-from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -15,9 +14,11 @@ from gvoys.cli import app
 from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
 from gvoys.explore import Collection, as_property, explore, load_collection
 from gvoys.explore.blocks import compute_blocks
-from gvoys.explore.drawing import LARGEST, draw
+from gvoys.explore.drawing import draw
 from gvoys.io.fetch import find_dataset
 from gvoys.io.tu import parse_names, read_names
+from gvoys.report.networks import LARGEST
+from gvoys.report.structures import BOND
 
 TABLE = "id,SMILES,group,weight,note\n" + "".join(
     f"m{i},{smiles},{'ab'[i % 2]},{i + 0.5 if i else ''},n{i}\n"
@@ -52,8 +53,7 @@ def test_a_table_of_molecules(table, tmp_path):
     by_name = {each["name"]: each for each in data["properties"]}
     assert by_name["group"] == {"name": "group", "values": [0, 1, 0, 1, 0], "classes": ["a", "b"]}
     assert by_name["weight"]["values"] == [None, 1.5, 2.5, 3.5, 4.5]
-    assert data["drawings"]["molecules"]
-    assert "OH" in data["drawings"]["texts"]
+    assert ">OH</text>" in data["drawings"]["structures"][0][2]
 
 
 def test_the_page_needs_nothing_else_and_what_is_written_cannot_end_it(tmp_path):
@@ -95,7 +95,7 @@ def test_rows_that_cannot_be_read_are_told_of(table, tmp_path):
     explore(load_collection(table), tmp_path / "page.html", max_length=1)
     data = data_of(tmp_path / "page.html")
     assert data["about"].endswith("; 1 rows were skipped")
-    assert "*" in data["drawings"]["texts"]
+    assert ">*</text>" in data["drawings"]["structures"][-1][2]
     table.write_text("smiles,id\nC(,1\nCC,2\nC,3\n")
     with pytest.raises(ParameterError, match=r"has 2 \(1 rows were skipped\)"):
         explore(load_collection(table), tmp_path / "page.html")
@@ -108,7 +108,7 @@ def test_directed_graphs_are_drawn_with_their_directions():
     batch = gv.as_batch([nx.DiGraph([(0, 1), (1, 0), (1, 2)])] * 3)
     drawings = draw(Collection("directed", batch, [""] * 3), quiet)
     assert drawings.directed
-    assert np.diff(drawings.edge_offsets).tolist() == [3, 3, 3]
+    assert [len(graph.ends) for graph in drawings.graphs] == [3, 3, 3]
 
 
 def test_samples_say_so(tmp_path):
@@ -147,38 +147,31 @@ def test_what_cannot_be_coloured():
 def test_edges_are_drawn_once_and_large_graphs_not_at_all():
     graphs = [nx.path_graph(3), nx.path_graph(LARGEST + 1), nx.Graph([(0, 0), (0, 1)]), nx.empty_graph(2)]
     drawings = draw(Collection("four", gv.as_batch(graphs), [""] * 4), quiet)
-    assert np.diff(drawings.node_offsets).tolist() == [3, 0, 2, 2]
-    assert np.diff(drawings.edge_offsets).tolist() == [2, 0, 2, 0]
-    assert drawings.ends.tolist() == [[0, 1], [1, 2], [0, 0], [0, 1]]
-    assert np.isfinite(drawings.xy).all()
-    lengths = np.linalg.norm(drawings.xy[[0, 1]] - drawings.xy[[1, 2]], axis=1)
+    assert [len(graph.xy) for graph in drawings.graphs] == [3, 0, 2, 2]
+    assert [graph.ends.tolist() for graph in drawings.graphs] == [[[0, 1], [1, 2]], [], [[0, 0], [0, 1]], []]
+    assert all(np.isfinite(graph.xy).all() for graph in drawings.graphs)
+    xy = drawings.graphs[0].xy
+    lengths = np.linalg.norm(xy[[0, 1]] - xy[[1, 2]], axis=1)
     assert lengths.min() > 0.3 * lengths.max()
 
 
-def test_bonds_and_hydrogens_are_those_of_the_molecule(table):
+def test_rings_are_regular(table):
     pytest.importorskip("rdkit")
-    drawings = draw(load_collection(table), quiet)
-    parts = [drawings.orders[a:b].tolist() for a, b in pairwise(drawings.edge_offsets)]
-    assert parts[1] == [1.5] * 6
-    assert parts[3] == [3.0]
-    ring = drawings.xy[drawings.node_offsets[1] : drawings.node_offsets[2]]
+    ring = draw(load_collection(table), quiet).graphs[1].xy
     radii = np.linalg.norm(ring - ring.mean(axis=0), axis=1)
-    np.testing.assert_allclose(radii, radii.mean(), rtol=0.01)  # a regular hexagon
+    np.testing.assert_allclose(radii, radii.mean(), rtol=0.01)
 
 
-def test_other_chemistry_is_drawn_too():
-    """Labels with a charge or stereo, or without a number of hydrogens, have other lengths."""
+@pytest.mark.parametrize(
+    "chemistry",
+    [{"charges": True, "isotopes": True, "stereo": True}, {"hydrogens": "atoms", "stereo": True}, {"atoms": "element"}],
+)
+def test_other_chemistry_is_drawn_too(chemistry):
+    pytest.importorskip("rdkit")
     texts = ["C[C@H](O)[NH3+]", "F/C=C/[18F]", "[NH4+].[Cl-]"]
-    for chemistry in (
-        {"charges": True, "isotopes": True, "stereo": True},
-        {"hydrogens": "ignore"},
-        {"hydrogens": "atoms", "stereo": True},
-        {"atoms": "element"},
-    ):
-        drawn = draw(load_collection(texts, chemistry=chemistry), lambda stage: None)
-        assert drawn.molecules
-        assert ("NH3" in drawn.texts) == ("charges" in chemistry)
-        assert sorted(set(drawn.orders.tolist())) == [1.0, 2.0]
+    drawn = draw(load_collection(texts, chemistry=chemistry), quiet)
+    assert drawn.molecules
+    assert ">+</text>" in drawn.graphs[0].structure.ink
 
 
 def test_names_of_labels():
@@ -193,16 +186,14 @@ def test_names_of_labels():
     assert parse_names("Edge labels:\n 0 single\n=== References ===\n 2012 ICML\n").edges == {0: "single"}
 
 
-def test_mutag_is_drawn_as_molecules(tmp_path):
-    pytest.importorskip("rdkit")
+def test_mutag_is_drawn_as_graphs_with_elements():
     try:
         collection = load_collection("MUTAG")
     except DatasetError:
         pytest.skip("MUTAG is neither in the cache nor in an installed package")
     drawings = draw(collection.sampled(5, 0), quiet)
-    assert drawings.molecules
+    assert not drawings.molecules  # charges and hydrogens are not known
     assert set(drawings.texts) == {"C", "N", "O", "F", "I", "Cl", "Br"}
-    assert 1.5 in drawings.orders
 
 
 def test_refusals(tmp_path, table, monkeypatch):
@@ -323,7 +314,7 @@ def test_bonds_of_tu_molecules_are_compared(tmp_path):
 
 def test_components_are_drawn_side_by_side():
     graph = nx.disjoint_union_all([nx.cycle_graph(6), nx.path_graph(4), nx.empty_graph(2)])
-    places = draw(Collection("parts", gv.as_batch([graph] * 3), [""] * 3), quiet).xy[:12].astype(float)
+    places = draw(Collection("parts", gv.as_batch([graph] * 3), [""] * 3), quiet).graphs[0].xy / BOND
     parts = [places[:6], places[6:10], places[10:11], places[11:]]
     boxes = [(part.min(axis=0), part.max(axis=0)) for part in parts]
     for k, (low, high) in enumerate(boxes):

@@ -13,6 +13,7 @@ from gvoys.errors import ParameterError
 from gvoys.explain.cards import Prediction, Words, card
 from gvoys.io.files import appearing, as_path, check_output
 from gvoys.report.page import BASE_STYLE, read_asset, share_colours
+from gvoys.report.picture import known_molecule
 
 __all__ = ["Prediction", "write_page"]
 
@@ -99,7 +100,7 @@ def _check(explanations: Sequence[Any], n_graphs: int, given: dict[str, Sequence
 
 
 def _words(explanations: Sequence[Any]) -> Words:
-    noun = "atoms" if all(each.smiles for each in explanations) else "nodes"
+    noun = "atoms" if all(known_molecule(each.smiles, each.graph) for each in explanations) else "nodes"
     return Words(noun, list(dict.fromkeys(each.of for each in explanations)))
 
 

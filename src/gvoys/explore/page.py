@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -111,7 +112,7 @@ def write_page(
         "library": None if library is None else _library(library),
     }
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
-    text = text.replace("</", "<\\/").replace("<!", "\\u003c!")  # which end a script, or change how it is read
+    text = re.sub("<(?=[/!sS])", r"\\u003c", text)  # what ends a script, or changes how it is read
     page = Template(_asset("page.html")).substitute(
         title=escape(f"{collection.name}: graphs by the walks they share"),
         light=share_colours("light"),

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from gvoys.graphs.batch import GraphBatch
@@ -22,14 +22,14 @@ Points = NDArray[np.float64]
 
 def springs(n_nodes: int, edges: NDArray[np.int64]) -> Points:
     """Lay out a graph by forces, the same in every run, with usual edges of length 1 and components side by side."""
-    matrix = coo_array((np.ones(len(edges)), edges.T.reshape(2, -1)), shape=(n_nodes, n_nodes))
+    matrix = csr_array((np.ones(len(edges)), edges.T.reshape(2, -1)), shape=(n_nodes, n_nodes))
     _, owners = connected_components(matrix, directed=False)
     parts = [np.flatnonzero(owners == k) for k in range(owners.max(initial=-1) + 1)]
     places = []
     for part in parts:
         within = np.searchsorted(part, edges[owners[edges[:, 0]] == owners[part[0]]])
         places.append(_scaled(_forces(len(part), within), within))
-    return _packed(n_nodes, parts, places)
+    return packed(n_nodes, parts, places)
 
 
 def _forces(n_nodes: int, edges: NDArray[np.int64]) -> Points:
@@ -50,7 +50,7 @@ def _forces(n_nodes: int, edges: NDArray[np.int64]) -> Points:
 
 def _stress(n_nodes: int, edges: NDArray[np.int64]) -> Points:
     """Move nodes from a circle to where their distances are near those along paths (majorisation of stress)."""
-    matrix = coo_array((np.ones(len(edges)), edges.T.reshape(2, -1)), shape=(n_nodes, n_nodes))
+    matrix = csr_array((np.ones(len(edges)), edges.T.reshape(2, -1)), shape=(n_nodes, n_nodes))
     wanted = shortest_path(matrix, directed=False, unweighted=True)
     angles = 2.0 * np.pi * np.arange(n_nodes) / n_nodes
     xy = n_nodes / 6.0 * np.column_stack([np.cos(angles), np.sin(angles)])
@@ -68,7 +68,7 @@ def _scaled(places: Points, edges: NDArray[np.int64]) -> Points:
     return np.asarray((places - (places.min(axis=0) + places.max(axis=0)) / 2.0) / usual)
 
 
-def _packed(n_nodes: int, parts: list[NDArray[np.int64]], places: list[Points]) -> Points:
+def packed(n_nodes: int, parts: list[NDArray[np.int64]], places: list[Points]) -> Points:
     """Components beside each other, in rows about as long as all rows are high; the highest come first."""
     out, sizes = np.zeros((n_nodes, 2)), [np.ptp(each, axis=0) + _APART for each in places]
     width = max([1.5 * float(np.sqrt(sum(w * h for w, h in sizes))), *(w for w, _ in sizes)], default=0.0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gvoys.errors import GraphError, MissingDependencyError
 from gvoys.report.networks import Points, node_texts, springs
-from gvoys.report.structures import BOND, draw_structure, read_molecule
+from gvoys.report.structures import BOND, draw_structure, elements, read_molecule
 
 DISC = 0.36 * BOND  # radius of a node
 BAND = 0.34 * BOND  # width of an edge
@@ -54,9 +54,8 @@ def picture_of(explanation: Any) -> Picture:
     if molecule is None:
         return _network(graph, ends)
     made = draw_structure(molecule)
-    names = [atom.GetSymbol() for atom in molecule.GetAtoms()]
     box = np.minimum(made.xy.min(axis=0) - MARGIN, 0.0), np.maximum(made.xy.max(axis=0) + MARGIN, made.size)
-    return Picture(made.xy, box, _bands(made.xy, graph, ends), names, molecule=molecule, ink=made.ink)
+    return Picture(made.xy, box, _bands(made.xy, graph, ends), elements(molecule), molecule=molecule, ink=made.ink)
 
 
 def known_molecule(smiles: str | None, graph: Any) -> Any | None:

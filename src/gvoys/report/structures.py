@@ -18,6 +18,8 @@ from gvoys.errors import GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.chemistry import Chemistry
 from gvoys.io.chemistry.parse import molecule_parser, rdkit
+from gvoys.report.networks import packed
+from gvoys.report.shares import legible
 
 BOND = 60  # length of a usual bond, on the paper of all drawings
 SHOWN = 0.7  # pixels of one unit of length
@@ -25,10 +27,11 @@ INK = (
     'class="ink" fill="none" stroke="currentColor" stroke-width="4" stroke-linecap="round" stroke-linejoin="round" '
     'font-family="Arial, sans-serif" font-size="23" pointer-events="none"'
 )
-_SCALE = 40  # of RDKit's units, of which a bond has 1.5
-_WIDTH, _SIZE = 2.0, 23  # of lines and letters, as RDKit draws them
+_LENGTH = 1.5  # of a bond, in RDKit's units
+_SCALE = BOND / _LENGTH
+_USUAL = "23"  # size of letters, as in `INK`
 _SVG = "{http://www.w3.org/2000/svg}"
-_STYLE = re.compile(r"([\w-]+):([^;]*)")
+_SIZE = re.compile(r"font-size:(\d+)")
 _STEP = re.compile(r"([A-Z])([^A-Z]*)")
 
 
@@ -65,10 +68,14 @@ def _fits(molecule: Any, graph: GraphBatch, chem: Any) -> bool:
     if not (np.array_equal(rows, graph.rows()) and np.array_equal(columns, graph.indices)):
         return False
     labels = [] if graph.node_labels is None else graph.node_labels.decode()
-    return all(
-        not isinstance(label, tuple) or label[:1] == (atom.GetSymbol(),)
-        for label, atom in zip(labels, molecule.GetAtoms(), strict=False)
-    )
+    pairs = zip(labels, elements(molecule), strict=False)
+    return all(not isinstance(label, tuple) or label[:1] == (symbol,) for label, symbol in pairs)
+
+
+def elements(molecule: Any) -> list[str]:
+    """Return the symbol of each atom, which is "*" for all that are none."""
+    symbol = rdkit().GetPeriodicTable().GetElementSymbol
+    return [symbol(atom.GetAtomicNum()) for atom in molecule.GetAtoms()]
 
 
 def draw_structure(molecule: Any) -> Structure:
@@ -79,18 +86,18 @@ def draw_structure(molecule: Any) -> Structure:
     places = _draw(canvas, molecule)
     lines: dict[str, list[str]] = {"lines": [], "thin": [], "filled": []}
     letters = []
-    for element in ElementTree.fromstring(canvas.GetDrawingText()):
-        style = dict(_STYLE.findall(element.get("style", "")))
+    for element in ElementTree.fromstring(legible(canvas.GetDrawingText())):
+        style = element.get("style", "")
         if element.tag == f"{_SVG}text":
-            letters.append((element.get("class", ""), style["font-size"], element.get("y", ""), element))
-        elif element.tag == f"{_SVG}path" and style["fill"] != "none":
+            letters.append((element.get("class", ""), _SIZE.findall(style)[0], element.get("y", ""), element))
+        elif element.tag == f"{_SVG}path" and "fill:none" not in style:
             lines["filled"].append(element.get("d", ""))
         elif element.tag == f"{_SVG}path" and element.get("class"):  # the others round the corners, as our ends do
-            thin = float(style["stroke-width"].removesuffix("px")) < _WIDTH
-            lines["thin" if thin else "lines"].append(element.get("d", ""))
+            lines["lines" if "stroke-width:2.0px" in style else "thin"].append(element.get("d", ""))
     looks = {"lines": "", "thin": " stroke-width='2'", "filled": " fill='currentColor' stroke='none'"}
     ink = [f"<path{looks[kind]} d='{_joined(paths)}'/>" for kind, paths in lines.items() if paths]
-    texts = [_text(molecule, key, [each[3] for each in own]) for key, own in groupby(letters, key=lambda t: t[:3])]
+    symbols = elements(molecule)
+    texts = [_text(symbols, key, [each[3] for each in own]) for key, own in groupby(letters, key=lambda t: t[:3])]
     if texts:
         ink.append(f"<g fill='currentColor' stroke='none'>{''.join(texts)}</g>")
     return Structure((canvas.Width(), canvas.Height()), places, "".join(ink))
@@ -98,6 +105,7 @@ def draw_structure(molecule: Any) -> Structure:
 
 def _draw(canvas: Any, molecule: Any) -> NDArray[np.float64]:
     """Draw on a canvas of RDKit, and return the place of each atom of the molecule."""
+    from rdkit.Chem import rdDepictor
     from rdkit.Chem.Draw import rdMolDraw2D
 
     options = canvas.drawOptions()
@@ -106,10 +114,23 @@ def _draw(canvas: Any, molecule: Any) -> NDArray[np.float64]:
     options.setBackgroundColour((1.0, 1.0, 1.0, 0.0))
     options.clearBackground = options.prepareMolsBeforeDrawing = False
     rdkit().FastFindRings(molecule)  # which a part of a molecule does not know
+    rdDepictor.Compute2DCoords(molecule)
+    _move_apart(molecule)
     canvas.DrawMolecule(rdMolDraw2D.PrepareMolForDrawing(molecule))
     canvas.FinishDrawing()
     places = (canvas.GetDrawCoords(k) for k in range(molecule.GetNumAtoms()))
     return np.array([(place.x, place.y) for place in places]).reshape(-1, 2)
+
+
+def _move_apart(molecule: Any) -> None:
+    """Put the parts of a molecule side by side, since RDKit lets a counterion touch another part."""
+    parts = [np.array(part) for part in rdkit().GetMolFrags(molecule)]
+    if len(parts) > 1:
+        conformer = molecule.GetConformer()
+        xy = conformer.GetPositions()[:, :2] / _LENGTH
+        places = _LENGTH * packed(len(xy), parts, [xy[part] for part in parts])
+        for atom, (x, y) in enumerate(places.tolist()):
+            conformer.SetAtomPosition(atom, (x, y, 0.0))
 
 
 def _joined(paths: Iterable[str]) -> str:
@@ -130,14 +151,13 @@ def _joined(paths: Iterable[str]) -> str:
     return "".join(parts).replace(" -", "-")
 
 
-def _text(molecule: Any, key: tuple[str, str, str], letters: list[Any]) -> str:
+def _text(symbols: list[str], key: tuple[str, str, str], letters: list[Any]) -> str:
     """Letters of one size at one atom, each at its place."""
     name, size, y = key
-    atom = int(name.removeprefix("atom-") or -1)
-    kind = molecule.GetAtomWithIdx(atom).GetSymbol() if 0 <= atom < molecule.GetNumAtoms() else ""
+    atom = re.fullmatch(r"atom-(\d+)", name)  # or what RDKit adds: hydrogens at stereocentres, notes
+    kind = symbols[int(atom[1])] if atom and int(atom[1]) < len(symbols) else ""
     kind = f" class='{kind}'" if kind.isalpha() and kind != "C" else ""
-    points = round(float(size.removesuffix("px")))
-    height = "" if points == _SIZE else f" font-size='{points}'"
+    height = "" if size == _USUAL else f" font-size='{size}'"
     xs = " ".join(f"{float(each.get('x')):.0f}" for each in letters)
     text = "".join(each.text or " " for each in letters).replace("-", "−")
     return f"<text{kind}{height} x='{xs}' y='{float(y):.0f}'>{escape(text)}</text>"
