@@ -202,7 +202,7 @@ def test_ink_can_be_read_on_its_paper(page, scheme):
         )
         ink, back = (np.mean(channels(each)) for each in tab.evaluate(style, "body"))
         assert (ink < 60 < 200 < back) if scheme == "light" else (back < 60 < 200 < ink)
-        bond = tab.evaluate("getComputedStyle(document.querySelector('#drawing .bond')).stroke")
+        bond = tab.evaluate("getComputedStyle(document.querySelector('#drawing .ink path')).stroke")
         assert abs(np.mean(channels(bond)) - back) > 120
         paper = tab.evaluate("document.getElementById('map').layout.plot_bgcolor")
         assert paper == ("#fff" if scheme == "light" else "#1b1f27")

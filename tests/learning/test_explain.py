@@ -218,7 +218,9 @@ def test_a_named_walk_is_one_of_the_graph_and_spells_its_sequence(backtrack):
     for graph, each in zip(BATCH[45:50].to_networkx(), model.explain(BATCH[45:50], n_sequences=50), strict=True):
         for own in each.sequences:
             labels = [str(graph.nodes[node]["label"]) for node in own.nodes]
-            assert own.spelled in ("–".join(labels), "–".join(labels[::-1]))
+            if own.iteration and len(own.nodes) == 1:
+                labels[0] += "".join(sorted(f"(–{graph.nodes[v]['label']})" for v in graph[own.nodes[0]])[:6])
+            assert own.spelled.removesuffix("…") in ("–".join(labels), "–".join(labels[::-1]))
             assert all(graph.has_edge(*step) for step in itertools.pairwise(own.nodes))
             assert backtrack or all(a != b for a, b in zip(own.nodes, own.nodes[2:], strict=False))
             if own.iteration == 0:
