@@ -8,7 +8,6 @@ from importlib import metadata
 from pathlib import Path
 
 from gvoys.errors import InputWarning
-from gvoys.explain import Explanation
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
@@ -60,7 +59,6 @@ autodoc_typehints = "none"  # the docstrings say it
 autosummary_generate = True
 numpydoc_show_class_members = False
 
-Explanation._repr_html_ = Explanation._repr_svg_  # the gallery knows only the first of the two
 sphinx_gallery_conf = {
     "examples_dirs": "tutorials",
     "gallery_dirs": "gallery",

@@ -41,6 +41,8 @@ def draw_shares(axes: Axes, model: gv.RandomWalkRegressor) -> None:
     """Atoms in the colours of their shares."""
     why = model.explain([IBUPROFEN])[0]
     draw_picture(axes, picture_of(why), why, points=0.4)
+    middle, half = np.mean(axes.get_ylim()), 0.4 * np.ptp(axes.get_xlim())
+    axes.set_ylim(middle + half, middle - half)  # as high as the panels beside it
     total = f"{why.decision:.1f} = {why.baseline:.1f} {why.nodes.sum():+.1f} by its atoms"
     axes.set_title(f"Explain, atom by atom\n{total}")
 

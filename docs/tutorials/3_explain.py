@@ -24,7 +24,7 @@ names = {
     "octan-1-ol": "CCCCCCCCO",
     "ibuprofen": "CC(C)Cc1ccc(cc1)C(C)C(=O)O",
 }
-molecules = gv.from_smiles(list(names.values()))
+molecules = list(names.values())  # graphs would do, too; of SMILES the structures are drawn
 explained = model.explain(molecules)
 
 # %%
@@ -36,7 +36,8 @@ why
 
 # %%
 # Orange atoms lower the energy, blue ones raise it. The hydroxyl group lowers it and the chain raises it, as a chemist
-# would expect. In a notebook the last line of a cell draws the picture; ``why.save("why.svg")`` writes it to a file.
+# would expect. Below the molecule you see where the label sequences with the largest shares occur. In a notebook the
+# last line of a cell draws the picture; ``why.save("why.svg")`` writes it to a file.
 #
 # Ibuprofen has an acid group that likes water, and two greasy ends:
 
@@ -64,7 +65,7 @@ plt.show()
 
 # %%
 # The label sequences with the largest shares. Atoms are compared by their element alone ("C"), by element and hydrogens
-# ("CH3"), and by their surroundings too: "iteration 1" looks at the neighbours, "fine" at degree and rings.
+# ("CH3"), with their neighbours ("C(–C)(–O)"), and by degree and rings ("fine").
 
 for each in explained[1].sequences[:5]:
     print(f"{each.share:+.2f}  {each}")

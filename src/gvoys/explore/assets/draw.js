@@ -6,7 +6,7 @@ const FEW = 60; // nodes up to which labels are written
 const RADIUS = 0.3, BARE = 0.18; // of a node with a label and of one without, beside an edge of length 1
 const APART = 0.42; // of the distance between neighbours, which a circle may take
 const NARROW = 0.58; // width of a letter beside its height
-const HALO = 24, LEAST = 300; // radius of an atom's share, and width of a small molecule; a bond of RDKit's has 60
+const HALO = 24, LEAST = 360; // radius of an atom's share, and width of a small molecule; a bond of RDKit's has 60
 
 function element(name, attributes, ...children) {
   const made = document.createElementNS(SVG, name);
