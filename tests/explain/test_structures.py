@@ -65,9 +65,17 @@ def cards(path):
     return found
 
 
-def records(path):
+def structures(path):
+    return drawings(path)["structures"]
+
+
+def drawings(path):
     text = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)[1]
-    data = json.loads(text)["drawings"]
+    return json.loads(text)["drawings"]
+
+
+def records(path):
+    data = drawings(path)
     xy, offsets = (
         np.frombuffer(base64.b64decode(each["base64"]), each["type"]) for each in (data["xy"], data["nodeOffsets"])
     )
@@ -189,10 +197,13 @@ def test_without_its_smiles_a_molecule_is_a_graph(model, tmp_path):
     assert 'class="attribution molecule"' in known._repr_svg_()
     assert 'class="attribution"' in unknown._repr_svg_()
     assert re.findall(r"<text.*?>(.*?)</text>", unknown._repr_svg_()) == ["CH3", "CH", "CH", "OH"]
-    page = gv.explore(gv.from_smiles(list(MOLECULES.values())), tmp_path / "page.html", max_length=1).path
-    assert json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.DOTALL)[1])["drawings"][
-        "structures"
-    ] == [None] * len(MOLECULES)
+    batch, path = gv.from_smiles(["CCO", "C/C=C/O", "CO"]), tmp_path / "page.html"
+    assert structures(gv.explore(batch, path, max_length=1).path) == [None] * 3
+    assert None not in structures(gv.explore(batch, path, smiles=["CCO", "C/C=C/O", "CO"], max_length=1).path)
+    with pytest.raises(ParameterError, match="smiles must have one value for each of 3 graphs, not 1"):
+        gv.explore(batch, path, smiles=["CCO"])
+    with pytest.raises(GraphError, match="graph 2 was not read from the SMILES 'OC'"):
+        gv.explore(batch, path, smiles=["CCO", "C/C=C/O", "OC"])
 
 
 # -- fragments

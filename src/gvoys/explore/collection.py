@@ -68,6 +68,7 @@ class Collection:
     def __post_init__(self) -> None:
         given = {"captions": len(self.captions)} | {repr(name): len(p.values) for name, p in self.properties.items()}
         given |= {repr(name): len(texts) for name, texts in self.texts.items()}
+        given |= {} if self.smiles is None else {"smiles": len(self.smiles)}
         for name, length in given.items():
             if length != len(self.batch):
                 raise ParameterError(f"{name} must have one value for each of {len(self.batch)} graphs, not {length}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -20,6 +20,7 @@ from gvoys.explore.drawing import draw
 from gvoys.explore.judged import Judged, judge
 from gvoys.explore.page import Library, check_plotly, write_page
 from gvoys.io.files import as_path, check_output
+from gvoys.report.picture import check_smiles
 from gvoys.search import Index
 from gvoys.series import Series
 from gvoys.walks.checks import is_auto
@@ -63,6 +64,7 @@ def explore(
     path: str | PathLike[str] | None = None,
     *,
     names: Any = None,
+    smiles: Sequence[str] | None = None,
     title: str | None = None,
     model: Any = None,
     index: Any = None,
@@ -88,6 +90,8 @@ def explore(
         The .html file to write.
     names : sequence of str or None, default=None
         The name of each graph; None takes ids and names of the source.
+    smiles : sequence of str or None, default=None
+        The SMILES that graphs were read from, by which they are drawn; None takes those of the source.
     title : str or None, default=None
         Title of the page; None takes the name of the source.
     model : RandomWalkClassifier, RandomWalkRegressor or None, default=None
@@ -136,6 +140,8 @@ def explore(
     check_output(out, ".html", ".htm")
     seed = as_seed(random_state)
     collection = _collection(graphs, y, names, title, model)
+    if smiles is not None:
+        collection = _with_smiles(collection, smiles)
     shown = _shown(collection, n_graphs, seed)
     judged = None if model is None else judge(model, shown, on_progress)
     if judged is not None:
@@ -158,6 +164,13 @@ def _collection(graphs: Any, y: Any, names: Any, title: str | None, model: Any) 
     elif y is not None or names is not None:
         raise ParameterError("a Collection has captions and properties of its own; give neither y nor names with it")
     return graphs if title is None else replace(graphs, name=title)
+
+
+def _with_smiles(collection: Collection, smiles: Sequence[str]) -> Collection:
+    named = replace(collection, smiles=list(smiles))
+    for g, graph in enumerate(named.batch):
+        check_smiles(smiles[g], graph, g)
+    return named
 
 
 def _of_smiles(graphs: Any) -> bool:

@@ -36,11 +36,13 @@ def attribution_svg(explanation: Any, scale: float | None = None, *, name: str =
 def drawing_with_fragments(explanation: Any, name: str, count: int) -> tuple[str, list[tuple[Any, str]]]:
     """Draw a graph as `attribution_svg`, and the places of the sequences with the largest shares as parts of it."""
     if not 0 < len(explanation.nodes) <= LARGEST:
-        return attribution_svg(explanation, name=name), [(each, "") for each in explanation.sequences[:count]]
+        return attribution_svg(explanation, name=name), [(sequence, "") for sequence in explanation.sequences[:count]]
     picture = picture_of(explanation)
     drawing = _drawn(picture, explanation, None, name)
     key = f"ink-{blake2b(drawing.encode(), digest_size=6).hexdigest()}"  # of its own on any page, or in any notebook
-    parts = [(each, _fragment_svg(explanation, each, picture, key)) for each in explanation.sequences[:count]]
+    parts = [
+        (sequence, _fragment_svg(explanation, sequence, picture, key)) for sequence in explanation.sequences[:count]
+    ]
     return drawing.replace('<g class="ink"', f'<g id="{key}" class="ink"'), parts
 
 
@@ -94,9 +96,9 @@ def attribution_html(explanation: Any) -> str:
     """Draw an explanation for a notebook: the graph, and below it the sequences with the largest shares."""
     drawing, parts = drawing_with_fragments(explanation, "", _FRAGMENTS)
     figures = [
-        f'<figure style="margin: 0; text-align: center">{svg}<figcaption>{_text(str(each))}<br>'
-        f"{signed(float(each.share))}</figcaption></figure>"
-        for each, svg in parts
+        f'<figure style="margin: 0; text-align: center">{svg}<figcaption>{_text(str(sequence))}<br>'
+        f"{signed(float(sequence.share))}</figcaption></figure>"
+        for sequence, svg in parts
     ]
     style = f"background: #fff; color: {_INK}; font-size: 13px; display: flex; flex-wrap: wrap; gap: 8px 16px"
     return f'<div>{drawing}<div style="{style}">{"".join(figures)}</div></div>'

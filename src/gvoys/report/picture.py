@@ -91,14 +91,14 @@ def _network(graph: Any, ends: Any) -> Picture:
 
 
 def _spread(texts: list[str], xy: Points) -> float:
-    """How much longer edges are drawn, for long labels and for nodes that crowd."""
+    """Return the factor by which edges are longer, for long labels and for nodes that crowd."""
     if len(texts) <= _FEW and any(len(text) > _INSIDE for text in texts):
         return _WIDER
     return float(np.clip(DISC / max(_room(xy), 1e-9), 1.0, _CROWDED))
 
 
 def _radius(xy: Points) -> float:
-    """What there is room for, but large enough to be seen where the whole drawing is."""
+    """Return the radius that there is room for, but one that can be seen where the whole drawing is."""
     least = max(_LEAST, _VISIBLE * float(np.ptp(xy, axis=0).max()))
     return float(np.clip(_room(xy), min(least, DISC), DISC))
 
