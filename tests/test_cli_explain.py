@@ -62,7 +62,7 @@ def test_a_page_from_a_model_and_a_table(models, table, tmp_path):
     out = tmp_path / "page.html"
     result = run("explain", models / "kind.gvoys", table, "--id", "code", "-o", out)
     assert result.exit_code == 0, repr(result.exception)
-    assert "1 of 3 rows was skipped: row 2: " in result.output
+    assert "1 of 3 rows was skipped: row 3: " in result.output
     assert "2 graphs" in result.output
     assert "in a browser" in result.output
     text = out.read_text(encoding="utf-8")
@@ -118,11 +118,11 @@ def test_the_first_graphs_of_many(models, tmp_path):
     result = run("explain", models / "kind.gvoys", tmp_path / "many.csv", "-o", out, "--graphs", 7)
     assert result.exit_code == 0, repr(result.exception)
     assert "These are the first 7 graphs of many.csv." in result.output
-    assert "1 of 8 rows was skipped: row 6" in result.output  # and none after them
+    assert "1 of 8 rows was skipped: row 7" in result.output  # and none after them
     text = out.read_text(encoding="utf-8")
     assert text.count("<article") == 7
     assert "These are the first 7 graphs of many.csv." in text
-    assert re.findall('<h2 id="name.">(.*?)</h2>', text)[4:] == ["row 5", "row 7", "row 8"]
+    assert re.findall('<h2 id="name.">(.*?)</h2>', text)[4:] == ["row 6", "row 8", "row 9"]
     result = run("explain", models / "kind.gvoys", tmp_path / "many.csv", "-o", out, "--graphs", 10)
     assert "These are the first" not in result.output
     assert "2 of 12 rows were skipped" in result.output
@@ -160,7 +160,7 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(models, table, tmp_path):
         ((models, table, "-o", out), "holds 2 models, and one is wanted: name its file"),
         ((model, tmp_path / "no.csv", "-o", out), "there is no file"),
         ((model, table, "-o", out, "--smiles", "nothing"), "has no column 'nothing'"),
-        ((model, tmp_path / "bad.csv", "-o", out), "holds no graph that can be read; row 1"),
+        ((model, tmp_path / "bad.csv", "-o", out), "holds no graph that can be read; row 2"),
         ((model, graphs, "-o", out), "label"),
         ((model, table, "-o", tmp_path / "page.pdf"), "written to a page, NAME.html, or of one graph to NAME.svg"),
         ((model, table, "-o", tmp_path), "written to a page, NAME.html"),

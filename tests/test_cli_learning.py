@@ -246,7 +246,7 @@ def test_sodium_is_no_missing_value(tmp_path):
 def test_numbers_among_which_something_else_stands(tmp_path):
     table = _numbers(tmp_path, [0.5 * k for k in range(30)] + [">10"])
     done = run("train", table, "--target", "logP", "-o", tmp_path / "m.gvoys", "--no-cv")
-    assert "'logP' holds numbers, but also '>10', which is none" in str(done.exception)
+    assert "'logP' holds numbers, but also '>10' in row 32; leave such cells empty" in str(done.exception)
     assert not (tmp_path / "m.gvoys").exists()
 
 
@@ -271,21 +271,17 @@ def test_a_folder_that_is_a_file_is_told_before_any_work(tmp_path):
     assert "is a file; name a folder" in str(done.exception)
 
 
-def test_another_delimiter_is_named(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("smiles;y\nCCO;1\n")
-    with pytest.raises(gv.errors.DatasetError, match="has ';' between its columns, where ',' is expected"):
-        gv.io.open_graphs(path)
-
-
 def test_the_task_can_be_chosen():
     whole = np.array([1.0, 2.0, 3.0, 1.0])
     assert not is_real(whole)
     assert is_real(whole, "numbers")
     assert not is_real(np.array([0.5, 1.5, 0.5]), "classes")
-    assert not is_real(np.array(["1", "2", "x"]))
-    with pytest.raises(gv.errors.DatasetError, match="also 'x', which is none"):
-        is_real(np.array(["1", "2", "x"]), "numbers")
+    assert not is_real(np.array(["1", "x", "y"]))
+    assert not is_real(np.array(["<10", ">10"]))  # no cell is a number
+    assert not is_real(np.array(["1", "2", "x"]), "classes")
+    for task, texts in (("auto", ["1", "2", "x"]), ("numbers", ["1", "y", "x"])):
+        with pytest.raises(gv.errors.DatasetError, match=r"holds numbers, but also .*'x' in row 3"):
+            is_real(np.array(texts), task)
     many = np.arange(100) % 40  # integers, as TU datasets have them
     assert not is_real(many)
     assert is_real(many, "numbers")

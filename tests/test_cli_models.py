@@ -67,6 +67,7 @@ def test_numbers_from_one_table_to_another(tables):
     assert [row["id"] for row in found] == ["n0", "n2", "n3", "n4"]
     assert list(found[0]) == [
         "id",
+        "smiles",
         "prediction",
         "deviation",
         "lower",
@@ -84,7 +85,7 @@ def test_numbers_from_one_table_to_another(tables):
     assert [float(row["unseen"]) for row in found] == [0.0, 1 / 8, 1.0, 0.0]
     assert [row["unlike"] for row in found] == ["False", "True", "True", "False"]
     assert float(found[2]["deviation"]) > 2 * float(exact["deviation"])  # it shares nothing with any of them
-    assert [row["row"] for row in rows_of(tables / "out.skipped.csv")] == ["2"]
+    assert [row["row"] for row in rows_of(tables / "out.skipped.csv")] == ["3"]  # the line
     names = {"train.csv", "new.csv", "model.gvoys", "out.csv", "out.skipped.csv"}
     assert {file.name for file in tables.iterdir()} == names
 
@@ -199,7 +200,7 @@ def test_several_targets_from_one_command_to_another(tables):
         alone = tables / f"{target}.csv"
         run("predict", folder / f"{target}.gvoys", tables / "new.csv", "--id", "code", "-o", alone)
         for one, both in zip(rows_of(alone), found, strict=True):
-            assert one == {"id": both["id"]} | {
+            assert one == {"id": both["id"], "smiles": both["smiles"]} | {
                 name.removeprefix(f"{target} "): value for name, value in both.items() if name.startswith(f"{target} ")
             }
     assert "exists already" in refused(*data, "--target", "size", "--target", "kind")
@@ -274,7 +275,7 @@ def test_pandas_reads_what_embed_wrote(tables):
     table = pandas.read_parquet(tables / "features")
     assert table["id"].tolist() == ["1", "3", "4", "5"]
     np.testing.assert_array_equal(np.stack(table["features"]), gv.read_features(tables / "features")[1])
-    assert [row["row"] for row in rows_of(tables / "features.skipped.csv")] == ["2"]
+    assert [row["row"] for row in rows_of(tables / "features.skipped.csv")] == ["3"]
 
 
 # -- standard input

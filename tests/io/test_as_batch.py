@@ -85,6 +85,19 @@ def test_grakel_tuples_agree():
     same(gv.as_batch([as_grakel()]), as_arrays())
 
 
+@pytest.mark.parametrize("form", ["dictionary", "adjacency", "all"])
+def test_graphs_of_grakel(form):
+    grakel = pytest.importorskip("grakel")
+    matrix = np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    labels = {0: "a", 1: "b", 2: "a"}, {(0, 1): "x", (1, 0): "x", (1, 2): "y", (2, 1): "y"}
+    edges = {0: {1: 2.0}, 1: {0: 2.0, 2: 1.0}, 2: {1: 1.0}}
+    given = matrix if form == "adjacency" else edges
+    graph = grakel.Graph(given, *labels, graph_format=form)
+    same(gv.as_batch([graph, graph]), gv.as_batch([(edges, *labels)] * 2))
+    assert gv.as_batch([grakel.Graph({0: [1], 1: [0], 2: []})]).graph_sizes.tolist() == [3]
+    assert len(gv.io.open_graphs([graph]).read().batch) == 1
+
+
 @pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
 def test_directed_formats_agree(kind):
     same(gv.as_batch([as_networkx(kind)]), as_arrays(directed=True))

@@ -145,7 +145,7 @@ def test_the_copy_goes_with_its_source(stdin, folder):
     assert not source.has_changed()
     worker = pickle.loads(pickle.dumps(source))
     assert worker.read().ids == source.read().ids
-    assert worker.temporary == source.path
+    assert worker.temporary[0] == source.path
     del worker
     gc.collect()
     assert len(source.read().ids) == 10  # what a worker has removes nothing
@@ -232,7 +232,7 @@ def test_compressed_files_that_cannot_be_read(tmp_path, monkeypatch):
 def test_a_small_file_does_not_fill_the_disk(tmp_path, monkeypatch, folder):
     (tmp_path / "a.smi.gz").write_bytes(gzip.compress(b"C\n" * 500_000))
     assert open_graphs(tmp_path / "a.smi.gz").size == 1_000_000
-    monkeypatch.setattr(copies, "_FREE", 1000)
+    monkeypatch.setattr(copies, "MOST_UNPACKED", 1000)
     with pytest.raises(DatasetError, match=r"a.smi unpacks to over [\d,]+ bytes; unpack it first, and pass the file"):
         open_graphs(tmp_path / "a.smi.gz")
     gc.collect()

@@ -47,6 +47,11 @@ EMPTY = {
 SKIPPED = [BROKEN, EMPTY["smiles"], EMPTY["id"], EMPTY["target"]]
 
 
+def without_header(source, skipped):
+    """Skipped rows as numbers from 1: a row of a text file is a line, of which the header is the first."""
+    return [each._replace(row=each.row - source.first_row + 1) for each in skipped]
+
+
 def frame():
     """As pandas reads the table: numbers are numbers and empty cells are nan."""
     table = pd.DataFrame(ROWS, columns=HEADER).replace("", np.nan)
@@ -93,8 +98,9 @@ def test_a_table_is_the_same_whatever_its_form(tmp_path, form):
     graphs = source.read()
     same_graphs(graphs.batch, gv.from_smiles([ROWS[i][1] for i in KEPT]))
     assert graphs.ids == IDS
-    assert graphs.rows == [i + 1 for i in KEPT]
-    assert graphs.skipped == SKIPPED
+    assert source.first_row == (2 if "csv" in form.lower() or form in ("tsv", "txt") else 1)
+    assert graphs.rows == [i + source.first_row for i in KEPT]
+    assert without_header(source, graphs.skipped) == SKIPPED
     assert graphs.smiles == [ROWS[i][1] for i in KEPT]
     assert graphs.columns.keys() == {"Name", "y", "group"}
     np.testing.assert_array_equal(graphs.y, [1.5, -3.0, 0.7, 8.0, 9.0])
@@ -116,12 +122,14 @@ def test_pieces_are_those_of_the_whole(tmp_path, form, n_rows):
 @pytest.mark.parametrize("form", TABLES)
 def test_an_id_and_a_target_are_needed_only_where_they_are_asked_for(tmp_path, form):
     source = TABLES[form](tmp_path)
-    plain = open_graphs(source).read()
-    assert plain.skipped == [BROKEN, EMPTY["smiles"]]
+    opened = open_graphs(source)
+    plain = opened.read()
+    assert without_header(opened, plain.skipped) == [BROKEN, EMPTY["smiles"]]
     assert plain.ids == ["1", "3", "5", "6", "7", "8", "9"]
     assert plain.y is None
     np.testing.assert_array_equal(plain.columns["y"], [1.5, -3, 5, np.nan, 0.7, 8, 9])
-    assert open_graphs(source, id="NAME").read().skipped == [BROKEN, EMPTY["smiles"], EMPTY["id"]]
+    named = open_graphs(source, id="NAME").read()
+    assert without_header(opened, named.skipped) == [BROKEN, EMPTY["smiles"], EMPTY["id"]]
     several = open_graphs(source, target=["y", "group"]).read()
     assert several.y.shape == (5, 2)
     assert several.y[0].tolist() == ["1.5", "x, 1"]
@@ -180,7 +188,7 @@ def test_molecules():
             b'CC,"1',
             "a quoted field spans several lines, and a row is one line; remove the line breaks, or write it as Parquet",
         ),
-        (b"CC\xff,1", "the line is not UTF-8"),
+        (b"CC\xff,1", "RDKit cannot read the SMILES 'CCÿ'"),
         (b"", None),
         (b",", None),
         (b" \t", None),
@@ -195,8 +203,8 @@ def test_odd_lines_stand_alone(tmp_path, line, reason):
     """None: no row at all; empty: a row like others."""
     (tmp_path / "a.csv").write_bytes(b"smiles,y\nCO,1\n" + line + b"\nCN,3\n")
     graphs = open_graphs(tmp_path / "a.csv").read()
-    assert graphs.rows == ([1, 2, 3] if reason == "" else [1, 3])
-    assert [(each.row, each.reason) for each in graphs.skipped] == ([(2, reason)] if reason else [])
+    assert graphs.rows == ([2, 3, 4] if reason == "" else [2, 4])
+    assert [(each.row, each.reason) for each in graphs.skipped] == ([(3, reason)] if reason else [])
     assert set(graphs.columns) == {"y"}
 
 
@@ -326,7 +334,11 @@ def test_several_real_targets_of_a_tu_dataset(tmp_path):
 @pytest.mark.parametrize(
     ("source", "how", "message"),
     [
-        ("a.xls", {}, r"^a.xls is not one of .smi, .csv, .tsv, .txt or .parquet \(SMILES\), .g6, .s6, .jsonl, a TU"),
+        (
+            "a.xls",
+            {},
+            r"^a.xls is not one of .smi, .csv, .tsv, .txt, .xlsx or .parquet \(SMILES\), .g6, .s6, .jsonl",
+        ),
         ("a.csv.gz", {}, "a.csv cannot be unpacked: it is damaged, or was not written by gzip"),
         ("none.csv", {}, "there is no file or folder .*none.csv"),
         ("folder", {}, "folder is neither a store nor a dataset of the TU collection"),
@@ -418,16 +430,18 @@ def test_every_table_in_every_command(tmp_path, form):
     path = TABLES[form](tmp_path)
     assert "4 of 9 rows were skipped" not in run("embed", path, "-o", tmp_path / "out", "--components", 16)
     with (tmp_path / "out.skipped.csv").open(encoding="utf-8") as file:
-        assert [tuple(row) for row in csv.reader(file)][1:] == [(str(s.row), *s[1:]) for s in (BROKEN, EMPTY["smiles"])]
+        skipped = open_graphs(path).read().skipped
+        assert [tuple(row) for row in csv.reader(file)][1:] == [(str(s.row), *s[1:]) for s in skipped]
     said = run("embed", path, "--id", "name", "-o", tmp_path / "named", "--components", 16)
     assert f"3 of 9 rows were skipped; {tmp_path / 'named.skipped.csv'} lists them" in said
     assert ids_of(tmp_path / "named") == [row[0] for i, row in enumerate(ROWS) if i in (*KEPT, 5)]
     run("kernel", path, "--id", "NAME", "-o", tmp_path / "K.npy", "--components", 16)
     assert (tmp_path / "K.ids.txt").read_text().split() == ids_of(tmp_path / "named")
-    reasons = "row 2: RDKit cannot read the SMILES 'C1CC'; row 4: the column 'SMILES' is empty"
+    two, four, six = (open_graphs(path).first_row + k for k in (1, 3, 5))  # as lines of a text
+    reasons = f"row {two}: RDKit cannot read the SMILES 'C1CC'; row {four}: the column 'SMILES' is empty"
     assert f"2 of 9 rows were skipped: {reasons}." in run("explore", path, "-o", tmp_path / "a.html", "--max-length", 1)
     said = run("learn", path, "--target", "y", "--max-length", 1, "--folds", 2)
-    assert f"3 of 9 rows were skipped: {reasons}; row 6: the column 'y' is empty." in said
+    assert f"3 of 9 rows were skipped: {reasons}; row {six}: the column 'y' is empty." in said
 
 
 def test_every_kind_of_graphs_in_every_command(tmp_path):

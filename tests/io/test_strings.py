@@ -90,9 +90,10 @@ def test_an_empty_smiles_is_a_skipped_row_whatever_the_form(tmp_path, empty):
     pytest.importorskip("pyarrow")
     table.to_parquet(tmp_path / "a.parquet")
     for form in [*forms, tmp_path / "a.parquet"]:
-        graphs = open_graphs(form).read()
-        assert graphs.rows == [1, 3]
-        assert [(each.row, each.reason) for each in graphs.skipped] == [(2, "the column 'smiles' is empty")]
+        source = open_graphs(form)
+        graphs, first = source.read(), source.first_row
+        assert graphs.rows == [first, first + 2]
+        assert [(each.row, each.reason) for each in graphs.skipped] == [(first + 1, "the column 'smiles' is empty")]
         assert graphs.batch.graph_sizes.tolist() == [2, 2]
 
 

@@ -73,13 +73,15 @@ def test_estimators_warn_too():
 
 def test_sources_warn_when_they_are_opened(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps(as_node_link(type="C")) + "\n")
-    with pytest.warns(InputWarning, match=r"^nodes have 'type' and no 'label': rename 'type' to use it$"):
+    with pytest.warns(
+        InputWarning, match=r"^nodes have 'type' and no 'label': give node_label='type' or --node-label 'type'$"
+    ):
         source = open_graphs(tmp_path / "a.jsonl")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(source.read().batch) == 1
         assert len(open_graphs([typed(type="C", label="C")]).read().batch) == 1
-    with pytest.warns(InputWarning, match=r": open as_batch\(graphs, node_label='type'\) to use it$"):
+    with pytest.warns(InputWarning, match=r": give node_label='type' or --node-label 'type'$"):
         source = open_graphs([typed(type="C")])
     assert len(source.read().batch) == 1
 

@@ -184,6 +184,19 @@ def test_folds_of_one_collection_may_lack_labels():
     assert said(evaluate, {"ours": method}, y, None, make_folds(y, False, 5, (0,))) == []
 
 
+ATTRIBUTED = replace(BATCH, node_attributes=np.ones((BATCH.n_nodes, 2)))
+BOTH = replace(ATTRIBUTED, edge_attributes=np.ones((BATCH.n_entries, 1)))
+
+
+@every
+def test_attributes_that_are_not_used(make):
+    is_regressor = "RandomWalkRegressor" in repr(make())
+    unused = "node and edge attributes are" if is_regressor else "edge attributes are"
+    told = f"{unused} not used by {type(make()).__name__}; RandomWalkKernel uses them, with a bandwidth for each"
+    assert said(make().fit, BOTH, LARGE) == [told]
+    assert len(said(make().fit, ATTRIBUTED, LARGE)) == is_regressor
+
+
 # -- targets
 
 

@@ -199,3 +199,24 @@ def test_refusals():
         fit_ridge([lambda: (BATCH, Y)], MODEL, np.inf)
     with pytest.raises(ParameterError, match="partitions hold no graph"):
         fit_regressor([lambda: (BATCH[:0], Y[:0])], gv.RandomWalkRegressor())
+
+
+@pytest.mark.parametrize("graphs", [load, lambda *cut: load(*cut).to_networkx()], ids=["batches", "networkx"])
+def test_loads_that_return_targets_too_work_everywhere(store, two_workers, tmp_path, graphs):
+    def with_targets(*cut):
+        return graphs(*cut), Y[cut[1] : cut[2]]
+
+    bare, both = partitions(store, graphs), partitions(store, with_targets)
+    for cluster in (None, two_workers):
+        found = [np.concatenate(list(profile_partitions(each, MODEL, cluster))) for each in (bare, both)]
+        np.testing.assert_array_equal(*found)
+        for name, each in (("bare", bare), ("both", both)):
+            write_gram_of_partitions(each, MODEL, tmp_path / f"{name}.npy", cluster)
+    assert (tmp_path / "bare.npy").read_bytes() == (tmp_path / "both.npy").read_bytes()
+    fit_ridge(both, MODEL)
+    fit_classifier([lambda: (graphs(store, 0, 60), Y > 10)], MODEL, SGDClassifier(), [False, True])
+    regressor = gv.RandomWalkRegressor(2, kernel="linear", n_components=30, learn=False)
+    for fit in (lambda: fit_ridge(bare, MODEL), lambda: fit_regressor(bare, regressor)):
+        with pytest.raises(ParameterError, match="a partition loads a list of graphs and no targets; return both"):
+            fit()
+    fit_regressor(both, regressor)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections import Counter
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from gvoys.cli.demo import demo
 from gvoys.cli.embed import embed
@@ -17,6 +19,7 @@ from gvoys.cli.options import flat
 from gvoys.cli.predict import predict
 from gvoys.cli.search import search
 from gvoys.cli.train import train
+from gvoys.errors import ParameterError
 
 __all__ = ["app"]
 
@@ -40,6 +43,17 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
+class _Command(TyperCommand):
+    """A command that takes no option twice whose first value would be dropped without a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args([*args])
+        for parameter, count in Counter(order).items():
+            if count > 1 and not getattr(parameter, "is_flag", True) and not parameter.multiple:
+                raise ParameterError(f"{parameter.opts[0]} takes one value and is given {count} times; give it once")
+        return super().parse_args(ctx, args)
+
+
 for _command in (demo, evaluate, train, predict, explain, search, learn, embed, kernel, explore):
-    app.command()(flat(_command))
-app.command("classify", hidden=True)(flat(evaluate))  # its name in 0.1
+    app.command(cls=_Command)(flat(_command))
+app.command("classify", hidden=True, cls=_Command)(flat(evaluate))  # its name in 0.1

@@ -60,7 +60,7 @@ def embed(
     how: dict[str, Any] = read_options(reading, molecules)
     how["parameters"] = parameters_of(walks, lengths=lengths, rows_per_part=parts.rows_per_part, device=device)
     if like is not None:
-        how = _given(context, how) | {"like": like, "id": reading.id, "root": reading.root}
+        how |= _given(context, how) | {"like": like}
 
     def work(worker: Any, on_progress: Any, _: Any) -> Any:
         return embed_file(data, out, **how, worker=worker, on_progress=on_progress)
@@ -75,9 +75,9 @@ def parameters_of(walks: Walks, **more: Any) -> dict[str, Any]:
 
 
 def _given(context: typer.Context, how: dict[str, Any]) -> dict[str, Any]:
-    """What the user asked for; all else is as it was there."""
+    """Return the parameters and chemistry that the user asked for; all else is as it was there."""
     given = partial(is_given, context)
     spelled = {name: option for option, name in _NAMES.items()}
     asked = {name: value for name, value in how["parameters"].items() if given(spelled.get(name, name))}
     chemistry = how["chemistry"] if any(map(given, how["chemistry"])) else None
-    return {"parameters": asked, "smiles": how["smiles"] if given("smiles") else None, "chemistry": chemistry}
+    return {"parameters": asked, "chemistry": chemistry}

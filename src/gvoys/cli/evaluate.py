@@ -63,6 +63,7 @@ def evaluate(
     console = begin(json)
     from gvoys.cli.learner import cross_validate, learner_for, prepare
     from gvoys.cli.read import file_name
+    from gvoys.estimators.learning.inputs import warn_of_unused
     from gvoys.evaluation.tables import summarise
     from gvoys.io.files import check_folder
 
@@ -74,7 +75,9 @@ def evaluate(
     for source, column in product(data, columns):
         job = prepare(console, source, read_options(reading, molecules), column, splitting, task)
         seeds = tuple(seed) if seed else (0, 1, 2) if len(job.y) < _FEW else (0,)
-        found, learned = cross_validate(console, job, learner_for(job, attributes, n_jobs), folds, seeds, baselines)
+        learner = learner_for(job, attributes, n_jobs)
+        warn_of_unused(learner, job.graphs.batch)  # as `fit` does, which folds silence
+        found, learned = cross_validate(console, job, learner, folds, seeds, baselines)
         _show(console, job, found, folds)
         about = {"data": job.name, "target": column, "graphs": len(job.y), "split": splitting.split, "folds": folds}
         summaries.append(about | {"facts": job.facts} | summarise(found))
@@ -122,7 +125,7 @@ def _write(folder: Path, job: Job, found: Evaluation, learned: list[Any], summar
     from gvoys.report.plain import as_json
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_predictions(folder / "predictions.csv", found, job.graphs.ids)
+    write_predictions(folder / "predictions.csv", found, job.graphs.ids, job.graphs.smiles)
     with appearing(folder / "results.json") as partial:
         partial.write_text(as_json(summary), encoding="utf-8")
     pictures = _plot(folder, found, learned)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import answer, begin
-from gvoys.cli.options import Data, Id, Jobs, Json, Root
+from gvoys.cli.options import Data, Jobs, Json, Reading, given_options
 
 if TYPE_CHECKING:
     from gvoys.explain import Prediction
@@ -28,11 +28,7 @@ def explain(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The page, NAME.html; or NAME.svg or NAME.png to draw one graph.")
     ],
-    smiles: Annotated[
-        str | None, typer.Option(help="The column that holds the SMILES; that of the training table by default.")
-    ] = None,
-    id: Id = None,
-    root: Root = None,
+    reading: Reading,
     of: Annotated[
         str | None,
         typer.Option(help="The class to explain; by default the second of two, or the predicted one of several."),
@@ -59,7 +55,7 @@ def explain(
     with threads(n_jobs), console.status("reading …") as status:
         learner = load_one(model)
         chosen = _chosen(learner, of)
-        source = open_file(data, _training(learner), smiles, None, id=id, root=root)
+        source = open_file(data, _training(learner), **given_options(reading))
         found, more = _first(source, graphs)
         _check_one(out, len(found.batch), source)
         status.update(f"explaining {len(found.batch):,} graphs …")
@@ -67,7 +63,8 @@ def explain(
         predictions = _predictions(learner.predict_table(found.batch))
         status.update("drawing …")
         facts = [*_facts(model, learner), *_cut(found, more, source)]
-        _write(out, _title(learner, source), facts, found, explanations, predictions)
+        captions = [_caption(source, name, row) for name, row in zip(found.ids, found.rows, strict=True)]
+        _write(out, _title(learner, source), facts, found, captions, explanations, predictions)
     say_skipped(console, len(found.skipped), len(found.batch), found.skipped)
     for sentence in _cut(found, more, source):
         say(console, f"{sentence} --graphs takes up to 500.")
@@ -198,15 +195,28 @@ def _cut(found: Graphs, more: bool, source: FileSource) -> list[str]:
     return [f"These are the first {len(found.batch):,} graphs of {source}."] if more else []
 
 
-def _write(out: Path, title: str, facts: list[str], found: Graphs, explanations: list[Any], predictions: Any) -> None:
+def _caption(source: FileSource, name: str, row: int) -> str:
+    """Return the id, or the row where the id merely counts the rows."""
+    return f"row {row}" if name == str(row - source.first_row + 1) else name
+
+
+def _write(
+    out: Path,
+    title: str,
+    facts: list[str],
+    found: Graphs,
+    captions: list[str],
+    explanations: list[Any],
+    predictions: Any,
+) -> None:
     from gvoys.explain import write_page
     from gvoys.report.attribution import save_attribution
 
     if out.suffix.lower() in _DRAWINGS:
         save_attribution(explanations[0], out)
         return
-    captions = [f"row {row}" if name == str(row) else name for name, row in zip(found.ids, found.rows, strict=True)]
-    write_page(out, title, facts, explanations, captions, predictions, n_graphs=len(explanations))
+    count = len(explanations)
+    write_page(out, title, facts, explanations, captions, predictions, smiles=found.smiles, n_graphs=count)
 
 
 def _plain(name: str, explanation: Any, prediction: Prediction) -> dict[str, Any]:

@@ -52,9 +52,9 @@ def learn(
     from gvoys.evaluation.folds import check_folds
     from gvoys.threads import threads
 
-    name, graphs = read_with_target(console, data, read_options(reading, molecules), target)
+    source, graphs = read_with_target(console, data, read_options(reading, molecules), target)
     assert graphs.y is not None
-    real = is_real(graphs.y, name=target)
+    name, real = source.name, is_real(graphs.y, name=target, rows=graphs.rows)
     objective = objective or ("likelihood" if real else "svm")
     if real and objective != "likelihood":
         raise ParameterError(f"{name} has real targets, which only the objective 'likelihood' takes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor
 from gvoys.estimators.learning.profiler import usual_bandwidth
 from gvoys.evaluation import Evaluation, LearnerMethod, baselines_for, evaluate, make_folds
-from gvoys.evaluation.groups import check_split, groups_for, merge_duplicates, same_molecules
+from gvoys.evaluation.groups import check_split, describe_copies, groups_for, merge_duplicates, same_molecules
 from gvoys.io import Graphs
 
 __all__ = ["Job", "cross_validate", "learner_for", "prepare", "shown_score"]
@@ -33,6 +34,7 @@ class Job:
     facts: list[str]  # sentences on the graphs
     classes: NDArray[Any] | None  # None for numbers
     target: str | None  # the column; None where the data has only one
+    fields: Mapping[str, Any]  # names of labels, weights and attributes
 
     @property
     def title(self) -> str:
@@ -47,13 +49,19 @@ def prepare(
     if splitting.duplicates not in ("keep", "merge"):
         raise ParameterError(f"--duplicates is keep or merge, not {splitting.duplicates!r}")
     check_split(splitting.split, splitting.group)
-    name, graphs = read_with_target(console, data, reading, target)
+    source, graphs = read_with_target(console, data, reading, target)
     y = graphs.y
     assert y is not None
-    classify = not is_real(y, task, target)
+    classify = not is_real(y, task, target, graphs.rows)
     same = same_molecules(graphs, reading["chemistry"])
     n_same = len(same) - len(np.unique(same))
     facts = [f"{len(y):,} graphs."]
+    if classify and task == "auto" and y.dtype.kind == "f":
+        column = f"The column {source.target_names[0]!r} holds {len(np.unique(y))} different whole numbers"
+        facts.append(f"{column}, which are taken as classes; --task numbers predicts numbers.")
+    if source.fields.get("node_attributes"):
+        facts.append(f"Node attributes: {', '.join(map(repr, source.fields['node_attributes']))}.")
+    differing = describe_copies(y, same, classify)
     if n_same and splitting.duplicates == "merge":
         places, y, n_bad = merge_duplicates(y, same, classify)
         graphs, same = graphs.take(places), same[places]
@@ -61,11 +69,12 @@ def prepare(
     elif n_same:
         said = "1 is a duplicate of another" if n_same == 1 else f"{n_same:,} are duplicates of others"
         facts.append(f"{said}, by their canonical SMILES; they stay in one fold.")
+    facts += [differing] if differing else []
     groups = groups_for(splitting.split, graphs, same, splitting.group)
     classes, counts = np.unique(y, return_counts=True) if classify else (None, None)
     for fact in [*facts[1:], *_rare(classes, counts)]:
         say(console, fact)
-    return Job(name, graphs, y, groups, facts, classes, target)
+    return Job(source.name, graphs, y, groups, facts, classes, target, source.fields)
 
 
 def _means(classify: bool, n_bad: int) -> str:
@@ -83,7 +92,8 @@ def learner_for(job: Job, attributes: bool | None, n_jobs: int | None) -> Any:
     """A regressor for real targets, a classifier for classes; attributes are used, ignored or, by default, tried."""
     batch = job.graphs.batch
     if attributes and batch.node_attributes is None:
-        raise ParameterError(f"{job.name} has no node attributes; leave out --attributes")
+        remedy = "name them with --node-attributes, or leave out --attributes"
+        raise ParameterError(f"{job.name} has no node attributes that are read; {remedy}")
     if attributes and job.classes is None:
         raise ParameterError("node attributes are used to classify, not yet for numbers; leave out --attributes")
     if job.classes is None:

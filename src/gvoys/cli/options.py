@@ -22,7 +22,6 @@ __all__ = [
     "Data",
     "Device",
     "Folds",
-    "Id",
     "Jobs",
     "Json",
     "Labels",
@@ -31,20 +30,21 @@ __all__ = [
     "OutFolder",
     "Parts",
     "Reading",
-    "Root",
     "Splitting",
     "Targets",
     "Task",
     "Walks",
     "columns_of",
     "flat",
+    "given_options",
     "is_given",
     "no_labels",
     "read_options",
 ]
 
 KINDS = (
-    "SMILES (.smi, .csv, .tsv, .parquet), .g6, .s6, .jsonl, a store, a TU name, zip or folder, or - for standard input."
+    "SMILES (.smi, .csv, .tsv, .xlsx, .parquet), .g6, .s6, .jsonl, .json, .graphml, a store, a TU name, zip or folder, "
+    "or - for standard input."
 )
 Data = Annotated[str, typer.Argument(help=KINDS)]
 Targets = Annotated[
@@ -68,17 +68,32 @@ Attributes = Annotated[
         "--attributes/--no-attributes", help="Use node attributes, or ignore them; by default, where they help."
     ),
 ]
-Id = Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")]
-Root = Annotated[Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")]
 
 
 @dataclass(frozen=True)
 class Reading:
     """Reading the data"""
 
-    smiles: Annotated[str, typer.Option(help="The column of a table that holds the SMILES.")] = "smiles"
-    id: Id = None
-    root: Root = None
+    smiles: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of a table that holds the SMILES: smiles, or that of the model's training table."
+        ),
+    ] = None
+    id: Annotated[str | None, typer.Option(help="The column that holds the ids; else rows are numbered.")] = None
+    root: Annotated[Path | None, typer.Option(help="A folder that holds the TU datasets, as NAME.zip or NAME/.")] = None
+    node_label: Annotated[str | None, typer.Option(help="The field of nodes that is read as label; or none.")] = None
+    edge_label: Annotated[str | None, typer.Option(help="The field of edges that is read as label; or none.")] = None
+    weight: Annotated[str | None, typer.Option(help="The field of edges that is read as weight; or none.")] = None
+    node_attributes: Annotated[
+        list[str] | None, typer.Option(help="A field of numbers of the nodes, all by default; again for more; or none.")
+    ] = None
+    edge_attributes: Annotated[
+        list[str] | None, typer.Option(help="A field of numbers of the edges, all by default; again for more; or none.")
+    ] = None
+
+
+_FIELDS = ("node_label", "edge_label", "weight", "node_attributes", "edge_attributes")
 
 
 @dataclass(frozen=True)
@@ -190,9 +205,16 @@ def is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
+def given_options(reading: Reading) -> dict[str, Any]:
+    """Return the options of `open_graphs` that were given."""
+    given = {name: value for name, value in vars(reading).items() if value is not None}
+    nothing: dict[str, Any] = {"none": None, "['none']": []}
+    return {name: nothing.get(str(value), value) if name in _FIELDS else value for name, value in given.items()}
+
+
 def read_options(reading: Reading, molecules: Molecules) -> dict[str, Any]:
-    """What `open_graphs` takes."""
-    return {**vars(reading), "chemistry": vars(molecules)}
+    """Return the options of `open_graphs` that were given, and the chemistry."""
+    return {**given_options(reading), "chemistry": vars(molecules)}
 
 
 def columns_of(target: list[str] | None) -> list[Any]:

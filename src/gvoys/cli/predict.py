@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gvoys.cli.messages import begin
-from gvoys.cli.options import Data, Id, Jobs, Json, Parts, Root
+from gvoys.cli.options import Data, Jobs, Json, Parts, Reading, given_options
 
 __all__ = ["predict"]
 
@@ -17,12 +17,8 @@ def predict(
     model: Annotated[Path, typer.Argument(help="The file or folder that `gvoys train` wrote.")],
     data: Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="NAME.csv for the predictions.")],
+    reading: Reading,
     parts: Parts,
-    smiles: Annotated[
-        str | None, typer.Option(help="The column that holds the SMILES; that of the training table by default.")
-    ] = None,
-    id: Id = None,
-    root: Root = None,
     index: Annotated[
         Path | None, typer.Option(help="An index of a library: its graph that is nearest to each graph is named.")
     ] = None,
@@ -41,8 +37,7 @@ def predict(
     from gvoys.cli.stream import run_parts
     from gvoys.scale import predict_file
 
-    how: dict[str, Any] = {"smiles": smiles, "id": id, "root": root, "index": index}
-    how["rows_per_part"] = parts.rows_per_part
+    how: dict[str, Any] = {**given_options(reading), "index": index, "rows_per_part": parts.rows_per_part}
 
     def work(worker: Any, on_progress: Any, _: Any) -> Any:
         return predict_file(model, data, out, **how, worker=worker, on_progress=on_progress)

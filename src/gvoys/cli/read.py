@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from gvoys.errors import DatasetError, ParameterError
-from gvoys.io import Graphs, Skipped, open_graphs
+from gvoys.io import Graphs, GraphSource, Skipped, open_graphs
 from gvoys.io.open import no_columns
 
 __all__ = ["TASKS", "counted", "file_name", "is_real", "read_with_target", "say", "say_skipped"]
@@ -20,11 +21,14 @@ __all__ = ["TASKS", "counted", "file_name", "is_real", "read_with_target", "say"
 TASKS = ("auto", "classes", "numbers")
 _SHOWN = 3  # rows that are skipped, by name
 _CLASSES = 20  # different whole numbers up to which a target is taken as classes
+_SIGNS = "<>=~≤≥≈ "  # of censored numbers
 _FEW = 20  # graphs of which each may have a class of its own
 
 
-def read_with_target(console: Console, data: str, reading: dict[str, Any], target: str | None) -> tuple[str, Graphs]:
-    """The name, and the graphs with the target; says which rows were skipped."""
+def read_with_target(
+    console: Console, data: str, reading: dict[str, Any], target: str | None
+) -> tuple[GraphSource, Graphs]:
+    """Return the source, and the graphs with the target; say which rows were skipped."""
     source = open_graphs(data, target=target, **reading)
     if not source.column_names:
         raise no_columns(source)
@@ -33,7 +37,7 @@ def read_with_target(console: Console, data: str, reading: dict[str, Any], targe
         raise DatasetError(f"{source}: name the column to predict with --target; it has {names}")
     graphs = source.read()
     say_skipped(console, len(graphs.skipped), len(graphs.batch), graphs.skipped)
-    return source.name, graphs
+    return source, graphs
 
 
 def file_name(column: str) -> str:
@@ -64,13 +68,14 @@ def say_skipped(
     say(console, f"{n_skipped:,} of {n_skipped + n_graphs:,} rows {verb} skipped{where}")
 
 
-def is_real(y: NDArray[Any], task: str = "auto", name: str | None = None) -> bool:
-    """Whether targets are real numbers rather than classes; an error where they are neither."""
+def is_real(y: NDArray[Any], task: str = "auto", name: str | None = None, rows: Sequence[int] = ()) -> bool:
+    """Return whether targets are real numbers rather than classes; raise an error where they are neither."""
     if task not in TASKS:
         raise ParameterError(f"--task is auto, classes or numbers, not {task!r}")
     what, n_values = "the target" if name is None else f"the column {name!r}", len(np.unique(y))
+    if task != "classes":
+        _check_numbers(y, task, what, rows or range(1, len(y) + 1))
     if y.dtype.kind not in "iuf":
-        _check_texts(y.astype(str).tolist(), n_values, task, what)
         real = False
     elif task == "auto":  # a dataset whose file says integers means classes, a table says nothing
         real = y.dtype.kind == "f" and (bool((y != np.round(y)).any()) or n_values > _CLASSES)
@@ -81,22 +86,36 @@ def is_real(y: NDArray[Any], task: str = "auto", name: str | None = None) -> boo
     return real
 
 
-def _check_texts(texts: list[str], n_values: int, task: str, what: str) -> None:
-    """Texts that are classes, rather than numbers among which something else stands."""
-    others = [text for text in texts if not _is_number(text)]
-    if task == "numbers" or (task == "auto" and n_values > _CLASSES and 2 * len(others) < len(texts)):
-        raise DatasetError(
-            f"{what} holds numbers, but also {others[0]!r}, which is none; leave such cells empty, and their rows are "
-            "skipped, or give --task classes"
-        )
+def _check_numbers(y: NDArray[Any], task: str, what: str, rows: Sequence[int]) -> None:
+    """Check that all cells are finite numbers where most are numbers, or would be without a sign as in >64."""
+    if y.dtype.kind in "iuf" and np.isfinite(y).all():
+        return
+    texts = [f"{value:g}" if y.dtype.kind == "f" else str(value) for value in y]
+    others: dict[str, list[int]] = {}
+    for row, text in zip(rows, texts, strict=True):
+        if "," in text or not math.isfinite(_number(text)):
+            others.setdefault(text, []).append(row)
+    n_numbers, n_close = (sum(not math.isnan(_number(text.lstrip(signs))) for text in texts) for signs in ("", _SIGNS))
+    if not others or (task == "auto" and (not n_numbers or 2 * n_close <= len(texts))):
+        return
+    found = [f"{text!r} in row{'s' * (len(own) > 1)} {_listed(own)}" for text, own in others.items()]
+    found[_SHOWN:] = [f"{len(found) - _SHOWN} other texts"] if len(found) > _SHOWN else []
+    comma = any("," in text and not math.isnan(_number(text)) for text in others)
+    remedy = "write numbers with a point" if comma else "leave such cells empty, and their rows are skipped"
+    raise DatasetError(f"{what} holds numbers, but also {' and '.join(found)}; {remedy}, or give --task classes")
 
 
-def _is_number(text: str) -> bool:
+def _listed(rows: Sequence[int]) -> str:
+    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return ", ".join(map(str, rows[:_SHOWN])) + more
+
+
+def _number(text: str) -> float:
+    """Return the number of a text, with a decimal point or comma; nan where it is none."""
     try:
-        float(text)
+        return float(text.replace(",", "."))
     except ValueError:
-        return False
-    return True
+        return math.nan
 
 
 def _check_classes(n_classes: int, n_graphs: int, what: str) -> None:

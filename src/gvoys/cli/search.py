@@ -26,8 +26,8 @@ def search(
     molecules: Molecules,
     k: Annotated[int, typer.Option("-k", help="Hits for each query.")] = 10,
     library_smiles: Annotated[
-        str, typer.Option(help="The column of the library, if a table, with the SMILES.")
-    ] = "smiles",
+        str | None, typer.Option(help="The column of the library, if a table, with the SMILES: smiles by default.")
+    ] = None,
     library_id: Annotated[str | None, typer.Option(help="Its column with the ids; else rows are numbered.")] = None,
     index: Annotated[
         Path | None, typer.Option(help="A folder to keep the index in, for later searches; else it is not kept.")
@@ -64,10 +64,11 @@ def search(
         with console.status(f"searching {len(built):,} graphs …"):
             hits = built.nearest(wanted.batch, k)
         seconds = time.perf_counter() - start
-    rows = list(_rows(wanted.ids, hits))
-    _write(out, rows)
+    rows = list(_rows(wanted, hits))
+    columns = [name for name in _COLUMNS if name != "smiles" or wanted.smiles]
+    _write(out, columns, rows)
     if json:
-        answer([dict(zip(_COLUMNS, row, strict=True)) for row in rows])
+        answer([dict(zip(columns, row, strict=True)) for row in rows])
     each = 1000 * seconds / max(len(wanted.batch), 1)
     console.print(
         f"{len(wanted.batch):,} queries in {len(built):,} graphs: {seconds:.1f} s, {each:.1f} ms each", highlight=False
@@ -75,7 +76,7 @@ def search(
     console.print(f"{out}", highlight=False, soft_wrap=True, markup=False)
 
 
-_COLUMNS = ("query", "rank", "id", "similarity", "lower", "upper")
+_COLUMNS = ("query", "smiles", "rank", "id", "similarity", "lower", "upper")  # the SMILES is that of the query
 
 
 def _index(
@@ -131,20 +132,19 @@ def _queries(queries: str, how: dict[str, Any]) -> Graphs:
     return open_graphs(queries, **how).read()
 
 
-def _rows(ids: Any, hits: Hits) -> Any:
-    for query, names, similarities, intervals in zip(ids, *hits, strict=True):
+def _rows(wanted: Graphs, hits: Hits) -> Any:
+    queries = zip(wanted.ids, wanted.smiles, strict=True) if wanted.smiles else zip(wanted.ids, strict=True)
+    for query, names, similarities, intervals in zip(queries, *hits, strict=True):
         for rank, (name, value, ends) in enumerate(zip(names, similarities, intervals, strict=True), 1):
-            yield query, rank, name, float(value), float(ends[0]), float(ends[1])
+            yield *query, rank, name, float(value), float(ends[0]), float(ends[1])
 
 
-def _write(out: Path, rows: list[Any]) -> None:
+def _write(out: Path, columns: list[str], rows: list[Any]) -> None:
     import csv
 
     from gvoys.io.files import appearing
 
     with appearing(out) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(_COLUMNS)
-        table.writerows(
-            (query, rank, name, *(f"{value:.6f}" for value in values)) for query, rank, name, *values in rows
-        )
+        table.writerow(columns)
+        table.writerows((*row[:-3], *(f"{value:.6f}" for value in row[-3:])) for row in rows)

@@ -53,6 +53,7 @@ def train(
     """
     console = begin(json)
     from gvoys.cli.learner import learner_for, prepare
+    from gvoys.estimators.learning.inputs import unused_attributes
     from gvoys.io.files import check_new, check_output
 
     check_new(out)
@@ -65,11 +66,13 @@ def train(
         scores = _score(console, job, model, folds, seed) if cv else None
         with console.status(f"training on {len(job.y):,} graphs …"):
             model.fit(job.graphs.batch, job.y)
+        unused = [f"{kind}_attributes" for kind in unused_attributes(model, job.graphs.batch)]
         about = {
             "data": job.name,
             "target": column,
             "classes": None if job.classes is None else job.classes.tolist(),
-            "smiles": reading.smiles,
+            "smiles": reading.smiles or "smiles",
+            "fields": {name: value for name, value in job.fields.items() if name not in unused},
             "chemistry": vars(molecules),
             "scores": scores,
         }

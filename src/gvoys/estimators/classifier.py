@@ -22,6 +22,7 @@ from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachi
 from gvoys.estimators.learning.explaining_decisions import Explainer
 from gvoys.estimators.learning.explanation import Explanation, with_smiles
 from gvoys.estimators.learning.grid import GRID, is_positive, nearest_ten, values_of
+from gvoys.estimators.learning.inputs import warn_of_unused
 from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, is_better, subsample
@@ -185,9 +186,10 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         Warns
         -----
         InputWarning
-            If a class has a single graph.
+            If a class has a single graph, or graphs have edge attributes.
         """
         batch, columns = self._read_training(X, y, sample_weight)
+        warn_of_unused(self, batch)
         exact = len(batch) <= check_count(self.max_exact, "max_exact")
         self.__dict__.pop("contributions_", None)  # of an earlier fit
         self.similarity_floor_: float | None = None

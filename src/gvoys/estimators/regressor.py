@@ -24,6 +24,7 @@ from gvoys.estimators.learning.explaining import Attribution
 from gvoys.estimators.learning.explaining_process import explain_mean
 from gvoys.estimators.learning.explanation import Explanation, with_smiles
 from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
+from gvoys.estimators.learning.inputs import warn_of_unused
 from gvoys.estimators.learning.kernel_sum import Induced, kinds_of
 from gvoys.estimators.learning.likeness import similarity_floor
 from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior, Posterior
@@ -195,9 +196,10 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         Warns
         -----
         InputWarning
-            If all targets are the same number, or some are absurdly far from all others.
+            If all targets are the same number, some are absurdly far from all others, or graphs have attributes.
         """
         batch = as_batch(X)
+        warn_of_unused(self, batch)
         weights = check_weights(sample_weight, len(batch))
         batch, targets, weights = self._keep_weighty(batch, check_targets(y, len(batch), several=True), weights)
         if self._kinds() != ("linear",):

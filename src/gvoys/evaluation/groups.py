@@ -14,46 +14,28 @@ from gvoys.errors import ParameterError
 from gvoys.io import Graphs, canonical_smiles, scaffolds
 from gvoys.io.sources.columns import find_columns, is_missing
 
-__all__ = ["SPLITS", "check_split", "groups_for", "joined_groups", "merge_duplicates", "same_molecules"]
+__all__ = [
+    "SPLITS",
+    "check_split",
+    "describe_copies",
+    "groups_for",
+    "joined_groups",
+    "merge_duplicates",
+    "same_molecules",
+]
 
 SPLITS = ("random", "scaffold", "group")
 
 
 def same_molecules(graphs: Graphs, chemistry: Any = None) -> NDArray[np.int64]:
-    """Number the molecules so that those with the same canonical SMILES have the same number.
-
-    Parameters
-    ----------
-    graphs : Graphs
-        The graphs.
-    chemistry : Chemistry or None, default=None
-        How they were read.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs,)
-        The numbers; graphs that are no molecules each have their own.
-    """
+    """Number molecules so that those with the same canonical SMILES share a number; other graphs share none."""
     if graphs.smiles is None:
         return np.arange(len(graphs.batch))
     return np.unique(canonical_smiles(graphs.smiles, chemistry), return_inverse=True)[1].reshape(-1)
 
 
 def check_split(split: str, column: str | None) -> None:
-    """Check that there is such a split, and that a column is named where it needs one.
-
-    Parameters
-    ----------
-    split : str
-        The split.
-    column : str or None
-        The column that it goes by.
-
-    Raises
-    ------
-    ParameterError
-        If not.
-    """
+    """Check that there is such a split, and that a column is named where it needs one."""
     if split not in SPLITS:
         raise ParameterError(f"there is no split {split!r}; choose one of {', '.join(SPLITS)}")
     if (split == "group") != (column is not None):
@@ -122,6 +104,21 @@ def joined_groups(*partitions: Any) -> NDArray[np.int64]:
     ends = np.array(codes, np.int64).reshape(-1)
     graph = coo_array((np.ones(len(ends)), (np.tile(np.arange(count), len(partitions)), ends)), shape=(first, first))
     return connected_components(graph, directed=False)[1][:count].astype(np.int64)
+
+
+def describe_copies(y: NDArray[Any], same: NDArray[np.int64], classify: bool) -> str | None:
+    """Return a sentence on structures whose copies, which share a number, have several values; None without any."""
+    codes = np.unique(y, return_inverse=True)[1].reshape(-1) if classify else y
+    order = np.argsort(same, kind="stable")
+    starts = np.flatnonzero(np.diff(same[order], prepend=-1))
+    spans = np.maximum.reduceat(codes[order], starts) - np.minimum.reduceat(codes[order], starts)
+    count = int((spans > 0).sum())
+    what = f"{count:,} structures" if count > 1 else "1 structure"
+    if not count:
+        return None
+    if classify:
+        return f"{what} {'have' if count > 1 else 'has'} copies of several classes."
+    return f"The values of {what} differ between {'their' if count > 1 else 'its'} copies, by up to {spans.max():g}."
 
 
 def merge_duplicates(

@@ -20,18 +20,7 @@ __all__ = ["shown_measure", "summarise", "write_predictions"]
 
 
 def summarise(found: Evaluation) -> dict[str, Any]:
-    """All figures of an evaluation.
-
-    Parameters
-    ----------
-    found : Evaluation
-        The evaluation.
-
-    Returns
-    -------
-    dict
-        Scores by split and fold, and for each method its measures, its times, and how much better the first one is.
-    """
+    """Return scores by split and fold, and measures and times of each method beside the first one."""
     first, *_ = found.results
     methods = {}
     for name, result in found.results.items():
@@ -55,18 +44,7 @@ def summarise(found: Evaluation) -> dict[str, Any]:
 
 
 def shown_measure(values: NDArray[np.float64]) -> str:
-    """A measure over folds, as people read it.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_folds,)
-        Its values, nan where it is not defined.
-
-    Returns
-    -------
-    str
-        Mean and deviation.
-    """
+    """Return mean and deviation of a measure over folds, nan where it is not defined, as people read it."""
     return f"{_mean(values):.3f} ± {_deviation(values):.3f}" if np.isfinite(values).any() else "–"
 
 
@@ -78,28 +56,20 @@ def _deviation(values: Any) -> float:
     return float(np.nanstd(values)) if np.isfinite(values).any() else np.nan
 
 
-def write_predictions(path: Path, found: Evaluation, ids: Sequence[str]) -> None:
-    """Write every prediction with its seed, fold, truth and error; the file appears when it is complete.
-
-    Parameters
-    ----------
-    path : Path
-        The file, .csv.
-    found : Evaluation
-        The evaluation.
-    ids : sequence of str
-        Id of each graph.
-    """
+def write_predictions(path: Path, found: Evaluation, ids: Sequence[str], smiles: Sequence[str] | None = None) -> None:
+    """Write every prediction with its seed, fold, truth and error; the file appears when it is complete."""
     first, *others = found.results
-    names = ["id", "seed", "fold", "truth", "prediction", "error"]
+    about = {"id": ids} | ({"smiles": smiles} if smiles else {})
+    names = [*about, "seed", "fold", "truth", "prediction", "error"]
     more = _more_names(found)
     with appearing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow([*names, *more, "similarity", *others])
         for place, fold in enumerate(found.folds):
             beside = [found.results[name].predictions[place].values.tolist() for name in others]
-            own = _columns(found, fold, found.results[first].predictions[place], ids)
-            table.writerows(zip(*own, *beside, strict=True))
+            own = _columns(found, fold, found.results[first].predictions[place])
+            told = [[values[graph] for graph in fold.test.tolist()] for values in about.values()]
+            table.writerows(zip(*told, *own, *beside, strict=True))
 
 
 def _more_names(found: Evaluation) -> list[str]:
@@ -108,7 +78,7 @@ def _more_names(found: Evaluation) -> list[str]:
     return [f"probability {name}" for name in found.classes.tolist()]
 
 
-def _columns(found: Evaluation, fold: Fold, made: Prediction, ids: Sequence[str]) -> list[list[Any]]:
+def _columns(found: Evaluation, fold: Fold, made: Prediction) -> list[list[Any]]:
     """What the table says of the test graphs of one fold."""
     truth, values, count = found.y[fold.test], made.values, len(fold.test)
     if found.classes is None:
@@ -119,9 +89,8 @@ def _columns(found: Evaluation, fold: Fold, made: Prediction, ids: Sequence[str]
         error = (values != truth).astype(int)
         more = list(np.full((len(found.classes), count), np.nan) if made.scores is None else made.scores.T)
     alike = np.full(count, np.nan) if made.similarity is None else made.similarity
-    names = [ids[place] for place in fold.test.tolist()]
     rest = [_cells(each) for each in (truth, values, error, *more, alike)]
-    return [names, [fold.seed] * count, [fold.number] * count, *rest]
+    return [[fold.seed] * count, [fold.number] * count, *rest]
 
 
 def _cells(values: NDArray[Any]) -> list[Any]:

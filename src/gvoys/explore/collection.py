@@ -169,9 +169,10 @@ def load_collection(
     opened = open_graphs(source, **options)
     graphs = opened.read()
     given = {name: _for_graphs(graphs, name, values) for name, values in _columns_of(y).items()}
-    texts = _texts(graphs, (options.get("id") or "id").lower())
+    ids = _ids(graphs, opened.first_row)
+    texts = _texts(graphs, ids, (options.get("id") or "id").lower())
     found = {name: as_property(values) for name, values in (given | graphs.columns).items() if name not in texts}
-    captions = _captions(graphs, texts) if names is None else list(map(str, _for_graphs(graphs, "names", names)))
+    captions = _captions(graphs, ids, texts) if names is None else list(map(str, _for_graphs(graphs, "names", names)))
     shown = {name: each for name, each in found.items() if each is not None}
     return Collection(
         opened.name,
@@ -217,13 +218,14 @@ def _for_graphs(graphs: Graphs, name: str, values: Any) -> list[Any]:
     """One value for each graph; those of rows that were skipped are passed over."""
     found = list(values)
     if len(found) == len(graphs.batch) + len(graphs.skipped) and graphs.skipped:
-        found = [found[row - 1] for row in graphs.rows]
+        rows = sorted([*graphs.rows, *(each.row for each in graphs.skipped)])
+        found = [found[rows.index(row)] for row in graphs.rows]
     if len(found) != len(graphs.batch):
         raise ParameterError(f"{name} must have one value for each of {len(graphs.batch)} graphs, not {len(found)}")
     return found
 
 
-def _texts(graphs: Graphs, id_name: str) -> dict[str, list[str]]:
+def _texts(graphs: Graphs, ids: list[str], id_name: str) -> dict[str, list[str]]:
     """Columns that name graphs or say something of each, and the SMILES; columns of few different texts are classes."""
     texts = {}
     for name, values in graphs.columns.items():
@@ -231,16 +233,14 @@ def _texts(graphs: Graphs, id_name: str) -> dict[str, list[str]]:
         named = name.lower() in (*_NAMES, id_name)
         if named or (not _is_number(values) and (_differ(own) or as_property(values) is None)):
             texts[name] = own
-    ids = _ids(graphs)
     if any(ids) and ids not in texts.values():
         texts = {"id": ids} | texts
     texts = {name: own for name, own in texts.items() if any(own)}
     return texts | ({"SMILES": list(graphs.smiles)} if graphs.smiles else {})
 
 
-def _captions(graphs: Graphs, texts: Mapping[str, list[str]]) -> list[str]:
+def _captions(graphs: Graphs, ids: list[str], texts: Mapping[str, list[str]]) -> list[str]:
     """What names the graphs: ids that were asked for, a column called name or id, or the first that differs."""
-    ids = _ids(graphs)
     if any(ids):
         return ids
     others = {name: own for name, own in texts.items() if name != "SMILES"}
@@ -249,9 +249,9 @@ def _captions(graphs: Graphs, texts: Mapping[str, list[str]]) -> list[str]:
     return next(iter([*by_name, *differing]), [""] * len(graphs.batch))
 
 
-def _ids(graphs: Graphs) -> list[str]:
-    """Ids that are not merely the numbers of the rows."""
-    return ["" if name == str(row) else name for name, row in zip(graphs.ids, graphs.rows, strict=True)]
+def _ids(graphs: Graphs, first: int) -> list[str]:
+    """Return the ids that do not merely count the rows from the first one."""
+    return ["" if name == str(row - first + 1) else name for name, row in zip(graphs.ids, graphs.rows, strict=True)]
 
 
 def _differ(texts: Sequence[str]) -> bool:

@@ -17,18 +17,26 @@ from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
 from gvoys.io.readers import READERS
-from gvoys.io.readers.parts import GraphParts, Names, stack_attributes
-from gvoys.io.readers.unlabelled import LABEL, warn_unlabelled
+from gvoys.io.readers.parts import LABEL, GraphParts, Names, stack_attributes
+from gvoys.io.readers.unlabelled import warn_unlabelled
 from gvoys.io.smiles import read_smiles
 
-__all__ = ["as_batch", "as_graphs", "as_list", "as_one_graph", "build_batch", "read_graph"]
+__all__ = [
+    "as_batch",
+    "as_graphs",
+    "as_list",
+    "as_names",
+    "as_one_graph",
+    "build_batch",
+    "check_names",
+    "read_graph",
+]
 
 _KINDS = (
-    "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL tuples, RDKit molecules, SMILES "
+    "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL graphs, RDKit molecules, SMILES "
     "or GraphBatches"
 )
-_DEFAULT_NAMES = {"node_label": LABEL, "edge_label": "label", "weight": "weight"}
-_NAMES = Names(**_DEFAULT_NAMES, node_attributes=(), directed=False)  # type: ignore[arg-type]
+_NAMES = Names()
 
 
 def as_batch(
@@ -46,8 +54,8 @@ def as_batch(
     ----------
     graphs : list of graphs or GraphBatch
         Graphs of networkx, igraph or PyG, SciPy sparse or dense adjacency matrices, node-link dictionaries, GraKeL
-        tuples, RDKit molecules, SMILES strings or GraphBatches; a GraphBatch is returned as it is. Molecules and SMILES
-        become the graphs that `from_smiles` makes of them by default; a pandas Series of SMILES is a list of them.
+        graphs or tuples, RDKit molecules, SMILES strings or GraphBatches; a GraphBatch is returned as it is. Molecules
+        and SMILES become the graphs that `from_smiles` makes of them by default; a pandas Series of SMILES is a list.
     node_label, edge_label : str or None, default="label"
         Names of the attributes to read as labels; None reads none. Where no graph has the default name, the batch has
         no labels, with a warning if nodes have other data that could be labels.
@@ -91,19 +99,29 @@ def as_batch(
     if items and all(isinstance(item, GraphBatch) for item in items):
         return GraphBatch.concatenate(items)
     check_directed(directed)
-    attributes, of_edges = (
-        _attribute_names(given, kind) for given, kind in ((node_attributes, "node"), (edge_attributes, "edge"))
-    )
-    names = Names(node_label, edge_label, weight, attributes, directed, of_edges)
+    names = as_names(node_label, edge_label, weight, node_attributes, edge_attributes, directed)
     if _are_smiles(items):
         return _molecules(items, names)
     parts = [read_graph(item, names, index) for index, item in enumerate(items)]
     batch = build_batch(parts)
     if any(part.named for part in parts):
-        _check_names(batch, names)
+        check_names(batch, names)
         if node_label == LABEL:
-            warn_unlabelled(items, "pass node_label={} to as_batch", attributes)
+            warn_unlabelled(items, "pass node_label={} to as_batch", names.node_attributes)
     return batch
+
+
+def as_names(
+    node_label: Any, edge_label: Any, weight: Any, node_attributes: Any, edge_attributes: Any, directed: bool = False
+) -> Names:
+    """Return the names of the fields to read, after a check that they are names."""
+    for option, name in (("node_label", node_label), ("edge_label", edge_label), ("weight", weight)):
+        if name is not None and not isinstance(name, str):
+            raise GraphError(f"{option} must be the name of a field or None, not {name!r}")
+    attributes, of_edges = (
+        _attribute_names(given, kind) for given, kind in ((node_attributes, "node"), (edge_attributes, "edge"))
+    )
+    return Names(node_label, edge_label, weight, attributes, directed, of_edges)
 
 
 def _are_smiles(items: list[Any]) -> bool:
@@ -127,50 +145,19 @@ def _molecules(items: list[Any], names: Names) -> GraphBatch:
         batch = batch._with(edge_labels=None)
     stack_attributes(dict.fromkeys(names.node_attributes), batch.n_nodes)  # which raises if any are asked for
     stack_attributes(dict.fromkeys(names.edge_attributes), batch.n_nodes, "edge")
-    _check_names(batch, names)
+    check_names(batch, names)
     return batch
 
 
 def as_graphs(graphs: Any) -> GraphBatch:
-    """A batch of several graphs, or of one that is given as it is.
-
-    Parameters
-    ----------
-    graphs : graph, list of graphs or GraphBatch
-        Anything that `as_batch` takes, or one graph.
-
-    Returns
-    -------
-    GraphBatch
-        The batch.
-    """
+    """Return a batch of several graphs, or of one that is given as it is."""
     if isinstance(graphs, GraphBatch):
         return graphs
     return as_batch(graphs if isinstance(graphs, (list, tuple)) else [graphs])
 
 
 def as_one_graph(graph: Any, name: str, labels: bool = True) -> GraphBatch:
-    """A batch of one graph.
-
-    Parameters
-    ----------
-    graph : graph
-        One graph of any kind that `as_batch` reads, or a batch of one.
-    name : str
-        Name of the parameter, for the message.
-    labels : bool, default=True
-        Whether labels are read.
-
-    Returns
-    -------
-    GraphBatch
-        A batch of one.
-
-    Raises
-    ------
-    ParameterError
-        If it is a batch of another size.
-    """
+    """Return a batch of one graph, of any kind that `as_batch` reads; `name` is the parameter's, for the message."""
     name_of_labels = LABEL if labels else None
     batch = graph if isinstance(graph, GraphBatch) else as_batch([graph], name_of_labels, name_of_labels)
     if len(batch) != 1:
@@ -186,25 +173,7 @@ def _attribute_names(given: Any, kind: str) -> tuple[str, ...]:
 
 
 def as_list(graphs: Any, function: str) -> list[Any]:
-    """The graphs of a list, or of anything like one.
-
-    Parameters
-    ----------
-    graphs : iterable
-        What was given.
-    function : str
-        Name of the function that was called, for the message.
-
-    Returns
-    -------
-    list
-        The graphs.
-
-    Raises
-    ------
-    GraphError
-        If it is a single graph, or nothing like a list.
-    """
+    """Return the graphs of a list, or of anything like one; `function` was called, for the message."""
     if any(reader.matches(graphs) for reader in READERS[:-1]):
         raise GraphError(
             f"{function} takes a list of graphs and was given a single graph; wrap it: {function}([graph])"
@@ -217,27 +186,7 @@ def as_list(graphs: Any, function: str) -> list[Any]:
 
 
 def read_graph(graph: Any, names: Names = _NAMES, index: int | None = None) -> GraphParts:
-    """Read one graph of any library.
-
-    Parameters
-    ----------
-    graph : graph
-        The graph.
-    names : Names, optional
-        How to read it.
-    index : int or None, default=None
-        Its place in a list, for the message.
-
-    Returns
-    -------
-    GraphParts
-        The graph.
-
-    Raises
-    ------
-    GraphError
-        If it is no graph, or one that cannot be read.
-    """
+    """Read one graph of any library; `index` is its place in a list, for the message."""
     subject, place = ("it", "") if index is None else (f"graph {index}", f"graph {index}: ")
     reader = _reader(graph, subject)
     try:
@@ -275,23 +224,7 @@ def _check_range(part: GraphParts) -> None:
 
 
 def build_batch(parts: list[GraphParts]) -> GraphBatch:
-    """Build a batch from graphs that were read.
-
-    Parameters
-    ----------
-    parts : list of GraphParts
-        What the readers returned.
-
-    Returns
-    -------
-    GraphBatch
-        The graphs.
-
-    Raises
-    ------
-    GraphError
-        If a graph is malformed or the graphs do not go together; the message names the graph.
-    """
+    """Build a batch from graphs that were read; an error names the graph that is malformed or does not fit."""
     sizes = np.fromiter((part.n_nodes for part in parts), np.int64, len(parts))
     counts = np.fromiter((len(part.rows) for part in parts), np.int64, len(parts))
     directed = _check_direction(parts)
@@ -377,14 +310,14 @@ def _is_bad(column: Any) -> bool:
     return False
 
 
-def _check_names(batch: GraphBatch, names: Names) -> None:
+def check_names(batch: GraphBatch, names: Names) -> None:
     """Raise GraphError for a name that was given and that no graph has; the default names need not be there."""
     found = {
         "node_label": batch.node_labels is not None or not batch.n_nodes,
         "edge_label": batch.edge_labels is not None or not batch.n_entries,
         "weight": batch.edge_weights is not None or not batch.n_entries,
     }
-    for what, default in _DEFAULT_NAMES.items():
+    for what in found:
         name = getattr(names, what)
-        if name not in (None, default) and not found[what]:
+        if name not in (None, getattr(_NAMES, what)) and not found[what]:
             raise GraphError(f"no graph has the {what} {name!r}; pass {what}=None to do without")

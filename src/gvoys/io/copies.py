@@ -19,7 +19,7 @@ __all__ = ["TemporaryCopy", "copy_stdin", "unpack"]
 
 _BLOCK = 1 << 20  # bytes at a time
 _MAGIC = b"\x1f\x8b"  # at the beginning of what gzip wrote
-_FREE, _RATIO = 1 << 26, 100  # bytes that any file may unpack to, and times its own size
+MOST_UNPACKED, TIMES_UNPACKED = 1 << 26, 100  # bytes that any file may unpack to, and times its own size
 
 
 class TemporaryCopy:
@@ -104,7 +104,7 @@ def unpack(path: Path, name: str) -> TemporaryCopy:
         If it is damaged, far larger than the compressed file, or cannot be written.
     """
     with gzip.open(path, "rb") as stream:
-        return _written(name, stream, _FREE + _RATIO * path.stat().st_size)
+        return _written(name, stream, MOST_UNPACKED + TIMES_UNPACKED * path.stat().st_size)
 
 
 def _written(name: str, stream: Any, most: int | None) -> TemporaryCopy:

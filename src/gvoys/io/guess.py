@@ -10,7 +10,6 @@ from gvoys.errors import GraphError, MissingDependencyError
 from gvoys.io.chemistry.parse import fast_parser, parse_text, rdkit
 from gvoys.io.graph6 import read_graph6
 from gvoys.io.sources.ends import BOM, split_lines
-from gvoys.io.sources.table import DELIMITERS
 
 __all__ = ["HEAD", "guess_suffix"]
 
@@ -20,30 +19,27 @@ _HEADERS = (">>graph6<<", ">>sparse6<<")
 
 
 def guess_suffix(head: bytes, smiles: str) -> str:
-    """What the name of a file would end with.
-
-    Parameters
-    ----------
-    head : bytes
-        The beginning of the file, of up to HEAD bytes.
-    smiles : str
-        Column that holds the SMILES, if it is a table.
-
-    Returns
-    -------
-    str
-        ".csv" or ".tsv" for a header with that column, or one that is no SMILES, ".jsonl", ".g6", ".parquet", else
-        ".smi".
-    """
-    lines = _first_lines(head)
-    first = lines[0] if lines else ""
+    """Return what the name of a file would end with; a table has a column of SMILES, or a header that is no SMILES."""
+    lines = _first_lines(_as_utf8(head))
+    first = lines[0].strip() if lines else ""
     if head.startswith(b"PAR1"):
         return ".parquet"
+    if head.startswith(b"PK") and b"[Content_Types].xml" in head:
+        return ".xlsx"
+    if first.startswith("<"):
+        return ".graphml"
+    if first.startswith("[{") or first in ("{", "["):
+        return ".json"
     if first.startswith(_HEADERS) or _is_graph6(lines):
         return ".g6"
     if first.startswith("{"):
         return ".jsonl"
     return _table(first, smiles) or ".smi"
+
+
+def _as_utf8(head: bytes) -> bytes:
+    is_utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return head.decode("utf-16", errors="replace").encode() if is_utf16 else head
 
 
 def _first_lines(head: bytes) -> list[str]:
@@ -74,10 +70,10 @@ def _reads(read: Callable[[str], object], text: str) -> bool:
 
 
 def _table(first: str, smiles: str) -> str | None:
-    for suffix in (".csv", ".tsv"):
-        names = next(csv.reader([first], delimiter=DELIMITERS[suffix]), [])
+    for delimiter, suffix in ((",", ".csv"), ("\t", ".tsv"), (";", ".csv"), ("|", ".csv")):
+        names = next(csv.reader([first], delimiter=delimiter), [])
         if smiles.strip().lower() in [name.strip().lower() for name in names]:
             return suffix
-    if "," in first.split("\t")[0].split(" ")[0]:  # no SMILES has a comma
+    if {",", ";"} & set(first.split("\t")[0].split(" ")[0]):  # which no SMILES has
         return ".csv"
     return ".tsv" if "\t" in first and not _is_smiles(first) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from gvoys.errors import DatasetError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.chemistry.options import Chemistry, as_chemistry
+from gvoys.io.conversions import CONVERTED, convert
 from gvoys.io.convert import as_list
 from gvoys.io.copies import TemporaryCopy, copy_stdin, unpack
 from gvoys.io.fetch import find_dataset
@@ -20,19 +21,20 @@ from gvoys.io.sources.base import GraphSource
 from gvoys.io.sources.graphs import BatchSource, ObjectsSource, StoreSource, TuSource
 from gvoys.io.sources.lines import Graph6Source, JsonSource, SmilesSource
 from gvoys.io.sources.molecules import MoleculeSource
+from gvoys.io.sources.named import DEFAULTS, NamedSource
 from gvoys.io.sources.parquet import ParquetSource
 from gvoys.io.sources.table import DELIMITERS, ColumnsSource, TextTableSource
 
-__all__ = ["no_columns", "open_graphs"]
+__all__ = ["name_fields", "no_columns", "open_graphs", "open_source"]
 
 KINDS = (
-    ".smi, .csv, .tsv, .txt or .parquet (SMILES), .g6, .s6, .jsonl, a TU .zip or folder, or a store; text may be "
-    "compressed, as in .smi.gz"
+    ".smi, .csv, .tsv, .txt, .xlsx or .parquet (SMILES), .g6, .s6, .jsonl, .json, .graphml, a TU .zip or folder, or a "
+    "store; text may be compressed, as in .smi.gz"
 )
 _SMILES = {".smi", ".smiles"}
 _GRAPH6 = {".g6", ".s6", ".graph6", ".sparse6"}
 _JSON = {".jsonl", ".ndjson"}
-_TEXT = _SMILES | _GRAPH6 | _JSON | set(DELIMITERS)
+_TEXT = _SMILES | _GRAPH6 | _JSON | set(DELIMITERS) | CONVERTED
 
 Target = str | Sequence[str] | None
 
@@ -45,18 +47,25 @@ def open_graphs(
     target: str | Sequence[str] | None = None,
     root: str | PathLike[str] | None = None,
     chemistry: Chemistry | dict[str, Any] | None = None,
+    node_label: str | None = "label",
+    edge_label: str | None = "label",
+    weight: str | None = "weight",
+    node_attributes: str | Sequence[str] | None = None,
+    edge_attributes: str | Sequence[str] | None = None,
 ) -> GraphSource:
     """Open graphs of any kind: a file, a dataset by its name, a table of SMILES, or graphs in memory.
 
-    Rows that cannot be read are skipped, and listed with the reason. They are numbered from 1, whatever the form: a
-    header is not counted, a blank line is.
+    Rows that cannot be read are skipped, and listed with the reason. Rows of a text file have the numbers of its lines,
+    so that the first one after a header is row 2; those of a workbook likewise. All others are numbered from 1.
 
     Parameters
     ----------
     source : path, str, DataFrame or list
-        - a table of SMILES: .csv, .tsv, .txt (with tabs), .parquet, or a DataFrame; a row of a text file is one line;
+        - a table of SMILES: .csv, .tsv or .txt, whose columns are separated by commas, tabs, semicolons (then 1,5 is
+          a number) or bars; .parquet, .xlsx (the first sheet, by openpyxl), or a DataFrame; a row of text is one line;
         - SMILES: .smi, with an id after each SMILES, or a list of strings;
-        - graphs: .g6, .s6, .jsonl (node-link; the columns are what each graph says under "graph"), a store;
+        - graphs: .g6, .s6, a store; .jsonl, .json (node-link, one graph per line, or one or a list of them), .graphml,
+          whose columns are what each graph says under "graph" or of itself;
         - any of these text files compressed by gzip, as in .smi.gz, or "-" for standard input, whose kind is guessed
           from its first lines; both are read from a temporary copy;
         - a dataset of the TU collection: a zip, a folder, or its name, such as "MUTAG"; its column is "class", or
@@ -66,7 +75,7 @@ def open_graphs(
     smiles : str, default="smiles"
         Column of a table that holds the SMILES. Case does not matter in names of columns.
     id : str or None, default=None
-        Column that holds the ids; None numbers the rows. A row without an id is skipped.
+        Column that holds the ids; None numbers the rows from 1, whatever the form. A row without an id is skipped.
     target : str, sequence of str or None, default=None
         Column or columns to predict. A row without a target is skipped.
     root : str, path-like or None, default=None
@@ -75,6 +84,12 @@ def open_graphs(
     chemistry : Chemistry, dict or None, default=None
         What of a molecule becomes part of its graph: `gvoys.io.Chemistry`, or a dictionary of its options; None means
         the defaults. RDKit molecules are always read by the defaults.
+    node_label, edge_label, weight : str or None
+        Names of the fields that hold labels and weights, in .jsonl, .json, .graphml and graphs in memory; None reads
+        none.
+    node_attributes, edge_attributes : str, sequence of str or None, default=None
+        Names of the fields that hold real attributes, numbers or vectors. None takes, in files, the fields which in all
+        nodes (or edges) of the first graph hold vectors, or numbers that are not all whole; [] takes none.
 
     Returns
     -------
@@ -84,8 +99,8 @@ def open_graphs(
     Raises
     ------
     DatasetError
-        If there is no such file or column, the file is of no kind that can be read, or `chemistry` is given and the
-        graphs do not come from SMILES.
+        If there is no such file, column or field, the file is of no kind that can be read, or `chemistry` is given
+        and the graphs do not come from SMILES.
 
     Examples
     --------
@@ -97,6 +112,30 @@ def open_graphs(
     """
     if isinstance(source, GraphSource):
         return source
+    opened = open_source(source, smiles, id, target, root, chemistry)
+    values = (node_label, edge_label, weight, node_attributes, edge_attributes)
+    name_fields(opened, dict(zip(DEFAULTS, values, strict=True)))
+    return opened
+
+
+def name_fields(opened: GraphSource, fields: Mapping[str, Any]) -> None:
+    """Say which fields a source reads, where some are not those that it reads by default."""
+    given = {name: value for name, value in fields.items() if value != DEFAULTS[name]}
+    if isinstance(opened, NamedSource):
+        opened.name_fields(given)
+    elif given:
+        raise DatasetError(f"{opened} has no fields with names; leave out {', '.join(given)}")
+
+
+def open_source(
+    source: Any,
+    smiles: str = "smiles",
+    id: str | None = None,
+    target: Target = None,
+    root: Any = None,
+    chemistry: Chemistry | dict[str, Any] | None = None,
+) -> GraphSource:
+    """Open graphs as `open_graphs` does, and leave it to `name_fields` which fields are read."""
     _check_names(smiles, id, target)
     try:
         opened = _open(source, smiles, id, target, root)
@@ -128,18 +167,7 @@ def _check_names(smiles: Any, id: Any, target: Any) -> None:
 
 
 def no_columns(source: GraphSource) -> DatasetError:
-    """What to raise where there is nothing to predict.
-
-    Parameters
-    ----------
-    source : GraphSource
-        The source.
-
-    Returns
-    -------
-    DatasetError
-        The error, with what to do.
-    """
+    """Return what to raise where there is nothing to predict."""
     needed = 'a table, a TU dataset, or .jsonl with values under "graph"'
     return DatasetError(f"{source} has no columns to predict; a target needs {needed}")
 
@@ -183,13 +211,16 @@ def _is_file(path: Path) -> bool:
     return path.suffix.lower() in _TEXT | {".parquet", ".gz"}
 
 
-def _open_path(path: Path, smiles: str, id: str | None, target: Target) -> GraphSource:
-    suffix = path.suffix.lower()
+def _open_path(path: Path, smiles: str, id: str | None, target: Target, kind: str = "") -> GraphSource:
+    suffix = kind or path.suffix.lower()
     if path.is_dir():
         return StoreSource(path) if (path / "manifest.json").exists() else TuSource(path, target)
     path.open("rb").close()  # an error of the system is told here, and not in the middle of a run
     if suffix == ".zip":
         return TuSource(path, target)
+    copy, kind = convert(path, suffix) if suffix in _TEXT and not kind else (None, "")
+    if copy is not None:
+        return _open_copy(copy, smiles, id, target, kind)
     if suffix in DELIMITERS:
         return TextTableSource(path, smiles, id, target)
     if suffix == ".parquet":
@@ -212,7 +243,7 @@ def _open_stdin(smiles: str, id: str | None, target: Target) -> GraphSource:
     return _open_copy(copy, smiles, id, target)
 
 
-def _open_copy(copy: TemporaryCopy, smiles: str, id: str | None, target: Target) -> GraphSource:
-    opened = _open_path(copy.path, smiles, id, target)
-    opened.temporary = copy  # which lives as long
+def _open_copy(copy: TemporaryCopy, smiles: str, id: str | None, target: Target, kind: str = "") -> GraphSource:
+    opened = _open_path(copy.path, smiles, id, target, kind)
+    opened.temporary = [copy, opened.temporary]  # which live as long
     return opened

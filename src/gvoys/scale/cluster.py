@@ -270,12 +270,30 @@ def _reduce(
 # -- features
 
 
+def _load_graphs(partition: Partition) -> GraphBatch:
+    """Load the graphs of a partition, without their targets where it loads these too."""
+    loaded = partition()
+    return as_batch(loaded[0] if _has_targets(loaded) else loaded)
+
+
+def _load_both(partition: Partition) -> tuple[GraphBatch, Any]:
+    loaded = partition()
+    if not _has_targets(loaded):
+        raise ParameterError("a partition loads a list of graphs and no targets; return both, as in (graphs, targets)")
+    return as_batch(loaded[0]), loaded[1]
+
+
+def _has_targets(loaded: Any) -> bool:
+    """Return whether this is a pair of graphs and targets; graphs alone are a batch or a list."""
+    return isinstance(loaded, tuple) and len(loaded) == 2
+
+
 @dataclass(frozen=True)
 class _Features:
     model: RandomWalkFeatures
 
     def __call__(self, partition: Partition) -> NDArray[Any]:
-        return self.model.transform(partition())
+        return self.model.transform(_load_graphs(partition))
 
 
 def profile_partitions(
@@ -286,7 +304,7 @@ def profile_partitions(
     Parameters
     ----------
     partitions : sequence of callables
-        Functions that load graphs.
+        Functions that load graphs, or graphs and targets, which are not looked at.
     model : RandomWalkFeatures
         Fitted features.
     cluster : Cluster or None, default=None
@@ -308,8 +326,8 @@ class _Block:
     model: RandomWalkFeatures
 
     def __call__(self, pair: tuple[Partition, Partition]) -> NDArray[np.float64]:
-        left = self.model.transform(pair[0]()).astype(np.float64)
-        right = left if pair[0] is pair[1] else self.model.transform(pair[1]()).astype(np.float64)
+        left = self.model.transform(_load_graphs(pair[0])).astype(np.float64)
+        right = left if pair[0] is pair[1] else self.model.transform(_load_graphs(pair[1])).astype(np.float64)
         return products(left, right)
 
 
@@ -321,7 +339,7 @@ def write_gram_of_partitions(
     Parameters
     ----------
     partitions : sequence of callables
-        Functions that load graphs.
+        Functions that load graphs, or graphs and targets, which are not looked at.
     model : RandomWalkFeatures
         Fitted features.
     path : str or Path
@@ -363,7 +381,7 @@ def _fill_blocks(
 
 
 def _count(partition: Partition) -> int:
-    return len(partition())
+    return len(_load_graphs(partition))
 
 
 # -- models
@@ -374,7 +392,7 @@ class _RidgeSums:
     model: RandomWalkFeatures
 
     def __call__(self, partition: Partition) -> FeatureMoments:
-        graphs, y = partition()
+        graphs, y = _load_both(partition)
         X = self.model.transform(graphs)
         moments = FeatureMoments.empty(np.zeros(X.shape[1] + 1, np.int64))
         moments.add(np.hstack([X, np.ones((len(X), 1), X.dtype)]), check_targets(y, len(X)))
@@ -429,7 +447,7 @@ class _ProcessSums:
     regressor: RandomWalkRegressor
 
     def __call__(self, partition: Partition) -> FeatureMoments:
-        return moments_of(self.regressor, *partition())
+        return moments_of(self.regressor, *_load_both(partition))
 
 
 def fit_regressor(
@@ -468,8 +486,8 @@ def _first_graphs(partitions: Sequence[Partition], count: int) -> tuple[GraphBat
     """The graphs and targets of as many partitions as hold so many."""
     graphs, targets, found = [], [], 0
     for partition in partitions:
-        batch, y = partition()
-        graphs.append(as_batch(batch))
+        batch, y = _load_both(partition)
+        graphs.append(batch)
         targets.append(np.asarray(y))
         found += len(graphs[-1])
         if found >= count:
@@ -482,7 +500,7 @@ class _Labelled:
     model: RandomWalkFeatures
 
     def __call__(self, partition: Partition) -> tuple[NDArray[Any], Any]:
-        graphs, y = partition()
+        graphs, y = _load_both(partition)
         return self.model.transform(graphs), y
 
 

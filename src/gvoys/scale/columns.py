@@ -25,44 +25,14 @@ _MOST = 2**31 - 1  # numbers in all lists of a column
 
 
 def stack_rows(parts: list[Any]) -> Any:
-    """The rows of several arrays, or of several sparse ones, as one.
-
-    Parameters
-    ----------
-    parts : list of ndarray, or list of csr_array
-        The arrays.
-
-    Returns
-    -------
-    ndarray or csr_array
-        All rows.
-    """
+    """Return the rows of several arrays, all of them dense or all sparse, as one array."""
     if sp.issparse(parts[0]):
         return sp.csr_array(sp.vstack(parts, format="csr"))
     return np.concatenate(parts)
 
 
 def as_arrow(name: str, array: Any) -> dict[str, Any]:
-    """The columns of Arrow that an array becomes.
-
-    Parameters
-    ----------
-    name : str
-        Name of the array.
-    array : ndarray of shape (n_graphs,) or (n_graphs, width), or csr_array
-        One row per graph.
-
-    Returns
-    -------
-    dict of str to arrow.Array
-        One column of that name, of lists of one size where the array has two dimensions; of sparse ones `columns` and
-        `values`.
-
-    Raises
-    ------
-    ParameterError
-        If there are more values than lists of Arrow hold.
-    """
+    """Return the columns of Arrow that an array with a row per graph becomes: one, or `columns` and `values`."""
     arrow = pyarrow()
     if sp.issparse(array):
         return {"columns": _lists(array, array.indices.astype(np.int32)), "values": _lists(array, array.data)}
@@ -86,43 +56,14 @@ def _lists(matrix: Any, values: NDArray[Any]) -> Any:
 
 
 def dense_features(table: Any) -> NDArray[Any]:
-    """The features of a table.
-
-    Parameters
-    ----------
-    table : arrow.Table
-        A table with the column `features`.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, width)
-        The features.
-    """
+    """Return the features of a table with the column `features`."""
     column = table.column("features").combine_chunks()
     flat = column.flatten().to_numpy(zero_copy_only=False)
     return flat.reshape(len(column), -1) if len(column) else flat.reshape(0, column.type.list_size)
 
 
 def sparse_features(table: Any, n_columns: int) -> sp.csr_array:
-    """The sparse features of a table.
-
-    Parameters
-    ----------
-    table : arrow.Table
-        A table with the columns `columns` and `values`.
-    n_columns : int
-        Number of columns of the features.
-
-    Returns
-    -------
-    csr_array of shape (n_graphs, n_columns)
-        The features.
-
-    Raises
-    ------
-    ValueError
-        If they are damaged.
-    """
+    """Return the sparse features of a table with the columns `columns` and `values`."""
     columns, values = (table.column(name).combine_chunks() for name in ("columns", "values"))
     pointers = np.concatenate([[0], np.cumsum(columns.value_lengths().to_numpy(zero_copy_only=False))])
     found = (each.flatten().to_numpy(zero_copy_only=False) for each in (values, columns))

@@ -54,6 +54,7 @@ def embed_file(
     chemistry: Chemistry | dict[str, Any] | None = None,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
+    **fields: Any,
 ) -> Summary:
     """Write features of all graphs of a file into a folder; a run that was interrupted goes on where it stopped.
 
@@ -84,6 +85,8 @@ def embed_file(
     on_progress : callable or None, default=None
         Called at first and after every part with how much of the input is done, how much there is, and how many graphs
         this run has made.
+    **fields : object
+        Names of labels, weights and attributes, as in `open_graphs`; those of `like` where they are not given.
 
     Returns
     -------
@@ -102,6 +105,6 @@ def embed_file(
     pyarrow()
     folder = Path(folder).absolute()  # workers may stand elsewhere
     given, model_or_run = given_parameters(parameters), read_like(like)
-    source = open_file(path, model_or_run.reading, smiles, chemistry, id=id, root=root)
+    source = open_file(path, model_or_run.reading, smiles, chemistry, id, root, **fields)
     model, job = model_or_run.plan(source, given)
     return run_job(_Embedding(source, folder, model), job, worker, on_progress)

@@ -52,6 +52,7 @@ def write_gram(
     worker: Worker | None = None,
     on_progress: Progress | None = None,
     on_rows: Callable[[int, int], None] | None = None,
+    **fields: Any,
 ) -> Summary:
     """Write the Gram matrix of all graphs of a file, with the ids and the skipped rows beside it.
 
@@ -69,6 +70,8 @@ def write_gram(
         As in `embed_file`.
     on_rows : callable or None, default=None
         Called with the rows of the matrix that are done, and how many there are.
+    **fields : object
+        Names of labels, weights and attributes, as in `open_graphs`.
 
     Returns
     -------
@@ -85,7 +88,7 @@ def write_gram(
     if out.suffix != ".npy":
         raise ParameterError(f"the matrix goes to a file NAME.npy, not {out.name}")
     work, features = out.with_name(f"{out.name}.work"), out.with_name(f"{out.name}.work") / "features"
-    source = open_file(path, {}, smiles, chemistry, id=id, root=root)
+    source = open_file(path, {}, smiles, chemistry, id, root, **fields)
     parameters = parameters or Parameters()
     out.parent.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(out), work):

@@ -30,15 +30,7 @@ _TRIES = 10  # graphs that a model is tried on before the work begins
 
 
 class Plan(NamedTuple):
-    """What computes the features of a run, and its job.
-
-    Parameters
-    ----------
-    model : estimator
-        Its method `transform` makes features.
-    job : dict
-        The job as JSON.
-    """
+    """What computes the features of a run, by its method `transform`, and its job as JSON."""
 
     model: Any
     job: dict[str, Any]
@@ -56,25 +48,7 @@ class Like(Protocol):
 
 
 def read_like(like: str | PathLike[str] | None) -> Like:
-    """Read what features are to be like.
-
-    Parameters
-    ----------
-    like : str, path-like or None
-        Folder of a run, file of a model, or None for neither.
-
-    Returns
-    -------
-    Like
-        What makes the same features.
-
-    Raises
-    ------
-    ParameterError
-        If the folder is of another version.
-    DatasetError
-        If there is no run or model.
-    """
+    """Read what features are to be like: the folder of a run, the file of a model, or None for neither."""
     if like is None:
         return _Nothing()
     path = as_path(like)
@@ -86,23 +60,7 @@ def read_like(like: str | PathLike[str] | None) -> Like:
 
 
 def given_parameters(parameters: Parameters | Mapping[str, Any] | None) -> dict[str, Any]:
-    """The parameters that were given, by name.
-
-    Parameters
-    ----------
-    parameters : Parameters, mapping or None
-        All of them, some of them by name, or none.
-
-    Returns
-    -------
-    dict
-        The parameters.
-
-    Raises
-    ------
-    ParameterError
-        If there is no parameter of a name.
-    """
+    """Return the parameters that were given, by name: all of them, some, or none."""
     if isinstance(parameters, Parameters):
         return asdict(parameters)
     given = dict(parameters or {})
@@ -138,7 +96,7 @@ class _Run:
 
     @property
     def reading(self) -> Mapping[str, Any]:
-        return {"chemistry": _chemistry(self.job)}
+        return {"chemistry": _chemistry(self.job), "fields": self.job["input"].get("fields")}
 
     def plan(self, source: FileSource, given: dict[str, Any]) -> Plan:
         theirs = _signature(self.job)
@@ -222,22 +180,7 @@ class _Model:
 
 
 def check_comparable(folder: Path, like: str | PathLike[str]) -> None:
-    """Check that the features of a run compare with those of another, or of a model.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of a run.
-    like : str or path-like
-        Folder of another run, or file of a model.
-
-    Raises
-    ------
-    ParameterError
-        If they do not, with what differs.
-    DatasetError
-        If there is no run or model.
-    """
+    """Check that the features of a run compare with those of another run's folder, or of a model's file."""
     other = as_path(like)
     theirs = _signature(_read(other)) if other.is_dir() else _of_file(other)
     _check_same(other, theirs, str(folder), _signature(_read(folder)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -35,8 +37,9 @@ class Models:
 
     @property
     def reading(self) -> Mapping[str, Any]:
-        """How the graphs were read that they were trained on."""
-        return _training(next(iter(self.by_name.values())))
+        """Return how the graphs were read that they were trained on; each model has the fields that it uses."""
+        first, *others = map(_training, self.by_name.values())
+        return first | {"fields": functools.reduce(operator.or_, map(_fields, others), _fields(first))}
 
     def predict_table(self, batch: GraphBatch) -> dict[str, NDArray[Any]]:
         """All columns of all models.
@@ -73,24 +76,12 @@ def _training(model: Any) -> dict[str, Any]:
     return getattr(model, "training_", None) or {}
 
 
+def _fields(training: Mapping[str, Any]) -> dict[str, Any]:
+    return training.get("fields") or {}
+
+
 def load_models(path: str | PathLike[str]) -> Models:
-    """Load a model, or all of a folder.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file, or the folder that `gvoys train` wrote for several targets.
-
-    Returns
-    -------
-    Models
-        The models.
-
-    Raises
-    ------
-    ModelError
-        If a file is no model, a folder holds none, or its models were trained on graphs that were read otherwise.
-    """
+    """Load a model, or all of the folder that `gvoys train` wrote for several targets."""
     from gvoys.estimators.saving import load_model  # all of the learners, which gvoys embed does without
 
     path = as_path(path)
@@ -100,15 +91,20 @@ def load_models(path: str | PathLike[str]) -> Models:
     if not files:
         raise ModelError(f"{path} is a folder without models, whose names end in .gvoys")
     loaded = {file: load_model(file) for file in files}
+    digests = "".join(digest_file(file) for file in files)
     by_name = {f"{_training(model).get('target') or file.stem} ": model for file, model in loaded.items()}
     read = [{key: _training(model).get(key) for key in ("smiles", "chemistry")} for model in loaded.values()]
-    if len(by_name) < len(files) or any(each != read[0] for each in read):
+    models = Models(by_name, hashlib.blake2b(digests.encode(), digest_size=16).hexdigest())
+    fields = models.reading["fields"].items()
+    alike = all(each == read[0] for each in read) and all(
+        _fields(_training(m)).items() <= fields for m in by_name.values()
+    )
+    if len(by_name) < len(files) or not alike:
         raise ModelError(
             f"the models of {path} do not predict together: two have the same target, or their graphs were read with "
-            "other columns or chemistry; use them one by one"
+            "other columns, fields or chemistry; use them one by one"
         )
-    digests = "".join(digest_file(file) for file in files)
-    return Models(by_name, hashlib.blake2b(digests.encode(), digest_size=16).hexdigest())
+    return models
 
 
 def load_one(path: str | PathLike[str]) -> Any:

@@ -55,6 +55,7 @@ class _Prediction(Task):
     """
 
     library: tuple[str, str] | None = None
+    keeps_smiles = True
 
     @property
     def skipped(self) -> Path:
@@ -87,6 +88,7 @@ def predict_file(
     rows_per_part: int = 4096,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
+    **fields: Any,
 ) -> Summary:
     """Write predictions for all graphs of a file; a run that was interrupted goes on where it stopped.
 
@@ -97,7 +99,8 @@ def predict_file(
     path : str, path-like or FileSource
         A file, folder or name of a dataset that `open_graphs` takes, or what it returned.
     out : Path
-        The table, NAME.csv, with one row for each graph; rows that cannot be read are in NAME.skipped.csv.
+        The table, NAME.csv, with one row for each graph, and its SMILES where it has one; rows that cannot be read are
+        in NAME.skipped.csv.
     smiles : str or None, default=None
         Column of a table that holds the SMILES; None means that of the training table, whose
         chemistry is used too.
@@ -114,6 +117,8 @@ def predict_file(
         Makes the parts, such as `Cluster.run`; None makes them in this process.
     on_progress : callable or None, default=None
         Called as in `embed_file`.
+    **fields : object
+        Names of labels, weights and attributes, as in `open_graphs`, where they are not those of the training graphs.
 
     Returns
     -------
@@ -135,12 +140,12 @@ def predict_file(
     pyarrow()
     check_output(out, ".csv")
     models = load_models(model)
-    source = open_file(path, models.reading, smiles, None, id=id, root=root)
+    source = open_file(path, models.reading, smiles, None, id, root, **fields)
     library = None if index is None else _library(index, source)
     work = out.with_name(f"{out.name}.work").absolute()
     job = {"version": VERSION, "input": source.identity(), "model": models.digest}
     job["parameters"] = {"rows_per_part": check_count(rows_per_part, "rows_per_part"), "id": id, "smiles": smiles}
-    job |= {} if library is None else {"index": library[1]}
+    job |= {"with_smiles": source.has_smiles} | ({} if library is None else {"index": library[1]})
     with locked(lock_beside(out), out):
         remove_left_over(work)
         if not work.exists():

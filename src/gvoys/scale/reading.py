@@ -7,44 +7,33 @@ from typing import Any
 
 from gvoys.errors import ParameterError
 from gvoys.io.chemistry import as_chemistry
-from gvoys.io.open import open_graphs
-from gvoys.io.sources import FileSource
+from gvoys.io.open import name_fields, open_source
+from gvoys.io.sources import FileSource, GraphSource
 from gvoys.io.sources.molecules import MoleculeSource
+from gvoys.io.sources.named import DEFAULTS, NamedSource
 
 __all__ = ["open_as_trained", "open_file"]
 
 
-def open_file(path: Any, like: Mapping[str, Any], smiles: str | None, chemistry: Any, **where: Any) -> FileSource:
-    """Open a file as other graphs were opened.
-
-    Parameters
-    ----------
-    path : str, path-like or FileSource
-        A file, folder or name of a dataset that `open_graphs` takes.
-    like : mapping
-        How others were read: their "smiles", the column of SMILES, and "chemistry", where known.
-    smiles : str or None
-        Column of SMILES; None means theirs, or "smiles".
-    chemistry : Chemistry, dict or None
-        Options of chemistry; None means theirs.
-    **where : object
-        Options of `open_graphs`: `id` and `root`.
-
-    Returns
-    -------
-    FileSource
-        The file.
-
-    Raises
-    ------
-    ParameterError
-        If the graphs are in memory, or `chemistry` is not theirs.
-    """
+def open_file(
+    path: Any,
+    like: Mapping[str, Any],
+    smiles: str | None = None,
+    chemistry: Any = None,
+    id: str | None = None,
+    root: Any = None,
+    **fields: Any,
+) -> FileSource:
+    """Open a file as other graphs were opened, whose "smiles", "chemistry" and "fields" count where none are given."""
     theirs = like.get("chemistry")
     if None not in (chemistry, theirs) and as_chemistry(chemistry) != as_chemistry(theirs):
         was = as_chemistry(theirs).as_dict() or "the defaults"
         raise ParameterError(f"the other molecules were read with the chemistry {was}; leave out its options")
-    source = open_graphs(path, smiles=smiles or like.get("smiles") or "smiles", chemistry=chemistry, **where)
+    source = path
+    if not isinstance(path, GraphSource):
+        source = open_source(path, smiles or like.get("smiles") or "smiles", id, None, root, chemistry)
+        known = like.get("fields") or {}
+        name_fields(source, DEFAULTS | (known if isinstance(source, NamedSource) else {}) | fields)
     if not isinstance(source, FileSource):
         raise ParameterError("this takes a file; for graphs in memory use the estimators, or write_store first")
     if theirs is not None and isinstance(source, MoleculeSource):  # other graphs have no chemistry
@@ -53,24 +42,8 @@ def open_file(path: Any, like: Mapping[str, Any], smiles: str | None, chemistry:
 
 
 def open_as_trained(path: Any, model: Any, how: Mapping[str, Any]) -> FileSource:
-    """Open a file as the graphs of a model were opened; options that were left at their defaults are the model's.
-
-    Parameters
-    ----------
-    path : str, path-like or FileSource
-        A file, folder or name of a dataset that `open_graphs` takes.
-    model : estimator or None
-        A fitted model; None takes the options as they are.
-    how : mapping
-        Options of `open_graphs`: `smiles`, `chemistry`, `id` and `root`.
-
-    Returns
-    -------
-    FileSource
-        The file.
-    """
+    """Open a file as the graphs of a model, or of none, were opened; `how` has the options that were given."""
     like = getattr(model, "training_", None) or {}
     chemistry = as_chemistry(how["chemistry"])
-    smiles = None if how["smiles"] == "smiles" and like else how["smiles"]
     given = chemistry if chemistry.as_dict() or not like else None
-    return open_file(path, like, smiles, given, id=how["id"], root=how["root"])
+    return open_file(path, like, **{**how, "chemistry": given})

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from gvoys.errors import DatasetError, GvoysError, ParameterError
 from gvoys.graphs.batch import GraphBatch
@@ -107,6 +109,7 @@ class Task(ABC):
     source: FileSource
     folder: Path
     model: Any
+    keeps_smiles: ClassVar[bool] = False  # beside the columns
 
     @property
     def skipped(self) -> Path:
@@ -186,6 +189,8 @@ class Task(ABC):
         self._check_unchanged()  # mapped memory that was truncated must not be read
         kept, columns, skipped = self._columns(records, built)
         ids = [records.ids[place] for place in kept]
+        if self.keeps_smiles and self.source.has_smiles:
+            columns = {"smiles": np.array([records.items[place] for place in kept], object)} | columns
         skipped = sorted([*records.skipped, *skipped])
         self._check_unchanged()
         checksum = write_part(part_path(self.folder, chunk.index), ids, columns, skipped)

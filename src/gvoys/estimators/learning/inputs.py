@@ -15,7 +15,15 @@ from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import hash_label
 
-__all__ = ["check_has_labels", "describe_unseen", "missing_labels", "unseen_nodes", "warn_user"]
+__all__ = [
+    "check_has_labels",
+    "describe_unseen",
+    "missing_labels",
+    "unseen_nodes",
+    "unused_attributes",
+    "warn_of_unused",
+    "warn_user",
+]
 
 _TRIED = 100  # unseen labels that are looked for in another spelling
 _LONGEST = 60  # characters of a label in a message
@@ -28,6 +36,21 @@ def warn_user(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, InputWarning, stacklevel=level)
+
+
+def unused_attributes(learner: Any, batch: GraphBatch) -> list[str]:
+    """Return the kinds of attributes, "node" and "edge", that graphs have and that a learner never uses."""
+    kinds = ("edge",) if hasattr(learner, "attribute_bandwidth") else ("node", "edge")
+    return [kind for kind in kinds if getattr(batch, f"{kind}_attributes") is not None]
+
+
+def warn_of_unused(learner: Any, batch: GraphBatch) -> None:
+    """Warn of attributes that graphs have and that a learner never uses."""
+    unused = unused_attributes(learner, batch)
+    if unused:
+        name = type(learner).__name__
+        remedy = "RandomWalkKernel uses them, with a bandwidth for each"
+        warn_user(f"{' and '.join(unused)} attributes are not used by {name}; {remedy}")
 
 
 def missing_labels(batch: GraphBatch, node: bool, edge: bool) -> str | None:

@@ -26,6 +26,7 @@ __all__ = [
 _HYDROGEN = re.compile(r"\[\d*(H|#0*1(?!\d))")
 _ISOTOPE = re.compile(r"\[\d")
 _MARKS = re.compile(r"[@/\\|]")  # of configurations; those behind | are extensions
+_REACTION = re.compile(r"[^\s>]*(?<!-)>[^\s>]*(?<!-)>[^\s>]*(\s.*)?", re.DOTALL)  # an arrow -> is a bond
 _LONGEST = 100  # characters of a SMILES in a reason
 _MOST = 10_000  # characters of a SMILES; RDKit's time grows with their square, and is below a second so far
 _COMPARISONS = 1_250_000  # to find CIP labels, about a second; most molecules take less than 10,000
@@ -75,7 +76,8 @@ def parse_text(text: Any, parse: Parser) -> Any:
     GraphError
         If it is no SMILES, or RDKit cannot read it.
     """
-    molecule = parse(text) if isinstance(text, str) and len(text) <= _MOST else None
+    can_be = isinstance(text, str) and len(text) <= _MOST and (text.isascii() or text.split(None, 1)[0].isascii())
+    molecule = parse(text) if can_be else None  # RDKit passes over other characters at the ends
     if molecule is None:
         raise GraphError(_unread(text))
     return molecule
@@ -84,6 +86,8 @@ def parse_text(text: Any, parse: Parser) -> Any:
 def _unread(text: Any) -> str:
     if isinstance(text, str) and len(text) > _MOST:
         return f"the SMILES has {len(text):,} characters, and at most {_MOST:,} are read"
+    if isinstance(text, str) and _REACTION.fullmatch(text):
+        return f"{_shown(text)} is a reaction, and reactions are not read; give its parts as columns of SMILES"
     return f"RDKit cannot read the SMILES {_shown(text)}"
 
 

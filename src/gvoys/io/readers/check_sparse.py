@@ -13,18 +13,7 @@ __all__ = ["check_sparse"]
 
 
 def check_sparse(matrix: Any) -> None:
-    """Check that the arrays of a two-dimensional sparse matrix fit each other.
-
-    Parameters
-    ----------
-    matrix : sparse matrix or array
-        A matrix of SciPy.
-
-    Raises
-    ------
-    GraphError
-        If they do not; the message names the array.
-    """
+    """Check that the arrays of a two-dimensional sparse matrix fit each other."""
     kind = matrix.format
     if kind in ("csr", "csc", "bsr"):
         _check_compressed(matrix)

@@ -1,4 +1,4 @@
-"""GraKeL's tuples: (edges or adjacency, node labels, edge labels), the last two optional.
+"""GraKeL's graphs, and its tuples: (edges or adjacency, node labels, edge labels), the last two optional.
 
 Edges are a dictionary {u: [v, …]}, {u: {v: weight}} or {(u, v): weight}, or an iterable of (u, v) or
 (u, v, weight); an undirected edge is listed in both directions, as GraKeL itself expects. Node labels that are
@@ -22,39 +22,17 @@ from gvoys.io.readers.parts import GraphParts, Names
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a tuple or list of one to three members that begins with edges or a matrix.
-
-    Parameters
-    ----------
-    graph : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether `read` can read it.
-    """
+    """Recognise a graph, or a tuple or list of one to three members that begins with edges or a matrix."""
+    if _is_graph(graph):
+        return True
     if not isinstance(graph, (tuple, list)) or not 1 <= len(graph) <= 3:
         return False
     return sp.issparse(graph[0]) or isinstance(graph[0], (Mapping, set, frozenset, list, tuple, np.ndarray))
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one GraKeL tuple.
-
-    Parameters
-    ----------
-    graph : tuple or list
-        Edges or adjacency, node labels and edge labels, the last two optional.
-    names : Names
-        How to read it.
-
-    Returns
-    -------
-    GraphParts
-        The graph.
-    """
-    edges, node_labels, edge_labels = (*graph, None, None)[:3]
+    """Read one graph or tuple."""
+    edges, node_labels, edge_labels = _members(graph) if _is_graph(graph) else (*graph, None, None)[:3]
     if _is_matrix(edges):
         parts = from_matrix.read(edges if sp.issparse(edges) else np.asarray(edges), names)
         nodes: list[Any] = list(range(parts.n_nodes))
@@ -62,6 +40,18 @@ def read(graph: Any, names: Names) -> GraphParts:
         parts, nodes = _read_edges(edges, node_labels, names)
     parts = _with_node_labels(parts, nodes, node_labels)
     return parts if not edge_labels else _with_edge_labels(parts, nodes, edge_labels)
+
+
+def _is_graph(graph: Any) -> bool:
+    return hasattr(graph, "edge_dictionary") and hasattr(graph, "adjacency_matrix")
+
+
+def _members(graph: Any) -> tuple[Any, Any, Any]:
+    """Return the members of a tuple for a graph, which holds a matrix, or edges by those nodes that have some."""
+    if graph.edge_dictionary is not None:
+        alone = sorted(set(graph.vertices) - set(graph.edge_dictionary), key=repr)
+        return {**graph.edge_dictionary, **{node: {} for node in alone}}, graph.node_labels or None, graph.edge_labels
+    return graph.adjacency_matrix, graph.index_node_labels or None, graph.index_edge_labels
 
 
 def _is_matrix(edges: Any) -> bool:

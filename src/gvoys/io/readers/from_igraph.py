@@ -10,36 +10,12 @@ from gvoys.io.readers.parts import MISSING, GraphParts, Names, collect, stack_at
 
 
 def matches(graph: Any) -> bool:
-    """Recognise an igraph graph without importing igraph.
-
-    Parameters
-    ----------
-    graph : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether `read` can read it.
-    """
+    """Recognise an igraph graph without importing igraph."""
     return hasattr(graph, "vs") and hasattr(graph, "es") and hasattr(graph, "get_edgelist")
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one igraph graph; igraph fills attributes that were never set with None, read here as missing.
-
-    Parameters
-    ----------
-    graph : igraph.Graph
-        The graph.
-    names : Names
-        How to read it.
-
-    Returns
-    -------
-    GraphParts
-        The graph.
-    """
+    """Read one igraph graph; igraph fills attributes that were never set with None, read here as missing."""
     edges = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     return GraphParts(
         n_nodes=graph.vcount(),
@@ -60,18 +36,7 @@ def read(graph: Any, names: Names) -> GraphParts:
 
 
 def first_node(graph: Any) -> Any:
-    """What the first node says of itself.
-
-    Parameters
-    ----------
-    graph : igraph.Graph
-        The graph.
-
-    Returns
-    -------
-    dict or None
-        Its attributes; None if the graph has no nodes.
-    """
+    """Return the data of the first node; None if the graph has no nodes."""
     return graph.vs[0].attributes() if graph.vcount() else None
 
 

@@ -13,36 +13,12 @@ from gvoys.io.readers.parts import GraphParts, Names
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a sparse matrix or a two-dimensional numeric array.
-
-    Parameters
-    ----------
-    graph : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether `read` can read it.
-    """
+    """Recognise a sparse matrix or a two-dimensional numeric array."""
     return sp.issparse(graph) or (isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.dtype.kind in "biuf")
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one adjacency matrix; the entries come out sorted, in linear time.
-
-    Parameters
-    ----------
-    graph : sparse matrix or array of shape (n, n)
-        The adjacency matrix.
-    names : Names
-        How to read it.
-
-    Returns
-    -------
-    GraphParts
-        The graph.
-    """
+    """Read one adjacency matrix; the entries come out sorted, in linear time."""
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
         raise GraphError(f"an adjacency matrix must be square, not of shape {graph.shape}")
     if graph.dtype.kind not in "biuf":

@@ -10,36 +10,12 @@ from gvoys.io.readers.parts import MISSING, GraphParts, Names, collect, stack_at
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a networkx graph without importing networkx.
-
-    Parameters
-    ----------
-    graph : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether `read` can read it.
-    """
+    """Recognise a networkx graph without importing networkx."""
     return hasattr(graph, "is_multigraph") and hasattr(graph, "adj")
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one networkx graph; parallel edges of a multigraph stay apart until the batch merges them.
-
-    Parameters
-    ----------
-    graph : networkx graph
-        The graph.
-    names : Names
-        How to read it.
-
-    Returns
-    -------
-    GraphParts
-        The graph.
-    """
+    """Read one networkx graph; parallel edges of a multigraph stay apart until the batch merges them."""
     nodes = dict(graph.nodes(data=True))
     number = dict(zip(nodes, range(len(nodes)), strict=True))
     edges = list(graph.edges(data=True))
@@ -63,18 +39,7 @@ def read(graph: Any, names: Names) -> GraphParts:
 
 
 def first_node(graph: Any) -> Any:
-    """What the first node says of itself.
-
-    Parameters
-    ----------
-    graph : networkx graph
-        The graph.
-
-    Returns
-    -------
-    dict or None
-        Its attributes; None if the graph has no nodes.
-    """
+    """Return the data of the first node; None if the graph has no nodes."""
     return next((data for _, data in graph.nodes(data=True)), None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,39 +12,17 @@ from gvoys.errors import GraphError
 from gvoys.io.readers.parts import MISSING, GraphParts, Names, collect, stack_attributes
 
 _EDGES = ("links", "edges")
+_ITEMS = {"node": ("nodes",), "edge": _EDGES}
+_KEYS = {"id", "key", "name", "source", "target"}
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a dictionary of nodes and links.
-
-    Parameters
-    ----------
-    graph : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether `read` can read it.
-    """
+    """Recognise a dictionary of nodes and links."""
     return isinstance(graph, Mapping) and "nodes" in graph and any(name in graph for name in _EDGES)
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one node-link dictionary; lists among its labels become tuples.
-
-    Parameters
-    ----------
-    graph : dict
-        Nodes and links.
-    names : Names
-        How to read it.
-
-    Returns
-    -------
-    GraphParts
-        The graph.
-    """
+    """Read one node-link dictionary; lists among its labels become tuples."""
     nodes = _items(graph["nodes"], "nodes")
     edges = _items(next((graph[name] for name in _EDGES if name in graph), None), "links")
     number = {_hashable(node.get("id", place)): place for place, node in enumerate(nodes)}
@@ -70,19 +49,34 @@ def read(graph: Any, names: Names) -> GraphParts:
 
 
 def first_node(graph: Any) -> Any:
-    """What the first node says of itself.
-
-    Parameters
-    ----------
-    graph : dict
-        The graph.
-
-    Returns
-    -------
-    dict or None
-        Its attributes; None if the graph has no nodes.
-    """
+    """Return the data of the first node; None if the graph has no nodes."""
     return next(iter(_items(graph["nodes"], "nodes")), None)
+
+
+def find_attributes(graph: Any, kind: str, names: Names) -> list[str] | None:
+    """Return the names of fields that hold a number or vector in every node or link; None where there is none of these.
+
+    A field of whole numbers may hold labels, so that it is read only where it is named.
+    """
+    try:
+        items = _items(next((graph[name] for name in _ITEMS[kind] if name in graph), None), kind)
+    except GraphError:  # which `read` says
+        return None
+    if not items:
+        return None
+    used = _KEYS | ({names.node_label} if kind == "node" else {names.edge_label, names.weight})
+    return [name for name in items[0] if name not in used and _are_real([item.get(name) for item in items])]
+
+
+def _are_real(values: list[Any]) -> bool:
+    vectors = [value if isinstance(value, (list, tuple)) else [value] for value in values]
+    numbers = [number for vector in vectors for number in vector]
+    return (
+        len({len(vector) for vector in vectors}) == 1
+        and all(type(number) in (int, float) and abs(number) < math.inf for number in numbers)
+        and any(type(value) is not int for value in values)
+        and bool(numbers)
+    )
 
 
 def _items(items: Any, what: str) -> list[Any]:

@@ -12,18 +12,7 @@ from gvoys.io.readers.parts import GraphParts, Names, stack_attributes
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a PyG graph by its attributes.
-
-    Parameters
-    ----------
-    graph : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether `read` can read it.
-    """
+    """Recognise a PyG graph by its attributes."""
     return hasattr(graph, "edge_index") and hasattr(graph, "num_nodes")
 
 
@@ -32,18 +21,6 @@ def read(graph: Any, names: Names) -> GraphParts:
 
     PyG's own name for weights, ``edge_weight``, is found under the default ``weight="weight"`` too. A label
     tensor of several columns (one-hot rows, for one) makes each distinct row a label.
-
-    Parameters
-    ----------
-    graph : torch_geometric.data.Data
-        The graph.
-    names : Names
-        How to read it.
-
-    Returns
-    -------
-    GraphParts
-        The graph.
     """
     if hasattr(graph, "num_graphs"):
         raise GraphError("it is a PyG Batch of several graphs; pass batch.to_data_list()")

@@ -11,41 +11,12 @@ from gvoys.io.readers.parts import GraphParts, Names, stack_attributes
 
 
 def matches(graph: Any) -> bool:
-    """Recognise a molecule without importing RDKit.
-
-    Parameters
-    ----------
-    graph : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether `read` can read it.
-    """
+    """Recognise a molecule without importing RDKit."""
     return hasattr(graph, "GetAtoms") and hasattr(graph, "GetBonds")
 
 
 def read(graph: Any, names: Names) -> GraphParts:
-    """Read one molecule as RDKit would read its SMILES: sanitised, with hydrogens as numbers, not as atoms.
-
-    Parameters
-    ----------
-    graph : rdkit.Chem.Mol
-        The molecule, which is not changed.
-    names : Names
-        How to read it.
-
-    Returns
-    -------
-    GraphParts
-        The graph, its atoms in their order.
-
-    Raises
-    ------
-    GraphError
-        If RDKit cannot sanitise the molecule.
-    """
+    """Read one molecule as RDKit would read its SMILES: sanitised, with hydrogens as numbers, not as atoms."""
     molecule = _as_from_smiles(graph)
     bonds = list(molecule.GetBonds())
     ends = np.array([(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in bonds], np.int64).reshape(-1, 2)

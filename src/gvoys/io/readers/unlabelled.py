@@ -10,26 +10,16 @@ from typing import Any
 
 from gvoys.errors import InputWarning
 from gvoys.io.readers import from_igraph, from_networkx, from_node_link
+from gvoys.io.readers.parts import LABEL
 
-__all__ = ["LABEL", "warn_unlabelled"]
+__all__ = ["warn_unlabelled"]
 
-LABEL = "label"  # the name that is read unless another is given
 _KEYS = {"id", "name", "_nx_name", "_igraph_index"}  # which tell nodes apart, so that no two are alike
 _READERS = (from_networkx, from_igraph, from_node_link)
 
 
 def warn_unlabelled(graphs: Iterable[Any], remedy: str, used: tuple[str, ...] = ()) -> None:
-    """Warn if nodes have no label, but other data that could be one; the first graph with nodes speaks for all.
-
-    Parameters
-    ----------
-    graphs : iterable
-        Graphs that are read without node labels.
-    remedy : str
-        What to do, with {} for the name.
-    used : tuple of str, default=()
-        Names that are read as something else.
-    """
+    """Warn if nodes have no label, but other data that could be one; the first graph with nodes speaks for all."""
     node = _first_node(graphs)
     names = [] if LABEL in node else [name for name in node if name not in used and _can_label(name, node)]
     if names:

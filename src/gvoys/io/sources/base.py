@@ -40,10 +40,18 @@ class GraphSource(ABC):
         Whether the graphs come from SMILES.
     chemistry : Chemistry or None
         What of a molecule becomes part of its graph; None for other graphs.
+    first_row : int
+        Number of the first row: 2 where the header of a text file is line 1. Ids of rows count from 1 nevertheless.
+    fields : dict
+        Names of the labels, weights and attributes that are read, by the options of `open_graphs`; empty for formats
+        without such names.
     """
 
     has_smiles = False
     chemistry: Chemistry | None = None
+    fields: Mapping[str, Any] = {}
+    first_row = 1
+    decimal_comma = False  # whether 1,5 is a number
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -97,7 +105,9 @@ class GraphSource(ABC):
 
     def _graphs(self, records: Records) -> Graphs:
         batch, kept, skipped = self.graphs_of(records)
-        columns = {name: as_values(_taken(values, kept)) for name, values in records.columns.items()}
+        columns = {
+            name: as_values(_taken(values, kept), self.decimal_comma) for name, values in records.columns.items()
+        }
         return Graphs(
             batch,
             [records.ids[place] for place in kept],
@@ -262,7 +272,8 @@ class GraphSource(ABC):
         kept, ids = [], []
         for place, row in enumerate(rows):
             try:
-                ids.append(str(row) if self._id_name is None else cell_text(cells[self._id_name][place], self._id_name))
+                own = None if self._id_name is None else cell_text(cells[self._id_name][place], self._id_name)
+                ids.append(str(row - self.first_row + 1) if own is None else own)
                 for name in self.target_names:
                     check_present(cells[name][place], name)
                 kept.append(place)
@@ -274,13 +285,7 @@ class GraphSource(ABC):
 
 
 class FileSource(GraphSource):
-    """A file or folder of graphs.
-
-    Parameters
-    ----------
-    path : Path
-        The file or folder.
-    """
+    """A file or folder of graphs."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path.stem)
@@ -295,26 +300,14 @@ class FileSource(GraphSource):
         return [self.path]
 
     def has_changed(self) -> bool:
-        """Whether a file has another size or time than when it was opened; an inode number is not the same everywhere.
-
-        Returns
-        -------
-        bool
-            True if one has, or is gone.
-        """
+        """Return whether a file is gone or has another size or time than when it was opened, not another inode."""
         try:
             return file_stamps(self._files()) != self._stamps
         except OSError:
             return True
 
     def identity(self) -> dict[str, Any]:
-        """What distinguishes this file from others.
-
-        Returns
-        -------
-        dict
-            Name, size and digest, for JSON.
-        """
+        """Return what distinguishes this file from others, for JSON: name, size, digest and options of reading."""
         return {
             "name": self.path.name,
             "bytes": self.path.stat().st_size,
@@ -334,53 +327,18 @@ def _of_one(error: GvoysError) -> str:
 
 
 def row_chunks(size: int, n_rows: int) -> Iterator[Chunk]:
-    """Chunks of rows.
-
-    Parameters
-    ----------
-    size : int
-        Number of all rows.
-    n_rows : int
-        Number of rows of a chunk.
-
-    Yields
-    ------
-    Chunk
-        The chunks, in order.
-    """
+    """Yield chunks of so many rows, in order."""
     for index, begin in enumerate(range(0, size, n_rows)):
         yield Chunk(index, begin, min(begin + n_rows, size), begin + 1)
 
 
 def file_stamps(files: Sequence[Path]) -> tuple[tuple[str, int, int], ...]:
-    """What changes when a file does.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        The files.
-
-    Returns
-    -------
-    tuple
-        Name, time in nanoseconds and size of each file.
-    """
+    """Return what changes when a file does: name, time in nanoseconds and size of each."""
     found = [(file, file.stat()) for file in files]
     return tuple((file.name, stat.st_mtime_ns, stat.st_size) for file, stat in found)
 
 
 def digest_file(path: Path) -> str:
-    """A digest of all bytes of a file, about a second per gigabyte.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    str
-        The digest.
-    """
+    """Return a digest of all bytes of a file, about a second per gigabyte."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

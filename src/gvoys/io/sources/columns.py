@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,29 +21,7 @@ _MISSING = {"NA", "N/A", "n/a", "#N/A", "NULL", "null"}  # as pandas takes them;
 
 
 def find_columns(where: str, names: Sequence[str], wanted: Sequence[str], option: str) -> list[str]:
-    """Columns by their names, whatever the case.
-
-    Parameters
-    ----------
-    where : str
-        Name of the table, for the message.
-    names : sequence of str
-        Names of all columns.
-    wanted : sequence of str
-        Names to find.
-    option : str
-        Parameter that chooses them, for the message.
-
-    Returns
-    -------
-    list of str
-        The columns, spelled as in the table.
-
-    Raises
-    ------
-    DatasetError
-        If there is no such column.
-    """
+    """Return columns by their names, whatever the case, as the table spells them; `option` chose them."""
     by_name = {name.strip().lower(): name for name in reversed(names)}  # of two alike, the first
     for name in wanted:
         if name.strip().lower() not in by_name:
@@ -54,41 +33,19 @@ def find_columns(where: str, names: Sequence[str], wanted: Sequence[str], option
     return [by_name[name.strip().lower()] for name in wanted]
 
 
-def as_values(column: Sequence[Any]) -> NDArray[Any]:
-    """Numbers where all values are, else strings; the same for a number and its text.
-
-    Parameters
-    ----------
-    column : sequence
-        Values of a column.
-
-    Returns
-    -------
-    array
-        Floats, nan where a value is missing, or strings, empty where one is; an array of numbers as it is.
-    """
+def as_values(column: Sequence[Any], decimal_comma: bool = False) -> NDArray[Any]:
+    """Return floats, nan where one is missing, if all values are numbers or texts of numbers; else strings."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
         return column
     texts = ["" if is_missing(value) else _decoded(value) for value in column]
-    try:
-        return np.array([float(text) if text else math.nan for text in texts], np.float64)
-    except ValueError:
-        return np.array(texts, np.str_)
+    for spelled in (texts, [text.replace(",", ".") for text in texts]) if decimal_comma else (texts,):
+        with suppress(ValueError):
+            return np.array([float(text) if text else math.nan for text in spelled], np.float64)
+    return np.array(texts, np.str_)
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, blank, or what tables write instead, such as NA.
-
-    Parameters
-    ----------
-    value : object
-        The cell.
-
-    Returns
-    -------
-    bool
-        True if it is.
-    """
+    """Return whether a cell is empty: None, blank, or what tables write instead, such as NA."""
     if value is None:
         return True
     text = _decoded(value).strip()
@@ -96,44 +53,13 @@ def is_missing(value: Any) -> bool:
 
 
 def check_present(value: Any, name: str) -> None:
-    """Check that a cell is not empty.
-
-    Parameters
-    ----------
-    value : object
-        The cell.
-    name : str
-        Name of its column.
-
-    Raises
-    ------
-    GraphError
-        If it is.
-    """
+    """Check that a cell of a column is not empty."""
     if is_missing(value):
         raise GraphError(f"the column {name!r} is empty")
 
 
 def cell_text(value: Any, name: str) -> str:
-    """A cell as text on one line.
-
-    Parameters
-    ----------
-    value : object
-        The cell.
-    name : str
-        Name of its column.
-
-    Returns
-    -------
-    str
-        The text, without spaces around it.
-
-    Raises
-    ------
-    GraphError
-        If the cell is empty, is not UTF-8 or is not text on one line.
-    """
+    """Return a cell of a column as text on one line, without spaces around it."""
     check_present(value, name)
     try:
         text = value.decode() if isinstance(value, bytes) else str(value)
@@ -143,25 +69,7 @@ def cell_text(value: Any, name: str) -> str:
 
 
 def line_text(text: str, what: str) -> str:
-    """Text that a list of one line each can hold, however its lines are told apart.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    what : str
-        What it is, for the message.
-
-    Returns
-    -------
-    str
-        The text, without spaces or line ends around it.
-
-    Raises
-    ------
-    GraphError
-        If it holds what Python's `str.splitlines` takes for a line end, or what UTF-8 cannot write.
-    """
+    """Return text that `str.splitlines` leaves whole and UTF-8 can write; `what` it is stands in the message."""
     text = text.strip()
     if len(text.splitlines()) > 1:
         raise GraphError(f"{what} holds a line break; it must be text on one line")

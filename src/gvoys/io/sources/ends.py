@@ -14,17 +14,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 def split_lines(data: bytes) -> list[bytes]:
-    """Lines without their ends; after the last end comes one more, which is empty.
-
-    Parameters
-    ----------
-    data : bytes
-        Some lines.
-
-    Returns
-    -------
-    list of bytes
-        The lines.
+    """Split lines from their ends; after the last end comes one more, which is empty.
 
     Examples
     --------
@@ -37,18 +27,7 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def line_ends(block: bytes) -> NDArray[np.int64]:
-    """Places after the line ends of a block, of which a CR at the end is one.
-
-    Parameters
-    ----------
-    block : bytes
-        Some text.
-
-    Returns
-    -------
-    array of int
-        Places within the block, rising.
-    """
+    """Return the places after the line ends of a block, of which a CR at the end is one."""
     raw = np.frombuffer(block, np.uint8)
     ends = raw == ord("\n")
     if b"\r" in block:
@@ -59,20 +38,7 @@ def line_ends(block: bytes) -> NDArray[np.int64]:
 
 
 def blocks_of_lines(file: Any, n_bytes: int) -> Iterator[bytes]:
-    """The rest of a file in blocks, none of which ends between a CR and its LF.
-
-    Parameters
-    ----------
-    file : binary file
-        The file.
-    n_bytes : int
-        Number of bytes of a block.
-
-    Yields
-    ------
-    bytes
-        The blocks.
-    """
+    """Yield the rest of a file in blocks of so many bytes, none of which ends between a CR and its LF."""
     held = b""
     while block := file.read(n_bytes):
         block, held = held + block, b""
@@ -84,20 +50,7 @@ def blocks_of_lines(file: Any, n_bytes: int) -> Iterator[bytes]:
 
 
 def read_line(file: Any, n_bytes: int) -> bytes:
-    """One line with its end, after which the file stands.
-
-    Parameters
-    ----------
-    file : binary file
-        The file.
-    n_bytes : int
-        Most bytes to read.
-
-    Returns
-    -------
-    bytes
-        The line, or as much of it.
-    """
+    """Read one line with its end, or its first bytes; the file stands after them."""
     begin = file.tell()
     block = file.read(n_bytes)
     ends = line_ends(block)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import read_graph
-from gvoys.io.readers.unlabelled import warn_unlabelled
 from gvoys.io.sources.base import FileSource, GraphSource, digest_file, file_stamps, row_chunks
 from gvoys.io.sources.lines import build_each
+from gvoys.io.sources.named import NamedSource
 from gvoys.io.sources.records import Chunk, Records
 from gvoys.io.store import open_store
 from gvoys.io.store.manifest import checksum_file
@@ -50,13 +50,7 @@ class _NumberedSource(GraphSource):
 
 
 class BatchSource(_NumberedSource):
-    """Graphs of a batch.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    """
+    """Graphs of a batch."""
 
     def __init__(self, batch: GraphBatch) -> None:
         super().__init__("graphs")
@@ -70,11 +64,6 @@ class StoreSource(_NumberedSource, FileSource):
     """A store; checksums are compared where the run begins, sizes in every chunk.
 
     A file that is truncated while a chunk is at work ends the process by a signal: memory that is mapped cannot say so.
-
-    Parameters
-    ----------
-    path : Path
-        Folder of the store.
     """
 
     def __init__(self, path: Path) -> None:
@@ -98,15 +87,7 @@ def _mapped(path: Path, inodes: Any, stamps: Any) -> GraphBatch:
 
 
 class TuSource(_NumberedSource, FileSource):
-    """A TU dataset, NAME.zip or NAME/, held in memory; its classes or targets are its columns.
-
-    Parameters
-    ----------
-    path : Path
-        The zip or folder.
-    target : str, sequence of str or None
-        Columns to predict; None takes all there are.
-    """
+    """A TU dataset, NAME.zip or NAME/, held in memory; its classes or targets are its columns, all by default."""
 
     def __init__(self, path: Path, target: str | Sequence[str] | None) -> None:
         super().__init__(path)
@@ -122,13 +103,7 @@ class TuSource(_NumberedSource, FileSource):
         return self._load()[0]
 
     def label_names(self) -> LabelNames:
-        """What the numbers of labels stand for.
-
-        Returns
-        -------
-        LabelNames
-            The names, where the dataset gives them.
-        """
+        """Return what the numbers of labels stand for, where the dataset says it."""
         return read_names(self.path)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
@@ -163,19 +138,15 @@ def _inodes(files: list[Path]) -> tuple[int, ...]:
     return tuple(file.stat().st_ino for file in files)
 
 
-class ObjectsSource(GraphSource):
-    """Graphs of other libraries, and molecules.
-
-    Parameters
-    ----------
-    graphs : sequence
-        Anything that `as_batch` reads, each for itself.
-    """
+class ObjectsSource(NamedSource):
+    """Graphs of other libraries, and molecules: anything that `as_batch` reads, each for itself."""
 
     def __init__(self, graphs: Sequence[Any]) -> None:
         super().__init__("graphs")
         self._items = graphs
-        warn_unlabelled(graphs, "open as_batch(graphs, node_label={}) to use it")
+
+    def first_graphs(self) -> Sequence[Any]:
+        return self._items
 
     @property
     def size(self) -> int:
@@ -189,10 +160,9 @@ class ObjectsSource(GraphSource):
         return Records(rows, [str(row) for row in rows], self._items[chunk.begin : chunk.end])
 
     def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-        return build_each(items, _read)
+        return build_each(items, self._read)
 
-
-def _read(graph: Any) -> Any:
-    if graph is None:  # what RDKit makes of a SMILES that it cannot read
-        raise GraphError("there is no graph, but None")
-    return read_graph(graph)
+    def _read(self, graph: Any) -> Any:
+        if graph is None:  # what RDKit makes of a SMILES that it cannot read
+            raise GraphError("there is no graph, but None")
+        return read_graph(graph, self.names)

@@ -15,15 +15,24 @@ from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import build_batch, read_graph
 from gvoys.io.graph6 import claimed_nodes, read_graph6
-from gvoys.io.readers.unlabelled import warn_unlabelled
+from gvoys.io.readers.from_node_link import find_attributes
 from gvoys.io.smiles import check_rdkit
 from gvoys.io.sources.base import FileSource
 from gvoys.io.sources.columns import line_text
 from gvoys.io.sources.ends import BOM, blocks_of_lines, line_ends, split_lines
 from gvoys.io.sources.molecules import MoleculeSource
+from gvoys.io.sources.named import NamedSource
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
-__all__ = ["Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each", "decode_line"]
+__all__ = [
+    "TEXT_ENCODINGS",
+    "Graph6Source",
+    "JsonSource",
+    "LinesSource",
+    "SmilesSource",
+    "build_each",
+    "decode_line",
+]
 
 _READ = 1 << 20  # bytes at a time, when lines are counted
 _HEAVY = 1 << 24  # bytes after which a chunk ends with the line
@@ -31,18 +40,14 @@ _LONGEST = 1 << 26  # bytes of a line
 _MOST_VALUES = 3_000_000  # in a line of JSON, each of which takes some hundred bytes of memory
 _MOST_NODES = 8_000_000  # that lines of graph6 may have together besides one per character
 _FIRST = 1000  # lines among which a graph must tell the names of columns
+TEXT_ENCODINGS = ("utf-8", "cp1252", "latin-1")  # of texts beside SMILES; the last one reads any byte
 
 
 class LinesSource(FileSource):
-    """A text file with one row per line; blank lines are no rows.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """A text file with one row per line, numbered as the lines are; blank lines are no rows."""
 
     _begin = 0  # the byte at which rows begin
+    _encodings: tuple[str, ...] = ("utf-8",)  # in order of trial
     _heavy = 1 << 62  # bytes after which a chunk of this format ends with the line, where that is less than for others
 
     @property
@@ -50,7 +55,7 @@ class LinesSource(FileSource):
         return self.path.stat().st_size
 
     def chunks(self, n_rows: int) -> Iterator[Chunk]:
-        begin, row = self._begin, 1
+        begin, row = self._begin, self.first_row
         for index, (end, n_lines) in enumerate(_cuts(self.path, begin, n_rows, min(_HEAVY, self._heavy))):
             yield Chunk(index, begin, end, row)
             begin, row = end, row + n_lines
@@ -59,7 +64,7 @@ class LinesSource(FileSource):
         rows, texts, skipped = [], [], []
         for row, line in enumerate(self._lines(chunk), chunk.row):
             try:
-                text = decode_line(line)
+                text = decode_line(line, *self._encodings)
             except GraphError as error:
                 skipped.append(Skipped.of(row, line, str(error)))
                 continue
@@ -82,13 +87,9 @@ class LinesSource(FileSource):
 
 
 class SmilesSource(MoleculeSource, LinesSource):
-    """A file without a header: a SMILES on every line, and after a space or tab its id.
+    """A file without a header: a SMILES on every line, and after a space or tab its id."""
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    _encodings = TEXT_ENCODINGS
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         check_rdkit()  # where it is missing, no row is at fault
@@ -109,13 +110,7 @@ class SmilesSource(MoleculeSource, LinesSource):
 
 
 class Graph6Source(LinesSource):
-    """A file of graph6 or sparse6.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """A file of graph6 or sparse6."""
 
     _heavy = 1 << 19  # a character holds up to six edges, of some hundred bytes of memory each
 
@@ -142,34 +137,27 @@ def _check_nodes(lines: Sequence[str]) -> None:
         raise GraphError(f"{len(lines):,} graphs of {total:,} nodes together, most of which have no edges")
 
 
-class JsonSource(LinesSource):
-    """A file of node-link graphs; what they say under "graph" are their columns.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    id : str or None
-        Column that holds the ids; None numbers the rows.
-    target : str, sequence of str or None
-        Columns that no graph may lack.
-    """
+class JsonSource(NamedSource, LinesSource):
+    """A file of node-link graphs; what they say under "graph" are their columns."""
 
     def __init__(self, path: Path, id: str | None, target: str | Sequence[str] | None) -> None:
         super().__init__(path)
-        self.column_names = self._names_of_first()
+        self.column_names = list(_attributes(next(self.first_graphs(), {})))
         if self.column_names:
             self._choose(id, target)
 
-    def _names_of_first(self) -> list[str]:
-        """What the first graph that can be read says of itself."""
+    def first_graphs(self) -> Iterator[Any]:
         first = next(self.chunks(_FIRST), None)
         for line in [] if first is None else self._lines(first):
             with suppress(GraphError):
-                graph = _parse_json(decode_line(line))
-                warn_unlabelled([graph], "rename {} to use it")
-                return list(_attributes(graph))
-        return []
+                yield _parse_json(decode_line(line))
+
+    def find_attributes(self, kind: str) -> Sequence[str]:
+        known = (find_attributes(graph, kind, self.names) for graph in self.first_graphs())
+        return next((names for names in known if names is not None), [])
+
+    def _options(self) -> dict[str, Any]:
+        return {"fields": self.fields}
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         names = self.column_names if columns else self._needed
@@ -179,31 +167,15 @@ class JsonSource(LinesSource):
         return self._select(rows, texts, {name: [each.get(name) for each in said] for name in names}, skipped)
 
     def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-        return build_each(items, lambda text: read_graph(_parse_json(text)))
+        return build_each(items, lambda text: read_graph(_parse_json(text), self.names))
 
 
-def decode_line(line: bytes) -> str:
-    """A line as text.
-
-    Parameters
-    ----------
-    line : bytes
-        The line, without its end.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Raises
-    ------
-    GraphError
-        If it is not UTF-8.
-    """
-    try:
-        return line.decode()
-    except UnicodeDecodeError:
-        raise GraphError("the line is not UTF-8") from None
+def decode_line(line: bytes, *encodings: str) -> str:
+    """Return a line, without its end, as text in the first encoding that fits."""
+    for encoding in encodings or ("utf-8",):
+        with suppress(UnicodeDecodeError):
+            return line.decode(encoding)
+    raise GraphError("the line is not UTF-8; save the file as UTF-8")
 
 
 def _cuts(path: Any, begin: int, n_rows: int, n_bytes: int) -> Iterator[tuple[int, int]]:
@@ -231,22 +203,7 @@ def _cuts(path: Any, begin: int, n_rows: int, n_bytes: int) -> Iterator[tuple[in
 
 
 def build_each(items: Sequence[Any], read: Callable[[Any], Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-    """Build the graphs that can be read.
-
-    Parameters
-    ----------
-    items : sequence
-        What to read.
-    read : callable
-        Reads one item to GraphParts.
-
-    Returns
-    -------
-    batch : GraphBatch
-        The graphs.
-    unread : list of (int, str)
-        Place and reason of each item that cannot be read.
-    """
+    """Build the graphs that can be read to GraphParts; the place and reason of the others."""
     parts, unread = [], []
     for place, item in enumerate(items):
         try:

@@ -14,13 +14,7 @@ __all__ = ["MoleculeSource"]
 
 
 class MoleculeSource(GraphSource):
-    """Molecules from SMILES.
-
-    Attributes
-    ----------
-    chemistry : Chemistry
-        What becomes part of the graphs; it may be set until graphs are read.
-    """
+    """Molecules from SMILES; `chemistry` may be set until graphs are read."""
 
     has_smiles = True
     chemistry: Chemistry = Chemistry()

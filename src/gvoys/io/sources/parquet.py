@@ -21,19 +21,7 @@ _FREE = 4_000_000  # rows of a group in a file of any size: equal values cost no
 
 
 class ParquetSource(TableSource, FileSource):
-    """A Parquet table of SMILES; chunks keep within row groups, so that one can be read without the others.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    smiles : str
-        Column that holds the SMILES.
-    id : str or None
-        Column that holds the ids; None numbers the rows.
-    target : str, sequence of str or None
-        Columns that no row may leave empty.
-    """
+    """A Parquet table of SMILES; chunks keep within row groups, so that one can be read without the others."""
 
     def __init__(self, path: Path, smiles: str, id: str | None, target: str | Sequence[str] | None) -> None:
         super().__init__(path)

@@ -21,7 +21,7 @@ class Skipped(NamedTuple):
     Parameters
     ----------
     row : int
-        Number of the row, from 1. A header is not counted, a blank line is.
+        Number of the row, from 1; of a text file, the number of its line.
     text : str
         The SMILES or line, or its beginning; empty where the row is no text.
     reason : str
@@ -68,7 +68,7 @@ class Graphs:
     columns : dict of str to array
         One value per graph by name of the column: numbers (nan where missing) if all values are, else strings.
     rows : list of int
-        Row of each graph, from 1.
+        Row of each graph, from 1; of a text file, its line.
     skipped : list of Skipped
         Rows that gave no graph, in their order.
     y : array of shape (n_graphs,) or (n_graphs, n_targets), or None
@@ -111,82 +111,32 @@ class Graphs:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A stretch of a source.
-
-    Parameters
-    ----------
-    index : int
-        Number of the chunk.
-    begin, end : int
-        Bytes or rows from `begin` to `end`.
-    row : int, default=1
-        Row, from 1, at which it begins.
-    group : int, default=0
-        Row group of a Parquet file.
-    """
+    """A stretch of a source."""
 
     index: int
-    begin: int
+    begin: int  # in bytes or rows
     end: int
-    row: int = 1
-    group: int = 0
+    row: int = 1  # at which it begins
+    group: int = 0  # of rows in a Parquet file
 
 
 @dataclass(frozen=True)
 class Records:
-    """Rows that are not graphs yet.
-
-    Parameters
-    ----------
-    rows : list of int
-        Number of each row, from 1.
-    ids : list of str
-        Id of each row.
-    items : sequence
-        What `GraphSource.build` makes a graph of, one per row.
-    skipped : list of Skipped
-        Rows that were skipped already.
-    columns : dict, optional
-        Values of each row by name of the column.
-    """
+    """Rows that are not graphs yet, with a number, an id and what `GraphSource.build` makes a graph of."""
 
     rows: list[int]
     ids: list[str]
     items: Sequence[Any]
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)  # already
     columns: Mapping[str, Any] = field(default_factory=dict)
 
     def skip(self, place: int, reason: str) -> Skipped:
-        """One of the rows, as skipped.
-
-        Parameters
-        ----------
-        place : int
-            Place among `rows`.
-        reason : str
-            Why it gave no graph.
-
-        Returns
-        -------
-        Skipped
-            The row.
-        """
+        """Return the row of a place as skipped."""
         return Skipped.of(self.rows[place], self.items[place], reason)
 
     @classmethod
     def joined(cls, parts: Sequence[Records]) -> Records:
-        """Rows of all parts; a single part as it is, so that a range of graphs stays one.
-
-        Parameters
-        ----------
-        parts : sequence of Records
-            The parts, with the same columns.
-
-        Returns
-        -------
-        Records
-            All rows.
-        """
+        """Return the rows of all parts; a single part as it is, so that a range of graphs stays one."""
         if len(parts) == 1:
             return parts[0]
         names = parts[0].columns if parts else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from gvoys.io.smiles import check_rdkit
 from gvoys.io.sources.base import row_chunks
 from gvoys.io.sources.columns import cell_text, find_columns
 from gvoys.io.sources.ends import BOM, read_line
-from gvoys.io.sources.lines import LinesSource, decode_line
+from gvoys.io.sources.lines import TEXT_ENCODINGS, LinesSource, decode_line
 from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
@@ -23,7 +24,8 @@ _ROW = 1 << 24  # characters of a row
 _SEVERAL_LINES = (
     "a quoted field spans several lines, and a row is one line; remove the line breaks, or write it as Parquet"
 )
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}  # that are expected; a header may tell of another
+_OTHERS = ",\t;|"
 
 
 class TableSource(MoleculeSource):
@@ -60,19 +62,9 @@ class TableSource(MoleculeSource):
 
 
 class TextTableSource(TableSource, LinesSource):
-    """A table with a header, one row per line; a quoted field may hold delimiters but no line breaks.
+    """A table with a header, one row per line; a quoted field may hold delimiters but no line breaks."""
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    smiles : str
-        Column that holds the SMILES.
-    id : str or None
-        Column that holds the ids; None numbers the rows.
-    target : str, sequence of str or None
-        Columns that no row may leave empty.
-    """
+    first_row, _encodings = 2, TEXT_ENCODINGS
 
     def __init__(self, path: Path, smiles: str, id: str | None, target: str | Sequence[str] | None) -> None:
         super().__init__(path)
@@ -82,37 +74,19 @@ class TextTableSource(TableSource, LinesSource):
         if not header.strip():
             raise DatasetError(f"{self} begins with an empty line; a table begins with the names of its columns")
         try:
-            names = self._split(_header_text(header))
+            self._delimiter, names = _find_delimiter(
+                _header_text(header), DELIMITERS.get(path.suffix.lower(), ","), smiles
+            )
         except GraphError as error:
             raise DatasetError(f"{self}, header: {error}") from None
-        self._check_delimiter(names)
+        self.decimal_comma = self._delimiter == ";"  # since the comma is taken, as in most languages of Europe
         self._open(names, smiles, id, target)
-
-    def _check_delimiter(self, names: list[str]) -> None:
-        """A single column whose name holds what others put between columns."""
-        other = next((each for each in ";\t|," if len(names) == 1 and each in names[0]), None)
-        if other is not None:
-            wanted = DELIMITERS[self.path.suffix.lower()]
-            raise DatasetError(
-                f"{self} has {other!r} between its columns, where {wanted!r} is expected; write it with that"
-            )
-
-    def _split(self, text: str) -> list[str]:
-        if len(text) > _ROW:
-            raise GraphError(f"the line has over {_ROW >> 20} MiB")
-        try:
-            fields = next(csv.reader([f"{text}\n"], delimiter=DELIMITERS[self.path.suffix.lower()]), [])
-        except csv.Error as error:
-            raise GraphError(f"the line is no row of a table ({error})") from None
-        if fields and fields[-1].endswith("\n"):  # which only an open quote takes in
-            raise GraphError(_SEVERAL_LINES)
-        return fields
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         kept, fields = [], []
         for row, text in zip(rows, texts, strict=True):
             try:
-                found = self._split(text)
+                found = _split(text, self._delimiter)
             except GraphError as error:
                 skipped.append(Skipped.of(row, text, str(error)))
                 continue
@@ -125,28 +99,41 @@ class TextTableSource(TableSource, LinesSource):
         return self._molecules(kept, cells, skipped, columns)
 
 
+def _split(text: str, delimiter: str) -> list[str]:
+    if len(text) > _ROW:
+        raise GraphError(f"the line has over {_ROW >> 20} MiB")
+    try:
+        fields = next(csv.reader([f"{text}\n"], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise GraphError(f"the line is no row of a table ({error})") from None
+    if fields and fields[-1].endswith("\n"):  # which only an open quote takes in
+        raise GraphError(_SEVERAL_LINES)
+    return fields
+
+
+def _find_delimiter(header: str, usual: str, smiles: str) -> tuple[str, list[str]]:
+    """Return the delimiter that makes a column of SMILES of a header, or else most columns, and these."""
+    columns = {usual: _split(header, usual)}
+    for other in _OTHERS.replace(usual, ""):
+        with suppress(GraphError):
+            columns[other] = _split(header, other)
+
+    def rank(delimiter: str) -> tuple[bool, bool, int]:
+        names = [name.strip().lower() for name in columns[delimiter]]
+        return smiles.strip().lower() in names, delimiter == usual and len(names) > 1, len(names)
+
+    found = max(columns, key=rank)
+    return found, columns[found]
+
+
 def _header_text(line: bytes) -> str:
     if len(line) == _HEADER:
         raise GraphError("the first line has over 1 MiB; a table begins with the names of its columns")
-    return decode_line(line.removeprefix(BOM).rstrip(b"\r\n"))
+    return decode_line(line.removeprefix(BOM).rstrip(b"\r\n"), *TEXT_ENCODINGS)
 
 
 class ColumnsSource(TableSource):
-    """Columns in memory: a DataFrame, or a list of SMILES.
-
-    Parameters
-    ----------
-    name : str
-        Name of the table, for messages.
-    columns : dict of str to sequence
-        Values by name.
-    smiles : str
-        Column that holds the SMILES.
-    id : str or None
-        Column that holds the ids; None numbers the rows.
-    target : str, sequence of str or None
-        Columns that no row may leave empty.
-    """
+    """Columns in memory: a DataFrame, or a list of SMILES."""
 
     def __init__(
         self,
