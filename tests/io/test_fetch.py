@@ -2,12 +2,13 @@
 
 import http.server
 import threading
+import warnings
 
 import pytest
 from test_tu import TINY, write_folder, write_zip
 
 import gvoys as gv
-from gvoys.errors import DatasetError
+from gvoys.errors import DatasetError, InputWarning
 from gvoys.io import fetch, registry
 
 
@@ -159,6 +160,18 @@ def test_a_download_that_is_known(cache, site, monkeypatch, known):
     if known == "content":
         monkeypatch.setitem(registry.CONTENTS, "TINY", content)
     assert len(gv.datasets.load_tu("TINY")[0]) == 2
+
+
+def test_a_download_that_nobody_knows_says_so_once(cache, site, monkeypatch):
+    write_zip(site[0], TINY)
+    with pytest.warns(InputWarning, match=r"no known SHA-256 of TINY, so that .* was taken unchecked from http"):
+        gv.datasets.load_tu("TINY")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gv.datasets.load_tu("TINY")
+        (cache / "TINY.zip").unlink()
+        monkeypatch.setitem(registry.ZIPS, "TINY", registry.digest(site[0] / "TINY.zip"))
+        gv.datasets.load_tu("TINY")
 
 
 def test_the_digest_of_files_does_not_depend_on_how_they_are_packed(tmp_path):

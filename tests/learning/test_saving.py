@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from model_files import ModelFile
 from sklearn.exceptions import NotFittedError
 
 import gvoys as gv
@@ -186,6 +187,125 @@ def test_a_file_that_says_something_else(name, saved, tmp_path):
     rewrite(saved, tmp_path / "m", HOSTILE[name])
     with pytest.raises(ModelError, match="holds no model that this version of gvoys knows"):
         gv.load_model(tmp_path / "m")
+
+
+WRONG = {
+    "an array that is not there": lambda file: file.about["content"]["fitted"].update(kernel_={"array": 10**30}),
+    "an array by a flag": lambda file: file.about["content"]["fitted"].update(kernel_={"array": True}),
+    "an array twice": lambda file: file.about["content"].update(more={"array": 0}),
+    "an array that nobody wants": lambda file: file.arrays.append(np.zeros(3)),
+    "version 0": lambda file: file.about.update(version=0),
+    "version -1": lambda file: file.about.update(version=-1),
+    "version true": lambda file: file.about.update(version=True),
+    "version 2.0": lambda file: file.about.update(version=2.0),
+    "another part of the text": lambda file: file.about.update(more=1),
+    "NaN": lambda file: file.about["content"]["fitted"]["kernel_"].update(unit=float("nan")),
+    "infinity": lambda file: file.about["content"]["parameters"].update(C=float("inf")),
+    "a repeated key": lambda file: setattr(
+        file, "change_text", lambda text: text.replace('"C": 10.0', '"C": 1.0, "C": 10.0')
+    ),
+    "a member twice": lambda file: setattr(file, "change_members", lambda items: [*items, *list(items)[:1]]),
+    "another member": lambda file: setattr(file, "change_members", lambda items: [*items, ("more.txt", b"")]),
+    "members in another order": lambda file: setattr(file, "change_members", lambda items: list(items)[::-1]),
+    "an array of objects": lambda file: file.arrays.__setitem__(0, np.array([print], object)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", WRONG)
+def test_a_file_that_we_would_not_write(name, saved, tmp_path):
+    file = ModelFile(saved)
+    WRONG[name](file)
+    file.write(tmp_path / "m")
+    with pytest.raises(ModelError, match=r"m is damaged or no model file; save the model again$"):
+        gv.load_model(tmp_path / "m")
+
+
+def test_a_file_of_an_older_version(saved, tmp_path):
+    file = ModelFile(saved)
+    file.about.update(version=1, content={"score": float("nan")})
+    file.write(tmp_path / "m")
+    with pytest.raises(
+        ModelError, match=r"was written by gvoys 0.2; train it again, or use it with: pip install 'gvoys<0"
+    ):
+        gv.load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize("part", ["parameters", "fitted"])
+def test_every_name_must_be_there_and_no_other(part, saved, tmp_path):
+    for name in ModelFile(saved).about["content"][part]:
+        if name == "contributions_":  # not there past max_exact
+            continue
+        rewrite(saved, tmp_path / "m", lambda content: content[part].pop(name))  # noqa: B023
+        with pytest.raises(ModelError, match=f"{name} of RandomWalkClassifier is missing; train it again"):
+            gv.load_model(tmp_path / "m")
+    rewrite(saved, tmp_path / "m", lambda content: content[part].update(other_=1))
+    with pytest.raises(ModelError, match="other_ of RandomWalkClassifier is not known; train it again"):
+        gv.load_model(tmp_path / "m")
+
+
+def engine(content):
+    return content["fitted"]["engine_"]
+
+
+UNFIT = {
+    "max_length of RandomWalkClassifier has another type": lambda content: content["parameters"].update(max_length="6"),
+    "seen_labels_ of RandomWalkClassifier has another type": lambda content: content["fitted"].update(seen_labels_=[]),
+    "similarity_floor_ of RandomWalkClassifier has another type": lambda content: content["fitted"].update(
+        similarity_floor_=2.0**31
+    ),
+    "unit of BaseKernel has another type": lambda content: content["fitted"]["kernel_"].update(unit=None),
+    "unit of BaseKernel is missing": lambda content: content["fitted"]["kernel_"].pop("unit"),
+    "n_iterations of Balance has another type": lambda content: content["fitted"]["balance_"].update(n_iterations=True),
+    "a number of Sketch is too large": lambda content: content["fitted"]["profiler_"]["sketch"].update(
+        n_components=10**9
+    ),
+    "places of SupportVectors has another type": lambda content: engine(content)["machines"]["items"][0][
+        "vectors"
+    ].update(places=np.zeros(3)),
+    "weights of SupportVectors has another shape": lambda content: engine(content)["machines"]["items"][0][
+        "vectors"
+    ].update(weights=np.zeros((1, 2))),
+    "rounding of CombinedProfiles has another shape": lambda content: engine(content)["fitted"]["profiles"][
+        "labels"
+    ].update(rounding=np.zeros(5)),
+    "a name is there twice": lambda content: content["fitted"].update(
+        training_={"is": "dict", "items": [["ids", 1], ["ids", 2]]}
+    ),
+    "the ids are not those of its training graphs": lambda content: content["fitted"].update(
+        training_={"is": "dict", "items": [["ids", ["a", "b"]]]}
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", UNFIT)
+def test_types_and_shapes_must_fit(reason, saved, tmp_path):
+    rewrite(saved, tmp_path / "m", UNFIT[reason])
+    with pytest.raises(ModelError, match=f"that this version of gvoys knows: {reason}; train it again$"):
+        gv.load_model(tmp_path / "m")
+
+
+def test_a_model_must_predict_what_it_did(saved, tmp_path):
+    def another_unit(content):
+        engine(content)["kernel"].update(unit=3 * engine(content)["kernel"]["unit"])
+
+    rewrite(saved, tmp_path / "m", another_unit)
+    with pytest.raises(ModelError, match="m does not predict what it did when it was saved; train the model again"):
+        gv.load_model(tmp_path / "m")
+
+
+def test_models_of_a_larger_machine_are_loaded(saved, tmp_path):
+    rewrite(saved, tmp_path / "m", lambda content: content["parameters"].update(n_jobs=100_000))
+    model = gv.load_model(tmp_path / "m")
+    assert model.n_jobs is None
+    np.testing.assert_array_equal(answers(model, NEW), answers(gv.load_model(saved), NEW))
+
+
+def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
+    model = classifier().fit(BATCH, TWO).set_params(cv="many")
+    with pytest.raises(ParameterError, match="the model cannot be saved: cv of RandomWalkClassifier has another type"):
+        model.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
 
 
 def remade(saved, path, **members):

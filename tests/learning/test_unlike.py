@@ -8,7 +8,6 @@ import pytest
 import gvoys as gv
 from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
 from gvoys.graphs.labels import Labels
-from gvoys.io.container import read_container, write_container
 
 
 def regressor(**how):
@@ -128,17 +127,9 @@ def test_a_floor_of_an_earlier_fit_is_forgotten():
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_the_floor_is_in_the_file_and_older_files_have_none(kind, tmp_path):
+def test_the_floor_is_in_the_file(kind, tmp_path):
     graphs = gv.datasets.molecules(150, mean_nodes=12, random_state=1)
     model = fitted(MODELS[kind], graphs[:100])
     model.save(tmp_path / "m")
     assert gv.load_model(tmp_path / "m").similarity_floor_ == model.similarity_floor_
-    content = read_container(tmp_path / "m")
-    del content["fitted"]["similarity_floor_"]
-    write_container(tmp_path / "old", content)
-    old, new = gv.load_model(tmp_path / "old").predict_table(graphs), model.predict_table(graphs)
-    assert list(old) == list(new)
-    np.testing.assert_array_equal(old["unlike"], old["unseen"] > 0)
-    path = gv.GraphBatch.from_arrays([], [0])
-    assert model.predict_table(path)["unlike"].tolist() == [True]
-    assert gv.load_model(tmp_path / "old").predict_table(path)["unlike"].tolist() == [False]
+    assert model.predict_table(gv.GraphBatch.from_arrays([], [0]))["unlike"].tolist() == [True]

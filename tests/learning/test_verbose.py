@@ -1,7 +1,5 @@
 """Progress bars of the learners: every step, on stderr, only where they are asked for."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -51,21 +49,3 @@ def test_verbose_is_a_flag(make):
     for value in ("loud", None, 1.5):
         with pytest.raises(ParameterError, match="verbose must be True or False, not"):
             make(verbose=value).fit(BATCH, LARGE)
-
-
-@pytest.mark.parametrize("make", [gv.RandomWalkClassifier, gv.RandomWalkRegressor])
-def test_files_of_older_versions_lack_it(make, tmp_path):
-    """They also say nothing of the direction of the fitted graphs."""
-    from gvoys.io.container import read_container, write_container
-
-    make(max_length=2).fit(BATCH, LARGE).save(tmp_path / "new")
-    content = read_container(tmp_path / "new")
-    assert content["parameters"].pop("verbose") is False
-    assert content["fitted"].pop("directed_") is False
-    write_container(tmp_path / "old", content)
-    model = gv.load_model(tmp_path / "old")
-    assert model.verbose is False
-    np.testing.assert_array_equal(model.predict(BATCH), gv.load_model(tmp_path / "new").predict(BATCH))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.predict(BATCH.normalized("row"))

@@ -541,6 +541,7 @@ def _by_target(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 def begin(regressor: RandomWalkRegressor, X: Any, y: Any) -> RandomWalkRegressor:
     """A copy of the regressor that knows its features, from some graphs and their targets."""
     begun: RandomWalkRegressor = clone(regressor)
+    begun.similarity_floor_, begun.stretch_, begun.kernel_ = None, 1.0, "linear"
     batch = as_batch(X)
     if not len(batch):
         raise ParameterError("the partitions hold no graph")

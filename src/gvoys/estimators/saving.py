@@ -1,19 +1,28 @@
 """Models as files: parameters and what was fitted, as values and arrays, with the names of the classes they belong to.
 
-A class that may occur in a file is listed here; a file cannot name any other, and loading runs no code of its own.
+A class that may occur in a file is listed here; a file cannot name any other, and loading runs no code of its own. What
+is loaded must be complete, with the types that constructors name and shapes that fit, and predict what it did when it
+was saved.
 """
 
 from __future__ import annotations
 
+import math
 import platform
-from collections.abc import Callable
-from dataclasses import fields
+import warnings
+from collections.abc import Callable, Iterator, Set
+from contextlib import suppress
+from copy import copy
+from dataclasses import fields, replace
+from functools import partial
 from importlib import metadata
 from os import PathLike
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,13 +40,17 @@ from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
 from gvoys.estimators.learning.selection import Candidate, Choice
 from gvoys.estimators.learning.views import Surroundings, Walks
 from gvoys.estimators.regressor import RandomWalkRegressor
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.labels import Labels
 from gvoys.io.container import read_container, write_container
 from gvoys.series import Coefficients, Exponential, Geometric
+from gvoys.threads import threads
 from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Moments, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.sparse import Counts
 
 __all__ = ["load_model", "read_parts", "write_model", "write_parts"]
 
+_Array = NDArray[np.float64]
 _MODELS = {each.__name__: each for each in (RandomWalkClassifier, RandomWalkRegressor)}
 _PLAIN = (
     Balance,
@@ -70,46 +83,98 @@ _PLAIN = (
     WalkBlocks,
     Walks,
 )  # dataclasses, which are made of their fields
-_PARTS: dict[Any, tuple[str, ...]] = {
+_PARTS: dict[type[Any], tuple[str, ...]] = {
+    **{each: tuple(part.name for part in fields(each) if part.name != "learner") for each in _PLAIN},
+    Coefficients: ("mu",),
     CombinedProfiles: ("exact", "sketches", "rounding"),
+    Counts: ("keys", "matrix"),
     DenseProfiles: ("values", "exponents", "n_iterations", "rounding"),
     SparseProfiles: ("blocks", "exponents", "n_lengths"),
-}  # of profiles
-_LEFT_OUT = ("learner",)  # of a LinearMachine: what is loaded predicts, and does not learn from more graphs
+}  # what is kept of each; without its learner a LinearMachine predicts, and does not learn from more graphs
+_SHAPES = {
+    "Balance": "lengths:l attributes:a",
+    "CombinedProfiles": "exact:n sketches:n.w rounding:n",
+    "Counts": "keys:k matrix:nk",
+    "DenseProfiles": "values:n.. exponents:n rounding:n",
+    "FeaturePosterior": "root:c factor:cc weights:c",
+    "GramPosterior": "fitted:n mu:b factor:nn weights:n",
+    "Induced": "landmarks:m factor:mm",
+    "KernelPosterior": "fitted:n factor:nn weights:n*",
+    "LabelsAndAttributes": "labels:n attributes:n",
+    "Logistic": "weights:cf intercepts:c",
+    "Nystroem": "landmarks:m root:m.",
+    "Profiler": "centre:a deviation:a",
+    "RandomWalkClassifier": "classes_:. contributions_:.. kept_:. seen_labels_:.",
+    "RandomWalkRegressor": "mean_:t deviation_:t mu_:. kept_:. seen_labels_:.",
+    "SparseProfiles": "blocks:n exponents:n",
+    "SupportVectors": "places:v weights:pv intercepts:p",
+    "Term": "weights:b",
+    "WalkBlocks": "traces:b",
+}  # a letter for each dimension, the same where sizes are equal; "." is any size, and "*" one dimension more or none
+_LEARNED = {
+    "directed_": bool,
+    "kept_": NDArray[np.int64],
+    "seen_labels_": Annotated[NDArray[np.uint64], lambda hashes: _rise(hashes)] | None,
+    "similarity_floor_": Annotated[float, lambda cosine: abs(cosine) <= 1.0] | None,
+    "training_": dict[str, Any],
+}
+_FITTED: dict[str, dict[str, Any]] = {
+    "RandomWalkClassifier": _LEARNED
+    | {
+        "balance_": Balance,
+        "chosen_": Choice,
+        "classes_": NDArray[Any] | list[NDArray[Any]],
+        "contributions_": _Array,
+        "engine_": KernelMachine | LinearMachine,
+        "kernel_": BaseKernel,
+        "profiler_": Profiler,
+        "seed_": int,
+        "series_": Coefficients,
+    },
+    "RandomWalkRegressor": _LEARNED
+    | {
+        "blocks_": list[str],
+        "curve_": list[float],
+        "deviation_": float | _Array,
+        "kernel_": str,
+        "log_marginal_likelihood_": float,
+        "mean_": float | _Array,
+        "mu_": _Array,
+        "noise_": float,
+        "posterior_": FeaturePosterior | GramPosterior | KernelPosterior,
+        "stretch_": float,
+    },
+}  # what `fit` leaves
+_NOT_ALWAYS = {"contributions_", "kept_", "training_"}
+_HELD_TWICE = "walks_"  # and by the posterior
+_HUGE = 1e250  # where no number that was fitted is, and products are not finite
+_LARGEST = 1 << 20  # of lengths, widths and the like, by which a file could ask for all memory
+_FREE = {"budget", "per_graph", "seed"}
+_SAME = 1e-5  # how far the answers of another machine may be from ours, relative to the largest
+_MOST_LABELS = 64
 _PACKAGES = ("gvoys", "numpy", "scipy", "numba", "scikit-learn")
 
 
 def write_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
-    """Write a fitted model to a file.
-
-    Parameters
-    ----------
-    model : RandomWalkClassifier or RandomWalkRegressor
-        The fitted model.
-    path : str or path-like
-        The file, such as model.gvoys.
-
-    Raises
-    ------
-    ParameterError
-        If the model holds something that a file cannot, or the file cannot be written.
-    """
+    """Write a fitted model to a file, with its answers on some small graphs."""
     check_is_fitted(model)
     if type(model).__name__ not in _MODELS:
         raise ParameterError(f"a {type(model).__name__} cannot be saved; {' and '.join(_MODELS)} can")
     parameters = model.get_params(deep=False)
     if isinstance(parameters.get("random_state"), np.random.RandomState):
         parameters["random_state"] = None  # what was drawn from it is among the fitted values
-    fitted = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
-    write_container(
-        path,
-        {
-            "model": type(model).__name__,
-            "packages": {"python": platform.python_version()} | {name: metadata.version(name) for name in _PACKAGES},
-            "parameters": {name: _encode(value, name) for name, value in parameters.items()},
-            "fitted": {name: _encode(value, name) for name, value in fitted.items()},
-        },
-    )
+    names = [name for name in vars(model) if name.endswith("_") and not name.startswith("_") and name != _HELD_TWICE]
+    content = {
+        "model": type(model).__name__,
+        "packages": {"python": platform.python_version()} | {name: metadata.version(name) for name in _PACKAGES},
+        "parameters": {name: _encode(value, name) for name, value in parameters.items()},
+        "fitted": {name: _encode(getattr(model, name), name) for name in names},
+    }
+    try:
+        answers = _answers(_restored(content))
+    except _Unfit as error:
+        raise ParameterError(f"the model cannot be saved: {error}") from None
+    write_container(path, content | {"answers": answers})
 
 
 def load_model(path: str | PathLike[str]) -> Any:
@@ -142,56 +207,33 @@ def load_model(path: str | PathLike[str]) -> Any:
     """
     content = read_container(path)
     try:
-        model = _MODELS[content["model"]](**_decode_all(content["parameters"]))
-        for name, value in _decode_all(content["fitted"]).items():
-            if not name.isidentifier() or not name.endswith("_") or name.startswith("_"):
-                raise ValueError
-            setattr(model, name, value)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError):
-        raise ModelError(f"{path} holds no model that this version of gvoys knows; train it again") from None
+        answers = content.pop("answers")
+        model = _restored(content)
+        same = answers is None or _agree(_answers(model), answers)
+    except Exception as error:  # whatever comes of a file that may say anything
+        reason = f": {error}" if isinstance(error, _Unfit) else ""
+        raise ModelError(f"{path} holds no model that this version of gvoys knows{reason}; train it again") from None
+    if not same:
+        raise ModelError(f"{path} does not predict what it did when it was saved; train the model again")
     return model
 
 
 def write_parts(path: str | PathLike[str], **parts: Any) -> None:
-    """Write what models are made of to a file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    **parts : object
-        Values and arrays, and objects of the classes that models are made of.
-    """
+    """Write values, arrays, and objects of the classes that models are made of, to a file."""
     write_container(path, {"parts": {name: _encode(value, name) for name, value in parts.items()}})
 
 
 def read_parts(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read what `write_parts` wrote.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Returns
-    -------
-    dict of str to object
-        The parts.
-
-    Raises
-    ------
-    ModelError
-        If it is no such file, or damaged.
-    """
+    """Read what `write_parts` wrote; raise ModelError for any other file."""
     content = read_container(path)
     try:
         return _decode_all(content["parts"])
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError):
+    except Exception:  # whatever comes of a file that may say anything
         raise ModelError(f"{path} holds nothing that this version of gvoys knows") from None
 
 
-def _decode_all(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: _decode(value) for name, value in values.items()}
+class _Unfit(Exception):
+    """What is wrong with a model, as a part of a sentence."""
 
 
 # -- values to what a container holds, and back; what JSON does not have is a dictionary that says what it "is"
@@ -200,10 +242,12 @@ def _decode_all(values: dict[str, Any]) -> dict[str, Any]:
 def _encode(value: Any, name: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"is": "float", "text": str(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, np.ndarray) and value.dtype != object:
-        return value
+        return np.asarray(value, order="C")
     if isinstance(value, list):
         return [_encode(each, name) for each in value]
     kind, parts = _take_apart(value, name)
@@ -212,39 +256,208 @@ def _encode(value: Any, name: str) -> Any:
 
 def _take_apart(value: Any, name: str) -> tuple[str, dict[str, Any]]:
     """What a value is, and what it is made of."""
-    kind = type(value).__name__
-    if isinstance(value, Counts):
-        return kind, {"keys": value.keys, "matrix": value.matrix}
     if isinstance(value, Coefficients):
-        return kind, value.get_params()
-    if isinstance(value, _PLAIN):
-        return kind, {each.name: getattr(value, each.name) for each in fields(value) if each.name not in _LEFT_OUT}
-    for profiles, names in _PARTS.items():
-        if isinstance(value, profiles):  # those on a GPU among the dense ones
-            return profiles.__name__, {each: getattr(value, each) for each in names}
+        return "Coefficients", value.get_params()
+    for kind, names in _PARTS.items():
+        if isinstance(value, kind):  # profiles on a GPU among the dense ones
+            return kind.__name__, {each: getattr(value, each) for each in names}
     if isinstance(value, sp.csr_array):
-        names = ("data", "indices", "indptr", "shape")
-        return kind, {each: getattr(value, each) for each in names}
+        return "csr_array", {each: getattr(value, each) for each in ("data", "indices", "indptr", "shape")}
     if isinstance(value, (tuple, np.ndarray)):  # the latter of objects
-        return kind, {"items": list(value)}
+        return type(value).__name__, {"items": list(value)}
     if isinstance(value, dict):
-        return kind, {"items": [list(pair) for pair in value.items()]}
-    raise ParameterError(f"the model's {name} is a {kind}, which a file cannot hold")
-
-
-_MAKERS: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (*_PLAIN, Coefficients, Counts, *_PARTS)},
-    "csr_array": lambda data, indices, indptr, shape: sp.csr_array((data, indices, indptr), shape=shape),
-    "dict": lambda items: dict(items),
-    "ndarray": lambda items: np.array(items, object),
-    "tuple": lambda items: tuple(items),
-}
+        return "dict", {"items": [list(pair) for pair in value.items()]}
+    raise ParameterError(f"the model's {name} is a {type(value).__name__}, which a file cannot hold")
 
 
 def _decode(value: Any) -> Any:
     if isinstance(value, list):
         return [_decode(each) for each in value]
     if isinstance(value, dict):
-        parts = {name: _decode(each) for name, each in value.items()}
+        parts = _decode_all(value)
         return _MAKERS[parts.pop("is")](**parts)
     return value
+
+
+def _decode_all(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: _decode(value) for name, value in values.items()}
+
+
+def _made(kind: type[Any], /, **parts: Any) -> Any:
+    """An object of one of our classes."""
+    _check(kind.__name__, parts, get_type_hints(kind.__init__), set(_PARTS[kind]))
+    if any(type(value) is int and abs(value) > _LARGEST for name, value in parts.items() if name not in _FREE):
+        raise _Unfit(f"a number of {kind.__name__} is too large")
+    if kind is Counts and not _rise(parts["keys"]):
+        raise _Unfit("label sequences are out of order")
+    return kind(**_with_threads(parts))
+
+
+def _made_csr(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:
+    if not _fits(data, _Array) or not {indices.dtype, indptr.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}:
+        raise _Unfit("counts of label sequences have another type")
+    made = sp.csr_array((data, indices, indptr), shape=shape)
+    made.check_format(full_check=True)
+    return made
+
+
+def _made_dict(items: list[Any]) -> dict[Any, Any]:
+    if len(dict(items)) < len(items):
+        raise _Unfit("a name is there twice")
+    return dict(items)
+
+
+_MAKERS: dict[str, Callable[..., Any]] = {
+    **{each.__name__: partial(_made, each) for each in _PARTS},
+    "csr_array": _made_csr,
+    "dict": _made_dict,
+    "float": lambda text: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
+    "ndarray": lambda items: np.array(items, object),
+    "tuple": lambda items: tuple(items),
+}
+
+
+# -- whether what was read is a model
+
+
+def _restored(content: dict[str, Any]) -> Any:
+    """The model of a file, with all parameters and all that `fit` leaves."""
+    if content.keys() != {"model", "packages", "parameters", "fitted"}:
+        raise _Unfit("it has other parts than a model")
+    kind, name = _MODELS[content["model"]], content["model"]
+    parameters, fitted = _decode_all(content["parameters"]), _decode_all(content["fitted"])
+    hints = get_type_hints(kind.__init__)
+    _check(name, parameters, hints, hints.keys() - {"return"})
+    _check(name, fitted, _FITTED[name], _FITTED[name].keys() - _NOT_ALWAYS)
+    model = kind(**_with_threads(parameters))
+    vars(model).update(fitted)
+    ids = fitted.get("training_", {}).get("ids")
+    if ids is not None and not (_fits(ids, list[str]) and len(ids) > _last_number(model)):
+        raise _Unfit("the ids are not those of its training graphs")
+    return model
+
+
+def _last_number(model: Any) -> int:
+    """The largest number of a fitted graph that a prediction may name; -1 where it names none."""
+    graphs = getattr(getattr(model, "engine_", None) or model.posterior_, "fitted", [])
+    last = len(graphs[0] if isinstance(graphs, list) and graphs else graphs) - 1
+    return int(model.kept_[last]) if hasattr(model, "kept_") else last
+
+
+def _check(kind: str, parts: dict[str, Any], hints: dict[str, Any], needed: Set[str]) -> None:
+    """Raise _Unfit unless all that is needed is there, and everything has its type and shape."""
+    for name in (needed - parts.keys()) | (parts.keys() - hints.keys()):
+        raise _Unfit(f"{name} of {kind} is {'missing' if name in needed else 'not known'}")
+    sizes: dict[str, int] = {}
+    dimensions = dict(each.split(":") for each in _SHAPES.get(kind, "").split())
+    for name, value in parts.items():
+        if not _fits(value, hints[name]):
+            raise _Unfit(f"{name} of {kind} has another type")
+        for shape in _shapes(value) if name in dimensions else ():
+            if not _has_shape(shape, dimensions[name], sizes):
+                raise _Unfit(f"{name} of {kind} has another shape")
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what an annotation says; of a protocol, whether it is one of our classes."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, each) for each in inside)
+    if origin is Annotated:
+        return _fits(value, inside[0]) and bool(inside[1](value))
+    if origin is np.ndarray:
+        kind = get_args(inside[1])[0]
+        return isinstance(value, np.ndarray) and (kind is Any or value.dtype == kind) and _is_small(value)
+    if origin in (list, tuple):
+        return isinstance(value, origin) and all(_fits(each, inside[0]) for each in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(_fits(k, inside[0]) and _fits(v, inside[1]) for k, v in value.items())
+    if getattr(hint, "_is_protocol", False):
+        return type(value) in _PARTS
+    if hint is float:
+        return type(value) in (int, float) and not abs(value) > _HUGE
+    return origin is not None or hint is Any or type(value) is hint
+
+
+def _rise(hashes: NDArray[np.uint64]) -> bool:
+    return bool((hashes[1:] > hashes[:-1]).all())
+
+
+def _is_small(array: NDArray[Any]) -> bool:
+    """Whether all numbers are finite, and their products too."""
+    return array.dtype.kind != "f" or not array.size or -_HUGE < float(array.min()) <= float(array.max()) < _HUGE
+
+
+def _shapes(value: Any) -> Iterator[tuple[int, ...]]:
+    """Shapes of arrays, and of other collections of graphs their number."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _shapes(each)
+    elif isinstance(value, Counts):
+        yield value.matrix.shape[:1]
+    elif value is not None and not isinstance(value, (int, float)):
+        yield value.shape if hasattr(value, "shape") else (len(value),)
+
+
+def _has_shape(shape: tuple[int, ...], letters: str, sizes: dict[str, int]) -> bool:
+    """Whether a shape fits its letters, whose sizes are known or become so."""
+    plain = letters.rstrip("*")
+    pairs = [(letter, size) for letter, size in zip(plain, shape, strict=False) if letter != "."]
+    right = len(plain) <= len(shape) <= len(letters)
+    return right and all(sizes.setdefault(letter, size) == size for letter, size in pairs)
+
+
+def _with_threads(parts: dict[str, Any]) -> dict[str, Any]:
+    """Parts of a model without a number of threads that this machine does not have."""
+    with suppress(ParameterError), threads(parts.get("n_jobs")):
+        return parts
+    return parts | {"n_jobs": None}
+
+
+def _answers(model: Any) -> dict[str, Any] | None:
+    """All numbers that a model says of some small graphs, by column; None where it cannot."""
+    model = copy(model)
+    model.device = "cpu" if model.device == "cuda" else model.device  # which this machine may lack
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            graphs = _some_graphs(model)
+            table = model.predict_table(graphs)
+            if hasattr(model, "decision_function"):
+                made = model.decision_function(graphs)
+                table["decision"] = np.column_stack(made if isinstance(made, list) else [made])
+    except Exception:  # whatever comes of a model that a file made
+        return None
+    return {name: np.asarray(each, order="C") if each.dtype.kind in "fb" else None for name, each in table.items()}
+
+
+def _some_graphs(model: Any) -> GraphBatch:
+    """A node, a path and a cycle with the labels and attributes that a model knows."""
+    known = np.arange(5, dtype=np.uint64) if model.seen_labels_ is None else model.seen_labels_[:_MOST_LABELS]
+    sizes = [1, 3, max(len(known), 5)]
+    labels, ring = np.resize(known, sum(sizes)), np.arange(sizes[2])
+    edges = [[1, 2], [2, 3], *np.column_stack([ring, np.roll(ring, 1)]) + 4, [4, 6]]
+    centre = getattr(getattr(model, "profiler_", None), "centre", None)
+    attributes = None if centre is None else np.outer(np.arange(len(labels)) % 3, np.ones(len(centre)))
+    batch = GraphBatch.from_arrays(
+        edges,
+        sizes,
+        edge_labels=[1 + (place % 2) for place in range(len(edges))],
+        node_attributes=attributes,
+        directed=model.directed_,
+    )
+    has_labels = model.seen_labels_ is not None or model._uses_node_labels()
+    return replace(batch, node_labels=Labels.from_hashes(labels) if has_labels else None)
+
+
+def _agree(new: dict[str, Any] | None, old: dict[str, Any]) -> bool:
+    """Whether two answers are the same but for the rounding of another machine."""
+    return new is not None and list(new) == list(old) and all(map(_same, new.values(), old.values()))
+
+
+def _same(new: Any, old: Any) -> bool:
+    if new is None or old is None:
+        return new is old
+    if new.shape != old.shape or new.dtype != old.dtype or new.dtype.kind == "b":
+        return np.array_equal(new, old)
+    return bool((np.abs(new - old) <= _SAME * np.abs(old).max(initial=0.0)).all())

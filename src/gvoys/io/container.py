@@ -1,7 +1,7 @@
 """The container of model files: a zip of arrays and one JSON text, none of which can run.
 
 Members are stored as they are, so that a small file cannot become a large one, and checked by SHA-256. The same content
-gives the same bytes.
+gives the same bytes. A file with anything more, twice or out of place is not read.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import math
 import os
 import zipfile
+from collections.abc import Iterator
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -25,7 +26,7 @@ from gvoys.io.files import appearing, as_path, check_output
 
 __all__ = ["read_container", "write_container"]
 
-FORMAT, VERSION = "gvoys model", 1
+FORMAT, VERSION = "gvoys model", 2
 _TEXT, _DIGEST, _ARRAY = "model.json", "sha256.txt", "array"
 _PICKLE = b"\x80"  # how pickles begin, which kept models before there were model files
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that files do not depend on the day
@@ -33,51 +34,20 @@ _DAMAGES = (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeErr
 
 
 def write_container(path: str | PathLike[str], content: dict[str, Any]) -> None:
-    """Write a model file, which appears when it is complete.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    content : dict
-        Values of JSON, and arrays of numbers or text, nested in lists and dictionaries in any way.
-
-    Raises
-    ------
-    ParameterError
-        If `path` is a folder, or its folder does not exist.
-    """
+    """Write values of JSON and arrays, nested in any way; the file appears when it is complete."""
     path = as_path(path)
     check_output(path)
     arrays: list[bytes] = []
     placed = _take_out(content, arrays)
-    digests = list(map(_digest, arrays))
-    text = json.dumps({"format": FORMAT, "version": VERSION, "arrays": digests, "content": placed}, indent=1).encode()
+    about = {"format": FORMAT, "version": VERSION, "arrays": list(map(_digest, arrays)), "content": placed}
+    text = json.dumps(about, indent=1, allow_nan=False).encode()
     with appearing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as file:
-        for index, array in enumerate(arrays):
-            file.writestr(zipfile.ZipInfo(_name(index), _DATE), array)
-        file.writestr(zipfile.ZipInfo(_TEXT, _DATE), text)
-        file.writestr(zipfile.ZipInfo(_DIGEST, _DATE), _digest(text))
+        for name, member in zip(_names(len(arrays)), [*arrays, text, _digest(text).encode()], strict=True):
+            file.writestr(zipfile.ZipInfo(name, _DATE), member)
 
 
 def read_container(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Returns
-    -------
-    dict
-        What was written; arrays are read-only.
-
-    Raises
-    ------
-    ModelError
-        If it is no model file, is damaged, or was written by a newer version.
-    """
+    """Read what `write_container` wrote, with read-only arrays; raise ModelError for any other file."""
     path = as_path(path)
     if not path.is_file():
         raise ModelError(f"there is no model file {path}")
@@ -101,59 +71,81 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _name(index: int) -> str:
-    return f"arrays/{index}.npy"
+def _names(n_arrays: int) -> list[str]:
+    """Names of all members, in their order."""
+    return [*(f"arrays/{index}.npy" for index in range(n_arrays)), _TEXT, _DIGEST]
+
+
+def _dumped(array: NDArray[Any]) -> bytes:
+    written = io.BytesIO()
+    np.lib.format.write_array(written, np.asarray(array, order="C"), allow_pickle=False)
+    return written.getvalue()
 
 
 def _take_out(value: Any, arrays: list[bytes]) -> Any:
     """The value with each array replaced by its number."""
     if isinstance(value, np.ndarray):
-        held = io.BytesIO()
-        np.lib.format.write_array(held, np.asarray(value, order="C"), allow_pickle=False)
-        arrays.append(held.getvalue())
+        arrays.append(_dumped(value))
         return {_ARRAY: len(arrays) - 1}
     if isinstance(value, dict):
         return {name: _take_out(each, arrays) for name, each in value.items()}
     return [_take_out(each, arrays) for each in value] if isinstance(value, list) else value
 
 
-def _put_back(value: Any, arrays: list[NDArray[Any]]) -> Any:
+def _put_back(value: Any, arrays: Iterator[tuple[int, NDArray[Any]]]) -> Any:
+    """The value with its arrays, which must be there once each, in the order of their numbers."""
     if isinstance(value, dict):
-        if value.keys() == {_ARRAY}:
-            return arrays[value[_ARRAY]]
-        return {name: _put_back(each, arrays) for name, each in value.items()}
+        if value.keys() != {_ARRAY}:
+            return {name: _put_back(each, arrays) for name, each in value.items()}
+        number, array = next(arrays, (None, None))
+        if (type(value[_ARRAY]), value[_ARRAY]) != (int, number):
+            raise ValueError
+        return array
     return [_put_back(each, arrays) for each in value] if isinstance(value, list) else value
 
 
 def _read(path: Path, file: zipfile.ZipFile) -> dict[str, Any]:
-    text = _member(file, _TEXT)
-    if _digest(text).encode() != _member(file, _DIGEST):
+    members, size = file.infolist(), os.fstat(file.fp.fileno()).st_size  # type: ignore[union-attr]
+    if any(each.compress_type != zipfile.ZIP_STORED for each in members) or sum(e.file_size for e in members) > size:
         raise ValueError
-    found = json.loads(text)
-    if found["format"] != FORMAT:
+    text, constants = file.read(_TEXT), list[str]()
+    if _digest(text).encode() != file.read(_DIGEST):
         raise ValueError
-    if found["version"] > VERSION:
+    about = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=constants.append)
+    if about["format"] != FORMAT or type(about["version"]) is not int or about["version"] < 1:
+        raise ValueError
+    if about["version"] > VERSION:
         raise ModelError(f"{path} was written by a newer version of gvoys; update it with: pip install -U gvoys")
-    arrays = [_array(_member(file, _name(index)), digest) for index, digest in enumerate(found["arrays"])]
-    content: dict[str, Any] = _put_back(found["content"], arrays)
+    if about["version"] < VERSION:
+        raise ModelError(f"{path} was written by gvoys 0.2; train it again, or use it with: pip install 'gvoys<0.3'")
+    names, digests = _names(len(about["arrays"])), about["arrays"]
+    if constants or file.namelist() != names or about.keys() != {"format", "version", "arrays", "content"}:
+        raise ValueError
+    arrays = enumerate(_array(file.read(name), digest) for name, digest in zip(names, digests, strict=False))
+    content: dict[str, Any] = _put_back(about["content"], arrays)
+    if next(arrays, None) is not None:
+        raise ValueError
     return content
 
 
-def _member(file: zipfile.ZipFile, name: str) -> bytes:
-    about = file.getinfo(name)
-    held = os.fstat(file.fp.fileno()).st_size  # type: ignore[union-attr]
-    if about.compress_type != zipfile.ZIP_STORED or not 0 <= about.file_size <= held:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
         raise ValueError
-    return file.read(name)
+    return dict(pairs)
 
 
 def _array(data: bytes, digest: str) -> NDArray[Any]:
+    """The array of a member, whose header must be the one that we write."""
     if _digest(data) != digest:
         raise ValueError
-    held = io.BytesIO(data)
-    if np.lib.format.read_magic(held) != (1, 0):
+    read, written = io.BytesIO(data), io.BytesIO()
+    if np.lib.format.read_magic(read) != (1, 0):
         raise ValueError
-    shape, fortran, kind = np.lib.format.read_array_header_1_0(held)
-    if fortran or kind.hasobject or math.prod(shape) * kind.itemsize != len(data) - held.tell():
+    shape, _, kind = np.lib.format.read_array_header_1_0(read)
+    if kind.hasobject or math.prod(shape) * kind.itemsize != len(data) - read.tell():
         raise ValueError
-    return np.ndarray(shape, kind, data, held.tell())
+    array: NDArray[Any] = np.ndarray(shape, kind, data, read.tell())
+    np.lib.format.write_array_header_1_0(written, np.lib.format.header_data_from_array_1_0(array))
+    if not data.startswith(written.getvalue()) or written.tell() != read.tell():
+        raise ValueError
+    return array

@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import os
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-from gvoys.errors import DatasetError
+from gvoys.errors import DatasetError, InputWarning
 from gvoys.io import registry
 from gvoys.io.nearest import did_you_mean, names_in
 
@@ -24,18 +25,7 @@ SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 
 def data_folder(kind: str) -> Path:
-    """The folder with data of one kind, below GVOYS_DATA or, where that is not set, below the system's cache folder.
-
-    Parameters
-    ----------
-    kind : str
-        "tu" for datasets of the TU collection, "molecules" for tables of SMILES, "brec" for pairs of graphs.
-
-    Returns
-    -------
-    Path
-        The folder, which need not exist.
-    """
+    """The folder with data of one kind, below GVOYS_DATA or, where that is not set, below the system's cache folder."""
     root = Path(os.environ.get("GVOYS_DATA") or _cache())
     if kind == "tu" and not (root / kind).is_dir() and _has_datasets(root):
         return root  # what GVOYS_DATA meant in 0.1
@@ -53,27 +43,7 @@ def _has_datasets(folder: Path) -> bool:
 
 
 def find_dataset(name: str, root: str | PathLike[str] | None, others: Sequence[str] = ()) -> Path:
-    """The zip or folder that holds a dataset, whatever the case of its name; it is downloaded if it is nowhere else.
-
-    Parameters
-    ----------
-    name : str
-        Name of the dataset.
-    root : str, path-like or None
-        A folder that holds NAME.zip or NAME/; None looks into `data_folder("tu")`, then into installed packages.
-    others : sequence of str, default=()
-        What else may have been meant, for the message.
-
-    Returns
-    -------
-    Path
-        The zip or folder.
-
-    Raises
-    ------
-    DatasetError
-        If the dataset cannot be found or downloaded.
-    """
+    """The zip or folder that holds a dataset, whatever the case of its name; it is downloaded if it is nowhere else."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.+&()-]*", name):
         raise DatasetError(f"{name!r} is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'")
     if root is not None and not isinstance(root, (str, PathLike)):
@@ -188,8 +158,15 @@ def _check_zip(path: Path, name: str) -> None:
 
 
 def _check_known(path: Path, name: str) -> None:
-    """Raise DatasetError for a download that the registry knows otherwise, and do not keep it."""
-    if registry.is_known(path, name) is False:
+    """Do not keep a download that the registry knows otherwise; warn of one that it does not know."""
+    known = registry.is_known(path, name)
+    if known is None:
+        warnings.warn(
+            f"there is no known SHA-256 of {name}, so that {path} was taken unchecked from {SITE}",
+            InputWarning,
+            stacklevel=5,
+        )
+    if known is False:
         path.unlink()
         raise DatasetError(
             f"the download of {name} is not the dataset that gvoys knows: its SHA-256 differs, and it was not kept; to "

@@ -33,38 +33,14 @@ CONTENTS = {
 
 
 def is_known(path: Path, name: str) -> bool | None:
-    """Whether a zip is the dataset of that name.
-
-    Parameters
-    ----------
-    path : Path
-        The zip.
-    name : str
-        Name of the dataset.
-
-    Returns
-    -------
-    bool or None
-        None if the registry does not have the dataset.
-    """
+    """Whether a zip is the dataset of that name; None where its digests are not known."""
     if name not in ZIPS:
         return None
     return digest(path) == ZIPS[name] or content_digest(path, name) == CONTENTS.get(name)
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
+    """SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -74,18 +50,6 @@ def content_digest(path: Path, name: str) -> str:
 
     It covers the names and lines of all files NAME_*.txt but the notes, in the order of their names; commas and white
     space between numbers count as one space, and empty lines are dropped.
-
-    Parameters
-    ----------
-    path : Path
-        The zip.
-    name : str
-        Name of the dataset.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
     """
     seen = hashlib.sha256()
     with zipfile.ZipFile(path) as content:

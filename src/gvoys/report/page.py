@@ -10,36 +10,12 @@ __all__ = ["BASE_STYLE", "read_asset", "share_colours"]
 
 
 def read_asset(package: str, name: str) -> str:
-    """Read a file from the folder assets of a package.
-
-    Parameters
-    ----------
-    package : str
-        The package, such as "gvoys.explore".
-    name : str
-        Name of the file.
-
-    Returns
-    -------
-    str
-        Its text.
-    """
+    """Read a file from the folder assets of a package."""
     return (files(package) / "assets" / name).read_text(encoding="utf-8")
 
 
 def share_colours(palette: str) -> str:
-    """The colours of shares, as variables of a style sheet.
-
-    Parameters
-    ----------
-    palette : {"light", "dark"}
-        On which paper.
-
-    Returns
-    -------
-    str
-        The declarations.
-    """
+    """The colours of shares, as variables of a style sheet."""
     names = ("--away", "--neither", "--towards")
     return " ".join(f"{name}: {colour};" for name, colour in zip(names, PALETTES[palette], strict=True))
 

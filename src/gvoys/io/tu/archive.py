@@ -27,57 +27,21 @@ _DAMAGE = (
 
 
 class Archive(ABC):
-    """The files NAME_part.txt of one dataset.
-
-    Parameters
-    ----------
-    path : Path
-        The zip or folder.
-    name : str
-        Name of the dataset.
-    """
+    """The files NAME_part.txt of one dataset."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
 
     def file_name(self, part: str) -> str:
-        """The name of one of the dataset's files.
-
-        Parameters
-        ----------
-        part : str
-            Such as "A" or "graph_indicator".
-
-        Returns
-        -------
-        str
-            NAME_part.txt.
-        """
+        """The name NAME_part.txt of one of the dataset's files."""
         return f"{self.name}_{part}.txt"
 
     def read(self, part: str) -> bytes | None:
-        """The bytes of one of the dataset's files.
-
-        Parameters
-        ----------
-        part : str
-            Such as "A" or "graph_indicator".
-
-        Returns
-        -------
-        bytes or None
-            The content, or None where there is no such file.
-        """
+        """The bytes of a file, such as "A" or "graph_indicator"; None where there is no such file."""
         return self._read(self.file_name(part))
 
     def read_notes(self) -> bytes | None:
-        """What the collection says about the dataset.
-
-        Returns
-        -------
-        bytes or None
-            The notes, or None where there are none.
-        """
+        """What the collection says about the dataset; None where it says nothing."""
         return self.read("label_readme") or self._read("README.txt")
 
     @abstractmethod
@@ -140,25 +104,7 @@ def _check_size(size: int, path: Path) -> None:
 
 @contextmanager
 def open_archive(path: Path, name: str) -> Iterator[Archive]:
-    """Open NAME.zip or NAME/ for a ``with`` block.
-
-    Parameters
-    ----------
-    path : Path
-        The zip or folder.
-    name : str
-        Name of the dataset.
-
-    Yields
-    ------
-    Archive
-        The files of the dataset.
-
-    Raises
-    ------
-    DatasetError
-        If the zip is damaged, too large, or names files outside itself; a file that it holds twice is told when read.
-    """
+    """Open NAME.zip or NAME/; raise DatasetError if it is damaged, too large, or names files outside itself."""
     if path.is_dir():
         yield _Folder(path, name)
         return

@@ -21,42 +21,14 @@ _EMPTY_GRAPHS = 1_000_000  # that may lie between others in a dataset without cl
 
 
 def dataset_name(path: Path) -> str:
-    """The name of the dataset in a zip or folder.
-
-    Parameters
-    ----------
-    path : Path
-        The zip or folder.
-
-    Returns
-    -------
-    str
-        The name.
-    """
+    """The name of the dataset in a zip or folder."""
     return os.path.basename(os.path.abspath(path)) if path.is_dir() else path.stem  # "." has a name, links keep theirs
 
 
 def read_tu(path: Path, weight_column: int | None = None) -> tuple[GraphBatch, NDArray[Any] | None]:
-    """Read the dataset of this zip or folder, and of no other of the same name.
+    """Read graphs and their classes or targets from a zip or folder; a column of edge attributes may give weights.
 
-    Parameters
-    ----------
-    path : Path
-        The zip or folder.
-    weight_column : int or None, default=None
-        Column of the edge attributes to use as edge weights; None leaves all weights one.
-
-    Returns
-    -------
-    batch : GraphBatch
-        The graphs. Several label columns become tuples; labels keep the numbers of the file.
-    y : array of shape (n_graphs,) or (n_graphs, n_targets), or None
-        Class labels as in the file, or real targets.
-
-    Raises
-    ------
-    DatasetError
-        If a file does not fit the format; the message names the file and the line.
+    Several label columns become tuples; labels and classes keep the numbers of the file.
     """
     with open_archive(path, dataset_name(path)) as archive:
         return _read(archive, weight_column)

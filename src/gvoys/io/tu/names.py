@@ -18,13 +18,7 @@ _ENTRY = re.compile(r"\s*(\d{1,18})\s+(\S+)\s*$")
 
 @dataclass(frozen=True)
 class LabelNames:
-    """Names of node and edge labels.
-
-    Parameters
-    ----------
-    nodes, edges : dict
-        Name of each number.
-    """
+    """Names of node and edge labels, by their numbers."""
 
     nodes: dict[int, str] = field(default_factory=dict)
     edges: dict[int, str] = field(default_factory=dict)
@@ -37,18 +31,7 @@ _MUTAG = LabelNames(
 
 
 def read_names(path: Path) -> LabelNames:
-    """The names that the notes in a dataset's zip or folder give.
-
-    Parameters
-    ----------
-    path : Path
-        The zip or folder.
-
-    Returns
-    -------
-    LabelNames
-        The names, empty where the notes give none.
-    """
+    """Names of labels by the notes in a dataset's zip or folder, empty where these give none."""
     name = dataset_name(path)
     with open_archive(path, name) as archive:
         notes = archive.read_notes()
@@ -59,18 +42,6 @@ def read_names(path: Path) -> LabelNames:
 def parse_names(notes: str) -> LabelNames:
     """Find the lines of a number and a name below a line that begins with "Node labels" or "Edge labels".
 
-    Parameters
-    ----------
-    notes : str
-        Text of the notes.
-
-    Returns
-    -------
-    LabelNames
-        The names.
-
-    Examples
-    --------
     >>> parse_names("Node labels:\\n\\n  0  C\\n  1  N\\n\\nEdge labels:\\n  0  single\\n")
     LabelNames(nodes={0: 'C', 1: 'N'}, edges={0: 'single'})
     """

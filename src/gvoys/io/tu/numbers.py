@@ -15,29 +15,7 @@ __all__ = ["parse_table"]
 
 
 def parse_table(text: bytes, name: str, *, integers: bool = False, columns: int | None = None) -> NDArray[Any]:
-    """Parse text to a table of numbers.
-
-    Parameters
-    ----------
-    text : bytes
-        Lines of numbers, separated by commas.
-    name : str
-        Name of the file, for the message.
-    integers : bool, default=False
-        Whether the numbers must be integers.
-    columns : int or None, default=None
-        Number of columns that are expected.
-
-    Returns
-    -------
-    array of shape (n_lines, n_columns)
-        The numbers.
-
-    Raises
-    ------
-    DatasetError
-        If the text is not such a table; the message names the file and the line.
-    """
+    """Parse lines of numbers between commas; raise DatasetError with the first line that does not fit."""
     text = _with_plain_ends(text).strip(b"\n \t")
     if not text:
         return np.empty((0, columns or 1), np.int64 if integers else np.float64)
