@@ -17,8 +17,6 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from gvoys.threads import lost_threads, start_threads
 
-__all__ = ["kernel"]
-
 _warned = False
 _announced = False
 

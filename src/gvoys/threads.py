@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 
-__all__ = ["balanced_chunks", "lost_threads", "n_threads", "start_threads", "threads"]
-
 _POLICY = "OMP_WAIT_POLICY"
 _LOCK: AbstractContextManager[Any] = threading.RLock()
 _NO_LOCK: AbstractContextManager[Any] = nullcontext()
@@ -32,11 +30,6 @@ def start_threads() -> AbstractContextManager[Any]:
     variable need not stay; a policy that you set yourself is respected.
 
     Where there is neither OpenMP nor TBB, Numba ends the process if two Python threads run parallel kernels at a time.
-
-    Returns
-    -------
-    context manager
-        What a parallel kernel holds while it runs: a lock where only one may run at a time.
     """
     before = os.environ.get(_POLICY)
     os.environ.setdefault(_POLICY, "passive")
@@ -52,11 +45,6 @@ def lost_threads() -> bool:
     """Whether this process was forked from one in which Numba's threads ran: they do not follow into a fork.
 
     A parallel kernel would wait for them for ever, or GNU OpenMP would end the process.
-
-    Returns
-    -------
-    bool
-        True if kernels must run on one thread.
     """
     return _lost
 
@@ -76,13 +64,7 @@ if hasattr(os, "register_at_fork"):  # systems that fork
 
 
 def n_threads() -> int:
-    """Number of threads that the kernels use now.
-
-    Returns
-    -------
-    int
-        Number of threads, at least 1.
-    """
+    """Number of threads that the kernels use now."""
     if lost_threads():
         return 1
     start_threads()
@@ -91,23 +73,7 @@ def n_threads() -> int:
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Use a number of threads inside a ``with`` block.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        Number of threads; -1 means all that Numba may use, None as many as are in use: all, unless limited.
-
-    Yields
-    ------
-    None
-        While these threads are used.
-
-    Raises
-    ------
-    ParameterError
-        If `n_jobs` is not None, -1 or a number of threads that Numba has.
-    """
+    """Use a number of threads inside a ``with`` block."""
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     counts = isinstance(n_jobs, (int, np.integer))
     wanted: Any = n_threads() if n_jobs is None else most if counts and n_jobs == -1 else n_jobs
@@ -125,20 +91,7 @@ def threads(n_jobs: int | None) -> Iterator[None]:
 
 
 def balanced_chunks(work: NDArray[Any], n_chunks: int) -> NDArray[np.int64]:
-    """Split items into consecutive chunks with about equal work each.
-
-    Parameters
-    ----------
-    work : array of shape (n_items,)
-        Work of each item.
-    n_chunks : int
-        Number of chunks wanted; fewer come back where items are few or large.
-
-    Returns
-    -------
-    array of int64
-        Boundaries 0 … n_items of the chunks.
-    """
+    """Split items into consecutive chunks with about equal work each."""
     done = np.concatenate([[0], np.cumsum(work, dtype=np.int64)])
     goals = np.linspace(0, done[-1], max(n_chunks, 1) + 1)
     cuts = np.searchsorted(done, goals[1:-1], side="left")

@@ -12,21 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Adjacency",
-    "Attributes",
-    "Ends",
-    "Graphs",
-    "Labels",
-    "Maps",
-    "PairedAttributes",
-    "SignedLabels",
-    "Tasks",
-    "WalkedGraphs",
-    "Walkers",
-    "frozen",
-]
-
 
 class Tasks(NamedTuple):
     """Graphs, and where the share of each task begins and ends among them."""

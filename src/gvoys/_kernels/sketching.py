@@ -28,8 +28,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels as LabelsOfGraphs
 from gvoys.graphs.labels import local_codes
 
-__all__ = ["SketchBlock", "WalkOptions", "is_plain"]
-
 _MIXING_LEVELS = 2
 
 
@@ -67,21 +65,7 @@ def is_plain(walk: WalkOptions) -> bool:
 
 
 class SketchBlock(ABC):
-    """The sketch of one block of graphs, by the labels as they are.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : WalkOptions
-        What is walked.
-    ends : Ends
-        Start and stop weights of all nodes and 1 / scale of each graph, in float32.
-    seed : int
-        Seed of all random bits.
-    first_group : int, default=0
-        Number of the first group of 128 components.
-    """
+    """The sketch of one block of graphs, by the labels as they are."""
 
     def __init__(self, batch: GraphBatch, walk: WalkOptions, ends: Ends, seed: int, first_group: int = 0) -> None:
         self.batch, self.walk, self.ends, self.seed, self.first_group = batch, walk, ends, seed, first_group
@@ -91,28 +75,11 @@ class SketchBlock(ABC):
 
     @staticmethod
     def is_fast(walk: WalkOptions) -> bool:
-        """Whether whole groups of these walks take the fast path.
-
-        Parameters
-        ----------
-        walk : WalkOptions
-            What is walked.
-
-        Returns
-        -------
-        bool
-            False if they take the generic path.
-        """
+        """Whether whole groups of these walks take the fast path."""
         return is_plain(walk)
 
     def fill(self, out: NDArray[np.float32]) -> None:
-        """Compute all groups; the norm 1 / sqrt(d) weights each by its share of the components.
-
-        Parameters
-        ----------
-        out : ndarray of shape (n_graphs, n_steps, n_components)
-            Array to write to.
-        """
+        """Compute all groups; the norm 1 / sqrt(d) weights each by its share of the components."""
         n_components = out.shape[2]
         norm = np.float32(1.0 / np.sqrt(n_components))
         whole = n_components // WIDTH if self.is_fast(self.walk) else 0

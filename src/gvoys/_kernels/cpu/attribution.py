@@ -16,8 +16,6 @@ from gvoys._kernels.cpu.hashes import half_combined, mixed
 from gvoys._kernels.cpu.keys import table_of
 from gvoys._kernels.cpu.sequences import Places, fans, first_states, halves, stepped, table_size
 
-__all__ = ["Shares", "Wanted", "Weighted", "largest_shares", "spread_sequences", "weigh_sequences"]
-
 
 class Weighted(NamedTuple):
     """Label sequences of every graph and length with their weights."""

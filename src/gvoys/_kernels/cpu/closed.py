@@ -16,8 +16,6 @@ from numba import prange
 from gvoys._jit import kernel
 from gvoys._kernels.cpu.hashes import mixed
 
-__all__ = ["PRIMES", "hash_balls", "hash_closed", "hash_pairs"]
-
 PRIMES = (2**61 - 1, 2**61 - 31)
 
 _FIRST, _SECOND = np.uint64(PRIMES[0]), np.uint64(PRIMES[1])

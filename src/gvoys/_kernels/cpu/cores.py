@@ -9,8 +9,6 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["core_numbers"]
-
 
 @kernel(parallel=True)
 def core_numbers(starts: Any, pointers: Any, columns: Any, out: Any) -> None:  # pragma: no cover

@@ -14,17 +14,6 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = [
-    "KINDS",
-    "add_terms",
-    "add_values",
-    "exp_of_minus",
-    "n_pairs_of",
-    "pack_squares",
-    "share",
-    "slopes_by_weight",
-]
-
 KINDS = {"linear": 0, "matern12": 1, "matern32": 2, "gaussian": 3}
 
 _N_CHUNKS = 64

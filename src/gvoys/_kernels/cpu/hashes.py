@@ -8,8 +8,6 @@ import numpy as np
 
 from gvoys._jit import kernel
 
-__all__ = ["half_combined", "mixed"]
-
 _SALT = np.uint64(0x243F6A8885A308D3)
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = ["Table", "grown", "look_up", "number_keys", "table_of"]
-
 
 def number_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     """The distinct keys, sorted, and the place of each key among them: np.unique without sorting all."""

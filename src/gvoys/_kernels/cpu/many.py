@@ -9,8 +9,6 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["WIDTH", "multiply"]
-
 WIDTH = 8  # vectors: 64 bytes of float64
 _BLOCK = 512  # rows that a thread takes at a time
 

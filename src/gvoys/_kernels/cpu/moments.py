@@ -14,8 +14,6 @@ from gvoys._kernels.cpu.matvec import dot, is_repacked, moments_of_large, row_su
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import balanced_chunks, n_threads
 
-__all__ = ["compute_moments"]
-
 _LARGE = 1 << 21  # entries from which the threads share one graph instead of taking a graph each
 
 
@@ -26,26 +24,7 @@ def compute_moments(
     stop: NDArray[np.float64],
     scales: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Moments v^T (A / scale)^i w for i = 0 … max_length.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    start : ndarray of shape (n_nodes,)
-        Start weights v.
-    stop : ndarray of shape (n_nodes,)
-        Stop weights w.
-    scales : ndarray of shape (n_graphs,)
-        Number that each graph's adjacency matrix is divided by.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, max_length + 1)
-        The moments.
-    """
+    """Moments v^T (A / scale)^i w for i = 0 … max_length."""
     mirrored = not batch.directed and bool(np.array_equal(start, stop))
     ends = Ends(start, stop, 1.0 / scales)
     # unsigned, for then Numba does not look for negative indices: twice as fast

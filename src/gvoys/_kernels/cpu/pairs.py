@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = ["Bits", "compose_maps", "number_pairs"]
-
 Bits = tuple[NDArray[np.uint64], NDArray[np.uint8]]  # signs (n_groups, n_steps, n_labels, 2), shifts without the 2
 
 _SPARSE = 4  # times as many possible pairs as entries, from which a table of all of them is not worth its memory

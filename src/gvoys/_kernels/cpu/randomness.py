@@ -14,28 +14,6 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = [
-    "ANCHOR",
-    "EDGE",
-    "EDGE_MIXING",
-    "EDGE_OMEGA",
-    "HALT",
-    "LENGTH",
-    "MIXING",
-    "NODE",
-    "OMEGA",
-    "START",
-    "STEP",
-    "WALK",
-    "WALK_EDGE",
-    "WALK_NODE",
-    "normal_table",
-    "philox",
-    "random_bits",
-    "uniform",
-    "uniform_table",
-]
-
 # Purposes: bits of different purposes are independent.
 NODE, EDGE, OMEGA, MIXING = range(4)  # the sketch
 LENGTH, WALK_NODE, WALK_EDGE, HALT, WALK, STEP, ANCHOR = range(4, 11)  # sampled walks

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from gvoys._jit import kernel
 from gvoys._kernels.cpu.distances import KINDS, exp_of_minus
 
-__all__ = ["rates_along_rays"]
-
 _ROOT3 = sqrt(3.0)
 _TILE = 512  # pairs whose distances are in the cache at once
 _LEAST = 1e-9  # distance of equal graphs, for which c and c' grow without bounds, and their difference does not
@@ -28,28 +26,7 @@ Array = NDArray[np.float64]
 
 
 def rates_along_rays(kind: str, inner: Array, left: Array, right: Array, unit: float, same: float) -> tuple[Any, ...]:
-    """c and c' of every pair, and the kernel's value at both ends of the ray, each (n_left, n_right).
-
-    Parameters
-    ----------
-    kind : {"matern12", "matern32", "gaussian"}
-        The kernel.
-    inner : ndarray of shape (n_left, n_right)
-        Inner products <x, y>.
-    left : ndarray of shape (n_left,)
-        Squared lengths of x.
-    right : ndarray of shape (n_right,)
-        Squared lengths of y.
-    unit : float
-        Distances are divided by it.
-    same : float
-        Below this share of |x|^2 + |y|^2 a squared distance is rounding, and 0.
-
-    Returns
-    -------
-    tuple of four ndarrays
-        The integrals c and c', and the values at 0 and at x; c' is such that c <x, y> - c' |x|^2 is their difference.
-    """
+    """c and c' of every pair, and the kernel's value at both ends of the ray, each (n_left, n_right)."""
     found = tuple(np.empty(inner.shape) for _ in range(4))
     _rates(KINDS[kind], inner, left, right, unit, same, _S, _WEIGHTS, *found)
     return found

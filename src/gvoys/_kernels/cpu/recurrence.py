@@ -17,8 +17,6 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["DEVICE_LANES", "LANES", "WIDE", "Sparse", "Terms", "step_four", "step_one", "step_wide"]
-
 LANES, WIDE = 4, 16
 DEVICE_LANES = 8  # on a GPU, whose memory sends 32 bytes at a time
 

@@ -9,8 +9,6 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["add_returns"]
-
 
 @kernel(parallel=True)
 def add_returns(

@@ -9,8 +9,6 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["ring_sizes"]
-
 
 @kernel(parallel=True)
 def ring_sizes(starts: Any, pointers: Any, columns: Any, longest: int, out: Any) -> None:  # pragma: no cover

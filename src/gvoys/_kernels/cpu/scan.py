@@ -9,8 +9,6 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["Codes", "scan"]
-
 
 class Codes(NamedTuple):
     """Unit vectors by some coordinates, a byte each, and the length of what is orthogonal to these."""

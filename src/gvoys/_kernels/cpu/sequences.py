@@ -14,17 +14,6 @@ from gvoys._jit import kernel
 from gvoys._kernels.cpu.hashes import half_combined, mixed
 from gvoys._kernels.cpu.keys import grown
 
-__all__ = [
-    "Places",
-    "count_sequences",
-    "fans",
-    "first_states",
-    "halves",
-    "pick_length",
-    "stepped",
-    "table_size",
-]
-
 
 class Places(NamedTuple):
     """Where walks are: nodes, or arcs."""

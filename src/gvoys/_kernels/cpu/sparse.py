@@ -9,8 +9,6 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["add_products", "mirror", "renumbered"]
-
 _TILE = 64  # rows and columns that are mirrored at once, while they are in the cache
 
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from gvoys._jit import kernel
 
-__all__ = ["train_machines"]
-
 _CURVED = 1e-12  # least curvature, where rounding has made the matrix indefinite
 _FAR = 1e300
 _MOST = 10_000_000  # steps

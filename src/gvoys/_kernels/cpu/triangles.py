@@ -9,8 +9,6 @@ from numba import prange
 
 from gvoys._jit import kernel
 
-__all__ = ["sum_triangles"]
-
 
 @kernel(parallel=True)
 def sum_triangles(chunks: Any, pointers: Any, columns: Any, weights: Any, sums: Any) -> None:  # pragma: no cover

@@ -13,8 +13,6 @@ from gvoys._kernels.arguments import Ends
 from gvoys._kernels.cuda.device import to_device
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["DeviceGraphs", "ends_on_device", "graphs_on_device"]
-
 
 class DeviceGraphs(NamedTuple):
     """Graphs on the device, in CSR."""

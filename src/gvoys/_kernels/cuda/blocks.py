@@ -9,8 +9,6 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-__all__ = ["THREADS", "NodeBlocks", "add_up", "node_blocks"]
-
 THREADS = 8 if numba.config.ENABLE_CUDASIM else 256  # the simulator has a thread of Python for each
 
 

@@ -13,8 +13,6 @@ from gvoys._kernels.sketching import SketchBlock
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import largest_per_graph
 
-__all__ = ["MOST_WARPS", "Bucket", "is_small", "make_buckets", "shared_memory"]
-
 _ALIKE = 0.87  # graphs of a bucket have at least this share of the rows of its largest, which sets its memory
 ROWS_PER_WARP = {"nodes": 6, "entries": 10}
 MOST_WARPS = {"nodes": 16, "entries": 8}

@@ -12,31 +12,13 @@ from numpy.typing import NDArray
 
 from gvoys.errors import UnsupportedError
 
-__all__ = [
-    "all_finite",
-    "check_cuda",
-    "cupy_module",
-    "empty_on_device",
-    "empty_on_host",
-    "for_numba",
-    "has_room",
-    "to_device",
-    "to_host",
-]
-
 _GONE = "row_stack"
 if not hasattr(np, _GONE):
     setattr(np, _GONE, np.vstack)  # numba-cuda up to 0.30 asks for it when it compiles, and NumPy 2.5 has it no more
 
 
 def check_cuda() -> None:
-    """Check that a GPU is available.
-
-    Raises
-    ------
-    UnsupportedError
-        If no CUDA device is available.
-    """
+    """Check that a GPU is available."""
     if not _is_available():
         raise UnsupportedError(
             'device="cuda" was asked for, and no CUDA device answers here; use device="cpu", or check the driver and '
@@ -68,20 +50,7 @@ def to_device(array: NDArray[Any], kind: Any = None) -> Any:
 
 
 def empty_on_host(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
-    """Allocate an array that the GPU can write to directly if CuPy is installed, else any array.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of the array.
-    kind : dtype
-        Type of its elements.
-
-    Returns
-    -------
-    ndarray
-        The array, not initialised.
-    """
+    """Allocate an array that the GPU can write to directly if CuPy is installed, else any array."""
     if cupy_module() is None or 0 in shape:
         return np.empty(shape, kind)
     import cupyx
@@ -90,39 +59,13 @@ def empty_on_host(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
 
 
 def empty_on_device(shape: tuple[int, ...], kind: Any) -> Any:
-    """Allocate an array on the GPU.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of the array.
-    kind : dtype
-        Type of its elements.
-
-    Returns
-    -------
-    cupy.ndarray, or a device array of numba-cuda where CuPy is not installed
-        The array, not initialised.
-    """
+    """Allocate an array on the GPU."""
     cupy = cupy_module()
     return cuda.device_array(shape, kind) if cupy is None else cupy.empty(shape, kind)
 
 
 def to_host(array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Copy an array to the host.
-
-    Parameters
-    ----------
-    array : device array
-        The array.
-    out : ndarray or None, default=None
-        Array to write to; by default a new one, in memory that the GPU writes to directly.
-
-    Returns
-    -------
-    ndarray
-        The copy.
-    """
+    """Copy an array to the host."""
     out = empty_on_host(array.shape, array.dtype) if out is None else out
     cupy = cupy_module()
     if not out.flags.c_contiguous:

@@ -14,8 +14,6 @@ import numba
 import numpy as np
 from numba import cuda
 
-__all__ = ["Arcs", "EdgeMaps", "States", "add_up_blocks", "add_up_graphs", "step_of_nodes", "step_with_attributes"]
-
 MOST = 128  # coordinates of a group
 
 

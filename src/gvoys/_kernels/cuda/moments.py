@@ -15,8 +15,6 @@ from gvoys._kernels.cuda.blocks import THREADS, add_up, node_blocks
 from gvoys._kernels.cuda.device import to_device
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["compute_moments"]
-
 
 @cuda.jit
 def _multiply(graphs: Any, factors: Any, x: Any, y: Any) -> None:  # pragma: no cover
@@ -52,26 +50,7 @@ def compute_moments(
     stop: NDArray[np.float64],
     scales: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Moments v^T (A / scale)^i w for i = 0 … max_length, by the GPU.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    start : ndarray of shape (n_nodes,)
-        Start weights v.
-    stop : ndarray of shape (n_nodes,)
-        Stop weights w.
-    scales : ndarray of shape (n_graphs,)
-        Number that each graph's adjacency matrix is divided by.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, max_length + 1)
-        The moments.
-    """
+    """Moments v^T (A / scale)^i w for i = 0 … max_length, by the GPU."""
     out = np.zeros((len(batch), max_length + 1))
     if not batch.n_nodes:
         return out

@@ -8,8 +8,6 @@ import numpy as np
 
 from gvoys._kernels.cuda.device import cupy_module, empty_on_device
 
-__all__ = ["symmetric_product"]
-
 
 def symmetric_product(X: Any) -> Any:
     """X X' in single precision, never TF32: the lower half, which takes half the time, and its mirror image."""

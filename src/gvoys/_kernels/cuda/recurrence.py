@@ -16,8 +16,6 @@ from gvoys._kernels.cpu.recurrence import DEVICE_LANES
 from gvoys._kernels.cuda.device import check_cuda, cupy_module
 from gvoys.errors import UnsupportedError
 
-__all__ = ["DeviceSparse", "place", "place_sparse", "step_eight"]
-
 _WARPS = 8
 _MOST = 256  # entries of a node that is no hub
 _NOTHING = np.zeros(1, np.float32)  # what kernels that are compiled without it do not look at
@@ -45,18 +43,7 @@ def place(array: NDArray[Any]) -> Any:
 
 
 def place_sparse(sparse: Any) -> DeviceSparse:
-    """A matrix on the GPU.
-
-    Parameters
-    ----------
-    sparse : Sparse
-        The matrix on the host.
-
-    Returns
-    -------
-    DeviceSparse
-        The same.
-    """
+    """A matrix on the GPU."""
     indptr, indices, *numbers = (np.asarray(each) for each in sparse)
     options = tuple(
         f"-D{name}={int(each.size > 0)}" for name, each in zip(("WEIGHTED", "SHIFTED"), numbers[::2], strict=True)
@@ -67,17 +54,7 @@ def place_sparse(sparse: Any) -> DeviceSparse:
 
 
 def step_eight(matrix: DeviceSparse, terms: Any, x: Any, y: Any, total: Any) -> None:
-    """One step; x, y and the sum have shape (n_nodes, 8).
-
-    Parameters
-    ----------
-    matrix : DeviceSparse
-        The matrix.
-    terms : Terms
-        The factors.
-    x, y, total : cupy.ndarray of shape (n_nodes, 8)
-        The last vectors, those before, which become the next, and the sum.
-    """
+    """One step; x, y and the sum have shape (n_nodes, 8)."""
     *arrays, hubs, options = matrix
     rest = (*arrays, *map(np.float32, terms), x, y, total)
     n_nodes, block = len(x), (32, _WARPS)

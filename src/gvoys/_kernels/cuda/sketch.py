@@ -23,29 +23,13 @@ from gvoys._kernels.cuda.small import prepare_small_graphs
 from gvoys._kernels.cuda.turns import Turns, pack_turns
 from gvoys._kernels.sketching import SketchBlock, WalkOptions, is_plain
 
-__all__ = ["GpuSketch"]
-
 _STATES = 1 << 32  # bytes of states that are held at once on the generic path
 _OUTPUT = 1 << 32  # bytes of profiles that are held at once; a collection may be larger than the device's memory
 _NODES = 1024  # whose share of a profile is one sum
 
 
 class GpuSketch(SketchBlock):
-    """The sketch of one block of graphs, by the GPU's kernels.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : WalkOptions
-        What is walked.
-    ends : Ends
-        Start and stop weights of all nodes and 1 / scale of each graph, in float32.
-    seed : int
-        Seed of all random bits.
-    first_group : int, default=0
-        Number of the first group of 128 components.
-    """
+    """The sketch of one block of graphs, by the GPU's kernels."""
 
     @staticmethod
     def is_fast(walk: WalkOptions) -> bool:
@@ -61,13 +45,7 @@ class GpuSketch(SketchBlock):
             to_host(made, part)
 
     def fill_on_device(self, out: Any) -> None:
-        """Compute all groups, and leave them on the device.
-
-        Parameters
-        ----------
-        out : device array of shape (n_graphs, n_steps, n_components)
-            Array to write to.
-        """
+        """Compute all groups, and leave them on the device."""
         super().fill(out)
 
     def _fill_whole(self, out: Any, norm: np.float32) -> None:
@@ -81,22 +59,7 @@ class GpuSketch(SketchBlock):
                 rest._walk_all(group, WIDTH, norm, large, group * WIDTH, target)
 
     def prepare(self, small: NDArray[Any], norm: np.float32, out: Any) -> Callable[[], None]:
-        """Copy what small graphs need to the device.
-
-        Parameters
-        ----------
-        small : ndarray of int
-            The graphs.
-        norm : float32
-            Factor of every component.
-        out : device array of shape (n_graphs, n_steps, n_groups * 128)
-            Array to write to.
-
-        Returns
-        -------
-        callable
-            Launches the kernels.
-        """
+        """Copy what small graphs need to the device."""
         return prepare_small_graphs(self, small, self._turns(out.shape[2] // WIDTH, out.shape[1]), norm, out)
 
     def _turns(self, n_groups: int, n_steps: int) -> Turns:

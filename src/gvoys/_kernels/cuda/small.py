@@ -24,8 +24,6 @@ from gvoys._kernels.cuda.small_by_numba import sketch_small_graphs
 from gvoys._kernels.cuda.turns import Turns
 from gvoys._kernels.sketching import SketchBlock
 
-__all__ = ["prepare_small_graphs"]
-
 _STREAMS = 16
 _FILES = {"sketch_small": "small.cu", "sketch_nonbacktracking": "nonbacktracking.cu"}
 

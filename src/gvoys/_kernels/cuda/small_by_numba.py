@@ -13,8 +13,6 @@ import numba
 import numpy as np
 from numba import cuda
 
-__all__ = ["sketch_small_graphs"]
-
 _F32, _I32 = numba.float32, numba.int32
 
 

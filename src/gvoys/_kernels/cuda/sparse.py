@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["summed_products"]
-
 _ROOM = 2**28  # numbers in a dense matrix at most
 
 

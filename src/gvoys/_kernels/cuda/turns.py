@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-__all__ = ["Turns", "pack_turns"]
-
 
 class Turns(NamedTuple):
     """Which map each node and each entry has."""

@@ -20,8 +20,6 @@ from gvoys._kernels.cuda.blocks import THREADS, node_blocks
 from gvoys._kernels.cuda.device import to_device
 from gvoys._kernels.cuda.walkers import Flags, Held, Launch, StartedGraphs, Target, walk
 
-__all__ = ["sample_both_sides", "sample_one_side"]
-
 _HELD = 1 << 28  # bytes of sums, or of what lies at nodes, that are held at once
 _NOTHING = np.zeros((1, 1))
 

@@ -19,8 +19,6 @@ from gvoys._kernels.cpu.randomness import philox as philox_on_cpu
 from gvoys._kernels.cpu.randomness import uniform as uniform_on_cpu
 from gvoys._kernels.cuda.blocks import THREADS, add_up
 
-__all__ = ["Flags", "Held", "Launch", "StartedGraphs", "Target", "walk"]
-
 _LOW, _HALF, _ONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1)
 
 uniform = cuda.jit(device=True)(uniform_on_cpu.py_func)

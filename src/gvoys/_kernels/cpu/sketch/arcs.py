@@ -19,20 +19,6 @@ from gvoys._kernels.cpu.sketch.nodes import SHARE
 from gvoys._kernels.cpu.sketch.turned import Turned, leave_one_out, leave_out_few, sum_after, sum_turned
 from gvoys._kernels.cpu.sketch.vectors import ROW, WIDTH
 
-__all__ = [
-    "Arcs",
-    "Room",
-    "add_shares",
-    "allocate_rows",
-    "along_entries",
-    "begin_walks",
-    "make_room",
-    "make_rows",
-    "number_rows",
-    "own_rows",
-    "step_nodes",
-]
-
 _one, _two, _three, _four = leave_out_few
 
 

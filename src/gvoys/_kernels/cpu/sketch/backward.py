@@ -20,8 +20,6 @@ from gvoys._kernels.cpu.sketch.lanes import ROW, WIDTH, sum_row, sum_weighted_ro
 from gvoys._kernels.cpu.sketch.options import States, add_others, room_of, step, weight_of
 from gvoys._kernels.cpu.sketch.transposed import attend_back, product, turn_back
 
-__all__ = ["Gradients", "SketchShares", "spread_group"]
-
 
 class Gradients(NamedTuple):
     """Gradients of all groups, and which of them are those of one group."""

@@ -19,8 +19,6 @@ from gvoys._kernels.cpu.sketch.small import sketch_arcs
 from gvoys._kernels.sketching import SketchBlock, WalkOptions, is_plain
 from gvoys.threads import balanced_chunks, n_threads
 
-__all__ = ["CpuSketch"]
-
 _LARGE = 1 << 18  # nodes and entries from which the threads share one graph
 _BLOCK = 1 << 14  # nodes and entries that a thread takes at a time in a large graph
 _PIECE = 512  # entries that a thread takes at a time of a node with more of them
@@ -132,19 +130,6 @@ class CpuSketch(SketchBlock):
 
         Each graph is walked by one thread. It keeps the states of all steps: (n_steps, n_nodes, 128), and as much for
         each entry in non-backtracking walks.
-
-        Parameters
-        ----------
-        gradients : contiguous ndarray of shape (n_graphs, n_steps, n_columns)
-            Gradients of what `fill` computes.
-        n_components : int
-            Number of components of the sketch.
-        first : int
-            The column of its first component.
-        nodes : ndarray of shape (n_groups, n_nodes)
-            Array to add to: walks shared by their nodes.
-        entries : ndarray of shape (n_groups, n_entries)
-            Array to add to: walks shared by their edges.
         """
         norm = np.float32(np.sqrt((2.0 if self._mixed else 1.0) / n_components))
         graphs, n_graphs = self._general_graphs(), len(self.batch)

@@ -13,8 +13,6 @@ import numpy as np
 from gvoys._jit import kernel
 from gvoys._kernels.arguments import Graphs
 
-__all__ = ["Cuts", "cut_graph"]
-
 
 class Cuts(NamedTuple):
     """The work on one graph, its nodes and entries numbered over all graphs."""

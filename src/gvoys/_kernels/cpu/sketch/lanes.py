@@ -12,7 +12,6 @@ from gvoys._kernels.cpu.sketch.vectors import (
     I64,
     LANES,
     MASK,
-    ROW,
     VECTORS,
     WIDTH,
     add_to,
@@ -25,8 +24,6 @@ from gvoys._kernels.cpu.sketch.vectors import (
     store_row,
     zeros,
 )
-
-__all__ = ["LANES", "ROW", "WIDTH", "finish_row", "sum_row", "sum_weighted_row"]
 
 
 def _accumulate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -23,8 +23,6 @@ from gvoys._kernels.cpu.sketch.hubs import Cuts
 from gvoys._kernels.cpu.sketch.turned import FEW, leave_one_out, sum_after, sum_turned
 from gvoys._kernels.cpu.sketch.vectors import ROW, WIDTH
 
-__all__ = ["sketch_arcs_of_large"]
-
 
 class _Pieces(NamedTuple):
     """A row for each piece of a hub: its sum, and the sums of the pieces before it and after it."""

@@ -12,8 +12,6 @@ from gvoys._kernels.arguments import Ends, Graphs, Labels
 from gvoys._kernels.cpu.sketch.hubs import Cuts
 from gvoys._kernels.cpu.sketch.lanes import ROW, WIDTH, finish_row, sum_row, sum_weighted_row
 
-__all__ = ["SHARE", "sketch_large_graph", "sketch_small_graphs"]
-
 SHARE = 64  # nodes whose share of a profile is a sum in float32: sums of many nodes lose digits
 
 

@@ -25,18 +25,6 @@ from numba import prange
 from gvoys._jit import kernel
 from gvoys._kernels.arguments import Ends, Graphs, Maps
 
-__all__ = [
-    "States",
-    "add_others",
-    "room_of",
-    "signed",
-    "sketch_group",
-    "sketch_group_of_large",
-    "step",
-    "turn_by",
-    "weight_of",
-]
-
 _TURNS = 0.5 / np.pi  # in an angle of one
 
 

@@ -20,8 +20,6 @@ from gvoys._kernels.cpu.sketch.arcs import (
 from gvoys._kernels.cpu.sketch.lanes import WIDTH
 from gvoys._kernels.cpu.sketch.turned import FEW
 
-__all__ = ["sketch_arcs"]
-
 
 @kernel(parallel=True)
 def sketch_arcs(

@@ -12,8 +12,6 @@ from gvoys._jit import kernel
 from gvoys._kernels.cpu.sketch.options import signed, turn_by
 from gvoys._kernels.cpu.sketch.vectors import I64, LANES, add_to, at, data_of, integer, registers, zeros
 
-__all__ = ["attend_back", "product", "turn_back"]
-
 
 @kernel(inline="always")
 def turn_back(source: Any, shift: Any, signs: Any, row: Any, out: Any) -> None:  # pragma: no cover

@@ -29,8 +29,6 @@ from gvoys._kernels.cpu.sketch.vectors import (
     zeros,
 )
 
-__all__ = ["FEW", "Turned", "leave_one_out", "leave_out_few", "sum_after", "sum_turned"]
-
 FEW = 4  # most items that `leave_out_few` takes
 
 

@@ -11,28 +11,6 @@ from typing import Any
 import llvmlite.ir as ir
 from numba.core import cgutils, types
 
-__all__ = [
-    "I16",
-    "I64",
-    "LANES",
-    "MASK",
-    "ROW",
-    "VECTORS",
-    "WIDTH",
-    "add_to",
-    "at",
-    "broadcast",
-    "data_of",
-    "integer",
-    "load_integer",
-    "load_row",
-    "registers",
-    "row_of",
-    "store_row",
-    "store_vector",
-    "zeros",
-]
-
 LANES, VECTORS = 16, 8
 WIDTH = LANES * VECTORS
 ROW = WIDTH + LANES  # a row whose first 16 coordinates stand at its end once more: a cyclic shift is eight loads then

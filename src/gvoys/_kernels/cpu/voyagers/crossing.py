@@ -15,8 +15,6 @@ from gvoys._kernels.cpu.voyagers.signs import fill_lengths, fill_signs, label_pa
 from gvoys._kernels.cpu.voyagers.steps import draw, halting_length, neighbour, starting_place, step_bits
 from gvoys.threads import balanced_chunks, n_threads
 
-__all__ = ["drop_anchors", "sample_both_sides", "sample_one_side"]
-
 AT_ONCE = 128  # walkers that are advanced together: their state fits into the first cache
 _HALF = np.uint64(32)
 

@@ -12,8 +12,6 @@ from gvoys._kernels.cpu.hashes import mixed
 from gvoys._kernels.cpu.randomness import STEP
 from gvoys._kernels.cpu.voyagers.steps import draw, neighbour
 
-__all__ = ["DrawnWalkers", "move_walkers", "place_walkers"]
-
 _AT_ONCE = 256  # walkers that a thread takes at a time
 _GOLDEN = 0.6180339887498949  # its multiples fill (0, 1) evenly, however many there are
 

@@ -15,8 +15,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import index_type, stable_order
 from gvoys.graphs.labels import local_codes
 
-__all__ = ["backward", "forward", "graph_keys", "node_offsets", "signed_labels"]
-
 _NOTHING = np.empty(0)
 _NO_CODES = np.empty(0, np.int32)
 _ONE = np.float64(1.0).view(np.uint64)

@@ -13,8 +13,6 @@ import numpy as np
 from gvoys._jit import kernel
 from gvoys._kernels.cpu.randomness import LENGTH, random_bits, uniform
 
-__all__ = ["DISTRIBUTIONS", "fill_lengths", "fill_signs", "label_parity"]
-
 # Distributions of mean 0 and variance 1 for the variables g of lengths.
 DISTRIBUTIONS = ("rademacher", "gaussian", "uniform")
 

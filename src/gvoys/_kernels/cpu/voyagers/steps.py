@@ -13,8 +13,6 @@ import numpy as np
 from gvoys._jit import kernel
 from gvoys._kernels.cpu.randomness import HALT, START, STEP, philox, uniform
 
-__all__ = ["draw", "halting_length", "neighbour", "starting_place", "step_bits"]
-
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 

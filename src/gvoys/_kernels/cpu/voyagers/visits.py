@@ -11,8 +11,6 @@ from gvoys._jit import kernel
 from gvoys._kernels.cpu.randomness import HALT, uniform
 from gvoys._kernels.cpu.voyagers.steps import draw, halting_length, neighbour, step_bits
 
-__all__ = ["Deposits", "Origins", "draw_lengths", "fill_visits"]
-
 
 class Origins(NamedTuple):
     """Nodes that walkers start from."""
