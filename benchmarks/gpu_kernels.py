@@ -11,7 +11,10 @@ from rich.table import Table
 
 import gvoys as gv
 from gvoys._kernels.arguments import Ends
-from gvoys._kernels.cuda import GpuSketch, all_finite, buckets, empty_on_host, symmetric_product, to_host
+from gvoys._kernels.cuda import buckets
+from gvoys._kernels.cuda.device import all_finite, empty_on_host, to_host
+from gvoys._kernels.cuda.products import symmetric_product
+from gvoys._kernels.cuda.sketch import GpuSketch
 from gvoys.errors import DatasetError
 from gvoys.graphs.labels import Labels
 from gvoys.walks import Sketch, Walk

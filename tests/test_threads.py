@@ -59,9 +59,9 @@ def test_refusals(n_jobs):
 
 
 LARGE = {
-    "moments": {"_LARGE": 10},
-    "matvec": {"_BLOCK": 16, "_WINDOW": 64, "_WORTHWHILE": 8},
-    "sketch.block": {"_LARGE": 10, "_BLOCK": 7, "_PIECE": 3},
+    "moments": {"LARGE_GRAPH_ENTRIES": 10},
+    "matvec": {"BLOCK_ROWS": 16, "WINDOW_COLUMNS": 64, "REPACKED_ENTRIES": 8},
+    "sketch.block": {"LARGE_GRAPH": 10, "BLOCK_ITEMS": 7, "PIECE_ENTRIES": 3},
 }
 
 

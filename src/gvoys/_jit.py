@@ -23,7 +23,7 @@ _announced = False
 
 @cache
 def _sources() -> str:
-    """A digest of all sources that kernels are made of."""
+    """Return a digest of all sources that kernels are made of."""
     package = Path(__file__).parent
     files = sorted(file for folder in ("graphs", "_kernels") for file in (package / folder).rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -45,13 +45,13 @@ class _Disk(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = super().load_overload(sig, target_context)
+            overload = super().load_overload(sig, target_context)
         except Exception:  # a damaged file may raise anything
             self._forget()
-            found = None
-        if found is None and self._slow:
+            overload = None
+        if overload is None and self._slow:
             _announce_once()
-        return found
+        return overload
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
@@ -87,7 +87,8 @@ def _warn_once(reason: Exception) -> None:
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any], variant: str = "") -> Any:
     """A Numba function that compiles on first use, or is read from the disk."""
-    compiled = njit(nogil=True, **options)(function)
+    options = {"nogil": True, "no_cfunc_wrapper": True, **options}  # no other code calls kernels by their address
+    compiled = njit(**options)(function)
     if hasattr(compiled, "_cache"):  # NUMBA_DISABLE_JIT leaves plain functions
         try:
             # parallel kernels, and what stands in for them, take seconds each; the others far less

@@ -1,4 +1,4 @@
-"""What is there for GPUs alone; most users need no more than ``device="cuda"``.
+"""Sketches and Gram matrices that stay on a GPU; most users need no more than ``device="cuda"``.
 
 Importing this module imports numba.cuda, and CuPy where it is installed.
 """
@@ -10,31 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cuda import GpuSketch, check_cuda, compute_moments, empty_on_host
+from gvoys._kernels.cuda.device import check_cuda
 from gvoys.defaults import KERNEL
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
-from gvoys.walks import voyagers
 from gvoys.walks.checks import check_count, check_scale, check_seed
 from gvoys.walks.method import check_supports
 from gvoys.walks.resident import ResidentProfiles
 from gvoys.walks.sketch import Sketch
-from gvoys.walks.voyagers import WalkConfig
 from gvoys.walks.walk import Walk
-
-__all__ = [
-    "GpuSketch",
-    "check_cuda",
-    "compute_moments",
-    "compute_voyagers",
-    "compute_walks",
-    "empty_on_host",
-    "gram",
-    "sketch_on_device",
-]
 
 
 def sketch_on_device(
@@ -69,10 +56,10 @@ def sketch_on_device(
     Returns
     -------
     cupy.ndarray of shape (n_graphs, max_length + 1, width)
-        The sketch. Other libraries share its memory by DLPack: ``torch.from_dlpack(made)``,
-        ``jax.dlpack.from_dlpack(made)``. Where CuPy is not installed, it is a device array of numba-cuda.
+        The sketch. Other libraries share its memory by DLPack: ``torch.from_dlpack(sketch)``,
+        ``jax.dlpack.from_dlpack(sketch)``. Where CuPy is not installed, it is a device array of numba-cuda.
     """
-    batch, walk, method = _chosen(graphs, max_length, n_components, labels, random_state, options)
+    batch, walk, method = _prepare(graphs, max_length, n_components, labels, random_state, options)
     return method.compute_on_device(batch, walk, np.full(len(batch), check_scale(scale)))
 
 
@@ -117,18 +104,18 @@ def gram(
     UnsupportedError
         If CuPy is not installed, or the sketch does not fit into the memory of the GPU.
     """
-    batch, walk, method = _chosen(graphs, max_length, n_components, labels, random_state, options)
+    batch, walk, method = _prepare(graphs, max_length, n_components, labels, random_state, options)
     check_series(series, walk.n_iterations)
-    made = method.profile(batch, walk)
-    if not isinstance(made, ResidentProfiles):
+    profiles = method.profile(batch, walk)
+    if not isinstance(profiles, ResidentProfiles):
         raise UnsupportedError(
             "gvoys.gpu.gram needs CuPy, and memory on the GPU for three times the sketch; use RandomWalkKernel, or "
             'pip install "gvoys[gpu]"'
         )
-    return made.single_gram(series.resolved(lambda: max_degree(batch)))
+    return profiles.single_gram(series.resolved(lambda: max_degree(batch)))
 
 
-def _chosen(
+def _prepare(
     graphs: Any, max_length: int, n_components: int, labels: str | None, seed: int, options: dict[str, Any]
 ) -> tuple[GraphBatch, Walk, Sketch]:
     check_cuda()
@@ -137,57 +124,3 @@ def _chosen(
     method = Sketch(check_count(n_components, "n_components"), check_seed(seed), "cuda")
     check_supports(method, walk, batch)
     return batch, walk, method
-
-
-def compute_walks(
-    batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], config: WalkConfig
-) -> NDArray[np.float64]:
-    """Profiles by one-sided walks, every length kept apart, by the GPU.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        What is walked.
-    scales : ndarray of shape (n_graphs,)
-        Number that each graph's adjacency matrix is divided by.
-    config : WalkConfig
-        How many walkers are sampled, and what they share.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, n_lengths, n_components)
-        The profiles.
-    """
-    return voyagers.compute_walks(batch, walk, scales, config, device="cuda")
-
-
-def compute_voyagers(
-    batch: GraphBatch,
-    walk: Walk,
-    scales: NDArray[np.float64],
-    config: WalkConfig,
-    deposits: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Features of Algorithm 1, by the GPU.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        Labels, start and stop weights.
-    scales : ndarray of shape (n_graphs,)
-        Number that each graph's adjacency matrix is divided by.
-    config : WalkConfig
-        How many walkers are sampled, and what they share.
-    deposits : ndarray of shape (n_lengths,)
-        The factors sqrt(f_l) * scale^l up to the longest walk.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, n_components)
-        The features.
-    """
-    return voyagers.compute_voyagers(batch, walk, scales, config, deposits, device="cuda")

@@ -1,4 +1,4 @@
-"""How work is shared among threads."""
+"""Threads, and work that is shared among them."""
 
 from __future__ import annotations
 

@@ -122,12 +122,12 @@ def cut_to_fit(batch, max_length):
     """As if the device had no room for more than a graph."""
     from gvoys._kernels.cuda import sketch
 
-    kept = sketch._OUTPUT, sketch._STATES
-    sketch._OUTPUT = sketch._STATES = 1
+    kept = sketch.OUTPUT_BYTES, sketch.STATE_BYTES
+    sketch.OUTPUT_BYTES = sketch.STATE_BYTES = 1
     try:
         few = difference(batch[:2], "sketch", max_length, n_components=130)
     finally:
-        sketch._OUTPUT, sketch._STATES = kept
+        sketch.OUTPUT_BYTES, sketch.STATE_BYTES = kept
     return few
 
 
@@ -166,7 +166,7 @@ def few_starts(batch, max_length):
 
 def left_on_device(batch, max_length):
     """Features that stay on the device, copied to the host."""
-    from gvoys._kernels.cuda import to_host
+    from gvoys._kernels.cuda.device import to_host
     from gvoys.gpu import sketch_on_device
 
     here = gv.profiles(batch, "sketch", max_length, 128, scale=2.0)
@@ -176,8 +176,6 @@ def left_on_device(batch, max_length):
 
 def algorithm_1(batch):
     """Algorithm 1 with halting, anchors and shared signs in turn."""
-    from gvoys import gpu
-
     ends = np.ones(batch.n_nodes) / 7.0
     walk = Walk.on(batch, 5, "both", start=ends, stop=ends)
     scales = 2.0 ** (1 + np.arange(len(batch)) % 3)
@@ -188,7 +186,7 @@ def algorithm_1(batch):
         WalkConfig(2, n_walks=2, n_anchors=3, signs=None),
     ):
         arguments = (batch, walk, scales, config, 0.5 ** np.arange(6.0))
-        here, there = (path(*arguments) for path in (compute_voyagers, gpu.compute_voyagers))
+        here, there = (compute_voyagers(*arguments, device=device) for device in ("cpu", "cuda"))
         worst = max(worst, float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)))
     return worst
 

@@ -60,7 +60,7 @@ def assert_same_numbers(found, expected):
 
 
 def share_every_graph(patch, longest=3):
-    for name, value in {"_LARGE": 1, "_BLOCK": 7, "_PIECE": longest}.items():
+    for name, value in {"LARGE_GRAPH": 1, "BLOCK_ITEMS": 7, "PIECE_ENTRIES": longest}.items():
         patch.setattr(block, name, value)
 
 
@@ -96,7 +96,7 @@ def test_components_beyond_whole_groups(walk, monkeypatch):
 def test_tables_for_a_group_at_a_time_change_no_bit(walk, monkeypatch):
     batch = make_batch(nx.Graph, False)
     expected = compute(batch, walk, 3 * WIDTH)
-    monkeypatch.setattr(block, "_TABLE", 1)
+    monkeypatch.setattr(block, "RANDOM_TABLE_BYTES", 1)
     np.testing.assert_array_equal(compute(batch, walk, 3 * WIDTH), expected)
 
 

@@ -73,9 +73,9 @@ def test_large_graphs_take_the_other_road_to_the_same_numbers(kind, monkeypatch)
     for how in ({}, {"start": "ones"}):
         small = gv.profiles(batch, "moments", 7, **how)
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_LARGE", 10)
-            patch.setattr(matvec, "_BLOCK", 16)
-            patch.setattr(matvec, "_WINDOW", 64)
+            patch.setattr(module, "LARGE_GRAPH_ENTRIES", 10)
+            patch.setattr(matvec, "BLOCK_ROWS", 16)
+            patch.setattr(matvec, "WINDOW_COLUMNS", 64)
             large = gv.profiles(batch, "moments", 7, **how)
         np.testing.assert_allclose(large, small, rtol=1e-13)
 
@@ -83,8 +83,8 @@ def test_large_graphs_take_the_other_road_to_the_same_numbers(kind, monkeypatch)
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("large", [10, 1 << 20])
 def test_the_same_bits_for_any_threads_and_any_split(kind, large, monkeypatch):
-    monkeypatch.setattr(module, "_LARGE", large)
-    monkeypatch.setattr(matvec, "_BLOCK", 16)
+    monkeypatch.setattr(module, "LARGE_GRAPH_ENTRIES", large)
+    monkeypatch.setattr(matvec, "BLOCK_ROWS", 16)
     batch, _ = collection(kind, sizes=tuple(range(1, 60, 3)))
     expected = gv.profiles(batch, "moments", 9, n_jobs=1)
     np.testing.assert_array_equal(gv.profiles(batch, "moments", 9), expected)

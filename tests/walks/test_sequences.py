@@ -158,7 +158,7 @@ def test_gram_matrices_of_sparse_features(heavy, monkeypatch):
 
 def test_products_on_a_device_are_the_same(monkeypatch):
     """The GPU's way, with NumPy in CuPy's place, and matrices so small that columns come in pieces."""
-    monkeypatch.setattr("gvoys._kernels.cuda.sparse._ROOM", 700)
+    monkeypatch.setattr("gvoys._kernels.cuda.sparse.MOST_NUMBERS", 700)
     on_device = partial(summed_products, xp=np, sparse=scipy.sparse)
     monkeypatch.setattr(products, "backend", lambda device: SimpleNamespace(products=on_device))
     batch = gv.datasets.molecules(70, mean_nodes=12)

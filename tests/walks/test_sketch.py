@@ -276,7 +276,7 @@ def test_more_components_begin_with_the_fewer():
 
 def share_every_graph(patch):
     """Let threads share graphs of any size, and nodes of any degree."""
-    for name, value in {"_LARGE": 1, "_BLOCK": 7, "_PIECE": 3}.items():
+    for name, value in {"LARGE_GRAPH": 1, "BLOCK_ITEMS": 7, "PIECE_ENTRIES": 3}.items():
         patch.setattr(block, name, value)
 
 

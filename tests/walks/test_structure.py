@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
+from gvoys._kernels.arguments import SharedNodes
 from gvoys._kernels.cpu import closed
 from gvoys._kernels.cpu.closed import PRIMES
 from gvoys._kernels.cpu.cores import core_numbers
@@ -110,8 +111,9 @@ def test_walks_between_nodes_tell_what_deleting_tells():
 def test_what_is_said_of_other_nodes_counts():
     batch, said = gv.as_batch(GRAPHS), np.arange(sum(map(len, GRAPHS)), dtype=np.uint64) % 3
     out = np.zeros(batch.n_nodes, np.uint64)
-    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns(), np.empty(0, np.uint64))
-    closed.hash_pairs(np.array([0, 7, batch.n_nodes]), *graphs, LENGTH, said, out)
+    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns())
+    nodes = SharedNodes(np.array([0, 7, batch.n_nodes]), *graphs)
+    closed.hash_pairs(nodes, np.empty(0, np.uint64), LENGTH, said, out)
     wanted = []
     for first, graph in zip(batch.node_offsets, GRAPHS, strict=False):
         walks, own = counts(nx.to_numpy_array(graph).astype(int), LENGTH), said[first : first + len(graph)]

@@ -1,4 +1,4 @@
-"""What kernels take, by name: arrays that belong together.
+"""Arguments of kernels: arrays that belong together, by name.
 
 A kernel takes its tuples apart before its loops: each time that an array is fetched from one, Numba counts a reference.
 None settles a question at compile time where it is an argument by itself, and a parallel loop takes no tuple within a
@@ -26,7 +26,10 @@ class Graphs(NamedTuple):
     node_offsets: Any  # (n_graphs + 1,)
     indptr: Any  # (n_nodes + 1,)
     indices: Any  # (n_entries,), numbered within the graph; unsigned, so that no index is looked at for its sign
-    weights: Any  # (n_entries,), or None
+    weights: Any  # (n_entries,); None, one number or no number where all are one
+    start: Any  # (n_nodes,), weights of the nodes where walks start
+    stop: Any  # (n_nodes,), and where they stop
+    factors: Any  # (n_graphs,), 1 / scale, which a step multiplies by
     reverse: Any = None  # (n_entries, 2), where the entries back begin and end; None where walks may backtrack
 
 
@@ -59,9 +62,9 @@ class PairedAttributes(NamedTuple):
 
     values: Any
     omega: Any
-    own: Any
-    other: Any
-    partners: Any  # places of the partners, their own for coordinates that have none
+    cosines: Any
+    sines: Any  # with the sign of the partner's weight
+    partners: Any  # a coordinate that has none is its own
 
 
 class Maps(NamedTuple):
@@ -71,6 +74,16 @@ class Maps(NamedTuple):
     edges: Labels
     attributes: PairedAttributes
     edge_attributes: PairedAttributes
+
+
+class SharedNodes(NamedTuple):
+    """Nodes that threads share, and their graphs."""
+
+    bounds: Any  # where the nodes of each task begin and end
+    graph_of: Any  # (n_nodes,)
+    starts: Any  # (n_graphs + 1,), where each graph's nodes begin
+    pointers: Any  # (n_nodes + 1,)
+    columns: Any  # (n_entries,), numbered over all graphs
 
 
 class WalkedGraphs(NamedTuple):
@@ -98,7 +111,7 @@ class SignedLabels(NamedTuple):
 
 
 class Walkers(NamedTuple):
-    """How walkers are sampled, and what they share."""
+    """Sampling of walkers, and random numbers that they share."""
 
     seed: Any
     n_walks: Any  # per node, side and component

@@ -1,4 +1,4 @@
-"""What a sketch needs on any device: random maps for the labels and attributes of one block of graphs."""
+"""Random maps on any device, for the labels and attributes of one block of graphs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gvoys._kernels.cpu.randomness import (
     sign_table,
     uniform_table,
 )
-from gvoys._kernels.cpu.sketch.lanes import WIDTH
+from gvoys._kernels.cpu.sketch.vectors import WIDTH
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels as LabelsOfGraphs
@@ -32,31 +32,20 @@ _MIXING_LEVELS = 2
 
 
 class WalkOptions(Protocol):
-    """What a sketch asks of a walk."""
+    """Options of a walk that a sketch reads."""
 
     @property
-    def node_labels(self) -> bool:
-        """Whether two walks must share their node labels."""
-
+    def node_labels(self) -> bool: ...
     @property
-    def edge_labels(self) -> bool:
-        """Whether two walks must share their edge labels."""
-
+    def edge_labels(self) -> bool: ...
     @property
-    def backtrack(self) -> bool:
-        """Whether walks may backtrack."""
-
+    def backtrack(self) -> bool: ...
     @property
-    def attribute_bandwidth(self) -> Any:
-        """Bandwidth of node attributes; None ignores them."""
-
+    def attribute_bandwidth(self) -> Any: ...
     @property
-    def edge_attribute_bandwidth(self) -> Any:
-        """Bandwidth of edge attributes; None ignores them."""
-
+    def edge_attribute_bandwidth(self) -> Any: ...
     @property
-    def attributed(self) -> bool:
-        """Whether attributes of nodes or edges are compared."""
+    def attributed(self) -> bool: ...
 
 
 def is_plain(walk: WalkOptions) -> bool:
@@ -76,7 +65,7 @@ class SketchBlock(ABC):
     @staticmethod
     def is_fast(walk: WalkOptions) -> bool:
         """Whether whole groups of these walks take the fast path."""
-        return is_plain(walk)
+        return not walk.attributed
 
     def fill(self, out: NDArray[np.float32]) -> None:
         """Compute all groups; the norm 1 / sqrt(d) weights each by its share of the components."""
@@ -102,8 +91,8 @@ class SketchBlock(ABC):
         """Whether attributes mix coordinates, which are complex then, and half as many as there are components."""
         return self.walk.attributed
 
-    def _of(self, graphs: NDArray[Any]) -> Self:
-        """The same for some of the graphs."""
+    def _take(self, graphs: NDArray[Any]) -> Self:
+        """Return the block of a part of the graphs."""
         nodes = np.isin(self.batch.node_graphs(), graphs)
         ends = Ends(self.ends.start[nodes], self.ends.stop[nodes], self.ends.factors[graphs])
         return type(self)(self.batch[graphs], self.walk, ends, self.seed, self.first_group)
@@ -144,8 +133,8 @@ class SketchBlock(ABC):
 
     def _table(self, purpose: int, labels: NDArray[np.uint64], n_groups: int, n_steps: int, first: int) -> Bits:
         groups = np.arange(self.first_group + first, self.first_group + first + n_groups)
-        signs, places = sign_table(self.seed, purpose, groups, n_steps, labels)
-        return signs, (places % WIDTH).astype(np.uint8)
+        signs, draws = sign_table(self.seed, purpose, groups, n_steps, labels)
+        return signs, (draws % WIDTH).astype(np.uint8)
 
     def _node_maps(self, group: int, n_steps: int, width: int) -> Labels:
         return Labels(self.codes, *self._expanded(NODE, group, n_steps, self.labels, width))
@@ -159,32 +148,32 @@ class SketchBlock(ABC):
         self, purpose: int, group: int, n_steps: int, labels: NDArray[np.uint64], width: int
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Signs as +-1, (n_steps, n_labels, width), and shifts, (n_steps, n_labels)."""
-        signs, places = sign_table(self.seed, purpose, self._number(group), n_steps, labels)
+        signs, draws = sign_table(self.seed, purpose, self._group(group), n_steps, labels)
         bits = np.unpackbits(signs[0].view(np.uint8), axis=-1, bitorder="little").view(np.int8)[..., :width]
         bits *= -2  # in bytes, of which there may be very many
         bits += 1
-        return bits.astype(np.float32), (places[0] % width).astype(np.int64)
+        return bits.astype(np.float32), (draws[0] % width).astype(np.int64)
 
     def _attribute_maps(self, *shape: int) -> Attributes | None:
         return self._phases(self.walk.attribute_bandwidth, self.batch.node_attributes, (OMEGA, MIXING), *shape)
 
     def _edge_attribute_maps(self, *shape: int) -> Attributes | None:
-        held = self.batch.edge_attributes
-        return self._phases(self.walk.edge_attribute_bandwidth, held, (EDGE_OMEGA, EDGE_MIXING), *shape)
+        given = self.batch.edge_attributes
+        return self._phases(self.walk.edge_attribute_bandwidth, given, (EDGE_OMEGA, EDGE_MIXING), *shape)
 
     def _phases(
         self,
         bandwidth: Any,
-        held: NDArray[np.float64] | None,
+        given: NDArray[np.float64] | None,
         purposes: tuple[int, int],
         group: int,
         n_steps: int,
         width: int,
     ) -> Attributes | None:
         """Maps of the attributes of nodes or edges, where they are compared."""
-        if bandwidth is None or held is None:
+        if bandwidth is None or given is None:
             return None
-        values, groups = held / np.asarray(bandwidth), self._number(group)
+        values, groups = given / np.asarray(bandwidth), self._group(group)
         omega = normal_table(self.seed, purposes[0], groups, n_steps, width * values.shape[1])[0]
         angles = uniform_table(self.seed, purposes[1], groups, n_steps, _MIXING_LEVELS * (width + 1))[0]
         angles = angles.reshape(n_steps, _MIXING_LEVELS, width + 1)
@@ -193,7 +182,7 @@ class SketchBlock(ABC):
         omega = np.ascontiguousarray(omega.reshape(n_steps, width, -1).transpose(0, 2, 1))  # as kernels read it
         return Attributes(values, omega, mixing)
 
-    def _number(self, group: int) -> NDArray[np.int64]:
+    def _group(self, group: int) -> NDArray[np.int64]:
         return np.array([self.first_group + group])
 
 

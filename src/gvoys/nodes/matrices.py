@@ -83,9 +83,9 @@ class NodeMatrix:
         """An array where vectors are; on a GPU in single precision."""
         if self.device == "cpu":
             return array
-        from gvoys._kernels.cuda.recurrence import place
+        from gvoys._kernels.cuda.recurrence import copy_to_device
 
-        return place(array)
+        return copy_to_device(array)
 
     @cached_property
     def places(self) -> Array:
@@ -205,10 +205,10 @@ class NodeMatrix:
         """The same matrix on a device, on the CPU in the order in which it multiplies fastest."""
         if device == "cpu":
             return self.reordered()
-        from gvoys._kernels.cuda.recurrence import place, place_sparse
+        from gvoys._kernels.cuda.recurrence import copy_sparse_to_device, copy_to_device
 
-        scale = place(self.scale) if len(self.scale) else self.scale
-        return NodeMatrix(place_sparse(self.sparse), scale, self.interval, self.order, device)
+        scale = copy_to_device(self.scale) if len(self.scale) else self.scale
+        return NodeMatrix(copy_sparse_to_device(self.sparse), scale, self.interval, self.order, device)
 
     def reordered(self) -> NodeMatrix:
         """The same matrix with near nodes in near rows, by reverse Cuthill–McKee, where the graph is large."""

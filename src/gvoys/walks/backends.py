@@ -54,18 +54,13 @@ def backend(device: str) -> Backend:
         raise UnsupportedError(f"device must be 'cpu' or 'cuda', not {device!r}")
     if device == "cpu":
         return _CPU
-    from gvoys._kernels import cuda
+    from gvoys._kernels.cuda import device as gpu
+    from gvoys._kernels.cuda import moments, sketch, sparse, voyagers
 
-    cuda.check_cuda()
-    return Backend(
-        cuda.compute_moments,
-        cuda.GpuSketch,
-        cuda.sample_one_side,
-        cuda.sample_both_sides,
-        cuda.empty_on_host,
-        cuda.has_room,
-        cuda.summed_products,
-    )
+    gpu.check_cuda()
+    walks = (voyagers.sample_one_side, voyagers.sample_both_sides)
+    memory = (gpu.empty_on_host, gpu.has_room)
+    return Backend(moments.compute_moments, sketch.GpuSketch, *walks, *memory, sparse.summed_products)
 
 
 def check_device(device: str) -> None:

@@ -79,7 +79,7 @@ def returns_by(batch: GraphBatch, steps: Array, degrees: Array, max_length: int,
     """
     out = np.zeros((batch.n_nodes, check_count(max_length, "max_length") + 1))
     with threads(n_jobs):
-        add_returns(*shared_nodes(batch), steps, degrees, out)
+        add_returns(shared_nodes(batch), steps, degrees, out)
     return out
 
 

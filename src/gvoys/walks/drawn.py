@@ -87,7 +87,7 @@ class _Crowd:
         shifts = generator.random(BATCHES)
         labels = self._labels
         place_walkers(shifts, cumulative, total, labels.codes, labels.hashes, self._n_nodes, self.walkers)
-        self.walkers.loads[:] = total * np.sign(np.asarray(start)[self.walkers.places]) if given else total
+        self.walkers.loads[:] = total * np.sign(np.asarray(start)[self.walkers.nodes]) if given else total
 
     def move(self, step: int, n_alive: int) -> None:
         """One step of the first walkers."""
@@ -98,7 +98,7 @@ class _Crowd:
         loads = self.walkers.loads[:n_alive]
         if isinstance(self._stop, str):
             return loads / self._n_nodes if self._stop == "uniform" else loads
-        return np.asarray(loads * self._stop[self.walkers.places[:n_alive]])
+        return np.asarray(loads * self._stop[self.walkers.nodes[:n_alive]])
 
 
 def _adjacency(graph: GraphBatch, edge_labels: bool) -> Adjacency:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from gvoys._kernels.arguments import SharedNodes
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import balanced_chunks, n_threads
 
@@ -15,7 +13,7 @@ __all__ = ["shared_nodes"]
 _PER_THREAD = 16  # chunks of nodes, so that threads end together
 
 
-def shared_nodes(batch: GraphBatch) -> tuple[NDArray[Any], ...]:
+def shared_nodes(batch: GraphBatch) -> SharedNodes:
     """Chunks of nodes; the graph of each node, where graphs begin, where rows begin, and their columns."""
     chunks = balanced_chunks(np.diff(batch.indptr) + 1, _PER_THREAD * n_threads())
-    return chunks, batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns()
+    return SharedNodes(chunks, batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns())

@@ -91,7 +91,7 @@ class Counts:
     @cached_property
     def table(self) -> Table:
         """Where keys are looked up."""
-        return Table.of(self.keys)
+        return Table.from_keys(self.keys)
 
     @cached_property
     def by_sequence(self) -> sp.csc_array:

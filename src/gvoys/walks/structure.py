@@ -141,7 +141,7 @@ def _balls(radius: int, batch: GraphBatch, max_length: int, own: Hashes) -> Hash
 def _hashed(kernel: Any, batch: GraphBatch, own: Hashes, *rest: Any) -> Hashes:
     """What a kernel makes of every node; threads share the nodes."""
     out = np.zeros(batch.n_nodes, np.uint64)
-    kernel(*shared_nodes(batch), own, *rest, out)
+    kernel(shared_nodes(batch), own, *rest, out)
     return out
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.many import WIDTH, multiply
+from gvoys._kernels.cpu.many import VECTORS, multiply
 from gvoys._kernels.cpu.triangles import sum_triangles
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import balanced_chunks
@@ -65,31 +65,31 @@ class LargeGraph:
         values, spread = inside + drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
         even = slice(4, None, 2)
         ratios = 2.4 * spread[even] / (rtol * np.maximum(np.abs(values[even]), np.finfo(float).tiny))
-        blocks = np.ceil(np.max(ratios, initial=0.0) ** 2 / WIDTH)
+        blocks = np.ceil(np.max(ratios, initial=0.0) ** 2 / VECTORS)
         return int(np.clip(blocks, _FIRST, _MOST))
 
     def _dominant(self, rng: np.random.Generator) -> Array:
         """Orthonormal vectors near the eigenvectors of the largest eigenvalues, by subspace iteration."""
-        Q = rng.standard_normal((self.matrix.shape[0], WIDTH))
+        Q = rng.standard_normal((self.matrix.shape[0], VECTORS))
         Q[:, 0] = 1.0  # near the first one in most graphs
         for _ in range(_ITERATIONS):
             Q = _orthonormal(self._times(Q))
         return Q
 
     def _outside(self, Q: Array, max_length: int, n_blocks: int, rng: np.random.Generator) -> Array:
-        """What random vectors say of walks in the other directions, (n_blocks * WIDTH, max_length + 1)."""
+        """What random vectors say of walks in the other directions, (n_blocks * VECTORS, max_length + 1)."""
         found = [np.empty((0, max_length + 1))]
         for _ in range(n_blocks):
-            signs = 1.0 - 2.0 * rng.integers(2, size=(len(Q), WIDTH), dtype=np.int8)
+            signs = 1.0 - 2.0 * rng.integers(2, size=(len(Q), VECTORS), dtype=np.int8)
             found.append(self._moments(signs - Q @ (Q.T @ signs), max_length))
         return np.concatenate(found)
 
     def _moments(self, start: Array, max_length: int) -> Array:
-        """x^T A^k x for k = 0 … max_length and each column x, (WIDTH, max_length + 1).
+        """x^T A^k x for k = 0 … max_length and each column x, (VECTORS, max_length + 1).
 
         Of an undirected graph walks of half the length tell all: x^T A^(a + b) x = (A^a x)^T (A^b x).
         """
-        out = np.empty((WIDTH, max_length + 2))
+        out = np.empty((VECTORS, max_length + 2))
         x = start
         for k in range(0, max_length + 1, 1 if self.directed else 2):
             left = start if self.directed else x

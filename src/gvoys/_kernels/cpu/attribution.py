@@ -1,4 +1,4 @@
-"""What each place has of a sum over walks in which every label sequence has a weight: forward times backward messages.
+"""Shares of places in a sum over walks in which every label sequence has a weight: forward times backward messages.
 
 Forward, states (place, sequence) have the weight of the walks that spell the sequence from there; backward, what a walk
 that passes there adds to the sum. States are those of `count_sequences`, found again by the same hashes.
@@ -13,8 +13,8 @@ from numba import prange
 
 from gvoys._jit import kernel
 from gvoys._kernels.cpu.hashes import half_combined, mixed
-from gvoys._kernels.cpu.keys import table_of
-from gvoys._kernels.cpu.sequences import Places, fans, first_states, halves, stepped, table_size
+from gvoys._kernels.cpu.keys import find_slot, table_of
+from gvoys._kernels.cpu.sequences import count_fans, first_states, half_hashes, step_states, table_size
 
 
 class Weighted(NamedTuple):
@@ -28,7 +28,7 @@ class Weighted(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """What comes of it."""
+    """Shares of the places and edges in the sum."""
 
     nodes: Any  # (n_places,), of walks that pass the place, each shared by as many as it has nodes
     last: Any  # (n_places,), of those that end there alone
@@ -45,34 +45,36 @@ class Wanted(NamedTuple):
     entries: Any  # (n_wanted, n_lengths), and the entries it goes along
 
 
-@kernel(parallel=True, fastmath=True)
-def weigh_sequences(
-    pointers: Any, listed: Any, values: Any, table: Any, begins: Any, rows: Any, counts: Any, others: Any, own: Any,
-    factors: Any, out: Any,
-) -> None:  # pragma: no cover  # fmt: skip
-    """Of a function with the gradient sum_j others_j y_j - own x, what one more of each count of x would add.
+class FittedCounts(NamedTuple):
+    """Counts of fitted graphs y by sequence."""
 
-    Counts of graphs x are listed; those of fitted graphs y by sequence (begins, rows, counts). Coordinates of x are its
-    counts times its factor.
+    begins: Any  # (n_sequences + 1,)
+    rows: Any  # (n_counts,), the graph of each count
+    counts: Any
+
+
+@kernel(parallel=True, fastmath=True)
+def weigh_sequences(listed, table, fitted, gradient, factors, out):
+    """Gain of a function with the gradient sum_j others_j y_j - own x from one more of each count of x.
+
+    `listed` are pointers, keys and counts of graphs x, whose coordinates are counts times a graph's factor.
     """
-    keys, slots = table
-    mask = np.uint64(len(slots) - 1)
+    (pointers, listed_keys, values), (keys, slots), (others, own_weight) = listed, table, gradient
+    begins, rows, counts = fitted
     for g in prange(len(pointers) - 1):
         graph = np.int64(g)
         weights, factor = others[graph], factors[graph]
         for entry in range(pointers[graph], pointers[graph + 1]):
-            total, key = 0.0, listed[entry]
-            slot = key & mask
-            while slots[slot] >= 0 and keys[slots[slot]] != key:
-                slot = (slot + np.uint64(1)) & mask
+            total = 0.0
+            slot = find_slot(slots, keys, listed_keys[entry])
             if slots[slot] >= 0:
-                for place in range(begins[slots[slot]], begins[slots[slot] + 1]):
-                    total += weights[rows[place]] * counts[place]
-            out[entry] = factor * (total - own[graph] * factor * values[entry])
+                for item in range(begins[slots[slot]], begins[slots[slot] + 1]):
+                    total += weights[rows[item]] * counts[item]
+            out[entry] = factor * (total - own_weight[graph] * factor * values[entry])
 
 
 @kernel(parallel=True)
-def largest_shares(pointers: Any, shares: Any, out: Any) -> None:  # pragma: no cover
+def largest_shares(pointers, shares, out):
     """Places of the largest |shares| of each graph, the largest first, into out, (n_graphs, count); -1 for none.
 
     Shares of graph g are those from pointers[b, g] to pointers[b, g + 1], block by block.
@@ -84,8 +86,8 @@ def largest_shares(pointers: Any, shares: Any, out: Any) -> None:  # pragma: no 
         if len(best) == 0:
             continue
         for block in range(len(pointers)):
-            for place in range(pointers[block, graph], pointers[block, graph + 1]):
-                size = abs(shares[place])
+            for item in range(pointers[block, graph], pointers[block, graph + 1]):
+                size = abs(shares[item])
                 if size == 0 or (count == len(best) and size <= abs(shares[best[count - 1]])):
                     continue
                 count = min(count + 1, len(best))
@@ -93,56 +95,48 @@ def largest_shares(pointers: Any, shares: Any, out: Any) -> None:  # pragma: no 
                 while at > 0 and abs(shares[best[at - 1]]) < size:
                     best[at] = best[at - 1]
                     at -= 1
-                best[at] = place
+                best[at] = item
 
 
 @kernel(parallel=True)
-def spread_sequences(
-    places: Places, first_length: int, weighted: Weighted, wanted: Wanted, shares: Shares
-) -> None:  # pragma: no cover
+def spread_sequences(places, first_length, weighted, wanted, shares):
     """Spread the weights of label sequences over the places of their walks; first_length is 1 if places are arcs."""
     for graph in prange(len(places.offsets) - 1):
         _spread(np.int64(graph), places, first_length, weighted, wanted, shares)
 
 
 @kernel()
-def _spread(
-    graph: Any, places: Any, first_length: Any, weighted: Any, wanted: Any, shares: Any
-) -> None:  # pragma: no cover
-    """What one thread does: one graph."""
+def _spread(graph, places, first_length, weighted, wanted, shares):
+    """Do the work of one thread: one graph."""
     longest, begins, ends, keys, weights = weighted
     nodes, last, edges = shares
     begin, end = places.offsets[graph], places.offsets[graph + 1]
     level_keys, level_values, level_bounds = first_states(places, begin, end)
     all_keys, all_values, all_bounds = [level_keys], [level_values], [level_bounds]
     for _ in range(longest[graph] - first_length):
-        total, most = fans(places, begin, end, level_bounds)
-        level_keys, level_values, level_bounds = stepped(
+        total, most = count_fans(places, begin, end, level_bounds)
+        level_keys, level_values, level_bounds = step_states(
             places, begin, end, level_keys, level_values, level_bounds, total, most
         )
         all_keys.append(level_keys)
         all_values.append(level_values)
         all_bounds.append(level_bounds)
-    for which in range(wanted.pointers[graph], wanted.pointers[graph + 1]):
-        level = wanted.lengths[which] - first_length
+    for number in range(wanted.pointers[graph], wanted.pointers[graph + 1]):
+        level = wanted.lengths[number] - first_length
         if level >= 0 and level < len(all_keys):
-            _trace(places, begin, end, all_keys, all_bounds, level, which, wanted)
+            _trace(places, begin, end, all_keys, all_bounds, level, number, wanted)
     by_node, by_edge = np.zeros(0), np.zeros(0)  # of the level at hand, from walks that go on before it
     for back in range(len(all_keys)):
         level = len(all_keys) - 1 - back
         length = level + first_length
         if back == 0:
             by_node, by_edge = np.zeros(len(all_keys[level])), np.zeros(len(all_keys[level]))
-        own = slice(begins[length, graph], ends[length, graph])
-        own_keys, own_weights = keys[own], weights[own]
+        span = slice(begins[length, graph], ends[length, graph])
+        own_keys, own_weights = keys[span], weights[span]
         slots = table_of(own_keys, table_size(len(own_keys)))
-        mask = np.uint64(len(slots) - 1)
         for place in range(begin, end):
             for state in range(all_bounds[level][place - begin], all_bounds[level][place - begin + 1]):
-                key = all_keys[level][state]
-                slot = key & mask
-                while slots[slot] >= 0 and own_keys[slots[slot]] != key:
-                    slot = (slot + np.uint64(1)) & mask
+                slot = find_slot(slots, own_keys, all_keys[level][state])
                 if slots[slot] >= 0:
                     share = places.start[place] * own_weights[slots[slot]]
                     by_node[state] += share / (length + 1)
@@ -154,21 +148,19 @@ def _spread(
                 if first_length == 1:
                     edges[place] += by_edge[state] * all_values[level][state]
         if level > 0:
-            by_node, by_edge = _stepped_back(
-                places, begin, end, all_keys[level - 1], all_values[level - 1], all_bounds[level - 1],
-                all_keys[level], all_bounds[level], by_node, by_edge, first_length, edges,
-            )  # fmt: skip
+            earlier = all_keys[level - 1], all_values[level - 1], all_bounds[level - 1]
+            later = all_keys[level], all_bounds[level]
+            by_node, by_edge = _stepped_back(places, begin, earlier, later, (by_node, by_edge), first_length, edges)
 
 
 @kernel()
-def _stepped_back(
-    places: Any, begin: Any, end: Any, keys: Any, values: Any, bounds: Any, later_keys: Any, later_bounds: Any,
-    by_node: Any, by_edge: Any, first_length: Any, out: Any,
-) -> Any:  # pragma: no cover  # fmt: skip
-    """What walks add that go on from the states of one level, from those of states that are one step longer."""
+def _stepped_back(places, begin, earlier, later, sums, first_length, out):
+    """Contributions of walks that go on from the states of one level, from those of states that are one step longer."""
+    (keys, values, bounds), (later_keys, later_bounds), (by_node, by_edge) = earlier, later, sums
+    end = begin + len(bounds) - 1
     new_node, new_edge = np.zeros(len(keys)), np.zeros(len(keys))
     has_edges = len(places.edges) > 0
-    rests = halves(keys, has_edges)
+    rests = half_hashes(keys, has_edges)
     most = 0
     for place in range(end - begin):
         most = max(most, later_bounds[place + 1] - later_bounds[place])
@@ -191,20 +183,18 @@ def _stepped_back(
                 slot = key & mask
                 while later_keys[slots[slot]] != key:
                     slot = (slot + np.uint64(1)) & mask
-                later = slots[slot]
-                new_node[state] += weight * by_node[later]
-                new_edge[state] += weight * by_edge[later]
+                longer = slots[slot]
+                new_node[state] += weight * by_node[longer]
+                new_edge[state] += weight * by_edge[longer]
                 if first_length == 0:
-                    out[entry] += weight * by_edge[later] * values[state]
+                    out[entry] += weight * by_edge[longer] * values[state]
     return new_node, new_edge
 
 
 @kernel()
-def _trace(
-    places: Any, begin: Any, end: Any, all_keys: Any, all_bounds: Any, level: Any, which: Any, wanted: Any
-) -> None:  # pragma: no cover
+def _trace(places, begin, end, all_keys, all_bounds, level, number, wanted):
     """The places of a walk that spells a sequence, from the states of all levels."""
-    key, next_key, at = wanted.keys[which], wanted.keys[which], -1
+    key, next_key, at = wanted.keys[number], wanted.keys[number], -1
     for place in range(begin, end):
         if places.start[place] != 0 and at < 0:
             for state in range(all_bounds[level][place - begin], all_bounds[level][place - begin + 1]):
@@ -213,13 +203,13 @@ def _trace(
                     break
     step, has_edges = 0, len(places.edges) > 0
     while at >= 0:
-        wanted.walks[which, step] = at
+        wanted.walks[number, step] = at
         here, at, step = at, -1, step + 1
         if level == 0:
             break
         level -= 1
         keys, bounds = all_keys[level], all_bounds[level]
-        rests = halves(keys, has_edges)
+        rests = half_hashes(keys, has_edges)
         for entry in range(places.begins[here], places.ends[here]):
             if len(places.back) and entry >= places.back[here, 0] and entry < places.back[here, 1]:
                 continue
@@ -228,5 +218,5 @@ def _trace(
                 half = half_combined(mixed(rests[state] + places.edges[entry])) if has_edges else rests[state]
                 if at < 0 and mixed(half + places.labels[here]) == key:
                     at, next_key = other + begin, keys[state]
-                    wanted.entries[which, step - 1] = entry
+                    wanted.entries[number, step - 1] = entry
         key = next_key

@@ -8,8 +8,6 @@ first prime then, where products are cheap, with random numbers of their own.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import prange
 
@@ -25,13 +23,13 @@ _LOW30, _LOW31 = np.uint64(2**30 - 1), np.uint64(2**31 - 1)
 
 
 @kernel()
-def _chained(before: Any, counts: Any) -> Any:  # pragma: no cover
+def _chained(before, counts):
     """A hash of what was before and of a count."""
     return mixed((before ^ counts[0]) + _ODD * counts[1])
 
 
 @kernel()
-def _product(a: Any, b: Any) -> Any:  # pragma: no cover
+def _product(a, b):
     """a b modulo 2^61 - 1, by halves of 31 and 30 bits: 2^61 counts as 1."""
     low_a, high_a, low_b, high_b = a & _LOW31, a >> _S31, b & _LOW31, b >> _S31
     middle = low_a * high_b + high_a * low_b
@@ -41,7 +39,7 @@ def _product(a: Any, b: Any) -> Any:  # pragma: no cover
 
 
 @kernel()
-def _step(pointers: Any, columns: Any, labels: Any, first: Any, t: Any, x: Any, y: Any) -> None:  # pragma: no cover
+def _step(pointers, columns, labels, first, t, x, y):
     """y = A x modulo both primes, on the nodes from `first` on; with labels, times their random numbers of step t."""
     labelled, salt = len(labels) > 0, mixed(np.uint64(t))
     first_prime, second_prime = _FIRST, _FIRST if labelled else _SECOND
@@ -60,165 +58,124 @@ def _step(pointers: Any, columns: Any, labels: Any, first: Any, t: Any, x: Any, 
 
 
 @kernel()
-def _hash_of_closed(
-    pointers: Any, columns: Any, labels: Any, first: Any, u: Any, longest: Any, x: Any, y: Any
-) -> Any:  # pragma: no cover
-    """A hash of the number of walks of each length that lead from u back to u; x and y are room."""
+def _hash_of_closed(pointers, columns, labels, first, u, longest, rooms):
+    """A hash of the number of walks of each length that lead from u back to u; `rooms` are two arrays to work in."""
+    x, y = rooms
     x[:] = np.uint64(0)
     x[u, 0] = x[u, 1] = np.uint64(1)
-    found = np.uint64(0)
+    total = np.uint64(0)
     for t in range(longest):
         _step(pointers, columns, labels, first, t, x, y)
-        found = _chained(found, y[u])
+        total = _chained(total, y[u])
         x, y = y, x
-    return found
+    return total
 
 
 @kernel(parallel=True)
-def hash_closed(
-    chunks: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, labels: Any, longest: Any, out: Any
-) -> None:  # pragma: no cover
-    """Of every node the walks of length 1 … longest that return to it."""
-    for chunk in prange(len(chunks) - 1):
-        begin, end = chunks[np.int64(chunk)], chunks[np.int64(chunk) + 1]
-        _closed_of_chunk(begin, end, graph_of, starts, pointers, columns, labels, longest, out)
+def hash_closed(nodes, labels, longest, out):
+    """Hash of the walks of length 1 … longest that return to each node."""
+    for chunk in prange(len(nodes.bounds) - 1):
+        _closed_of_chunk(nodes.bounds[np.int64(chunk)], nodes.bounds[np.int64(chunk) + 1], nodes, labels, longest, out)
 
 
 @kernel()
-def _closed_of_chunk(
-    begin: Any, end: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, labels: Any, longest: Any, out: Any
-) -> None:  # pragma: no cover
-    """What one thread does."""
+def _closed_of_chunk(begin, end, nodes, labels, longest, out):
+    """Do the work of one thread."""
+    _, graph_of, starts, pointers, columns = nodes
     for u in range(begin, end):
         first, last = starts[graph_of[u]], starts[graph_of[u] + 1]
-        x, y = np.empty((last - first, 2), np.uint64), np.empty((last - first, 2), np.uint64)
-        out[u] = _hash_of_closed(pointers, columns, labels, first, u - first, longest, x, y)
+        rooms = np.empty((last - first, 2), np.uint64), np.empty((last - first, 2), np.uint64)
+        out[u] = _hash_of_closed(pointers, columns, labels, first, u - first, longest, rooms)
 
 
 @kernel(parallel=True)
-def hash_pairs(
-    chunks: Any, graph_of: Any, starts: Any, pointers: Any, columns: Any, labels: Any, longest: Any, own: Any, out: Any
-) -> None:  # pragma: no cover
-    """Of every node the walks to each node of its graph: a multiset of their numbers, and of what `own` says of it."""
-    for chunk in prange(len(chunks) - 1):
-        begin, end = chunks[np.int64(chunk)], chunks[np.int64(chunk) + 1]
-        _pairs_of_chunk(begin, end, graph_of, starts, pointers, columns, labels, longest, own, out)
+def hash_pairs(nodes, labels, longest, own, out):
+    """Hash of the walks from each node to each of its graph: a multiset of their numbers, and of `own` of that node."""
+    for chunk in prange(len(nodes.bounds) - 1):
+        begin, end = nodes.bounds[np.int64(chunk)], nodes.bounds[np.int64(chunk) + 1]
+        _pairs_of_chunk(begin, end, nodes, labels, longest, own, out)
 
 
 @kernel()
-def _pairs_of_chunk(
-    begin: Any,
-    end: Any,
-    graph_of: Any,
-    starts: Any,
-    pointers: Any,
-    columns: Any,
-    labels: Any,
-    longest: Any,
-    own: Any,
-    out: Any,
-) -> None:  # pragma: no cover
-    """What one thread does."""
+def _pairs_of_chunk(begin, end, nodes, labels, longest, own, out):
+    """Do the work of one thread."""
+    _, graph_of, starts, pointers, columns = nodes
     for u in range(begin, end):
         first, last = starts[graph_of[u]], starts[graph_of[u] + 1]
         size = last - first
         x, y = np.zeros((size, 2), np.uint64), np.empty((size, 2), np.uint64)
-        found = np.zeros(size, np.uint64)
+        hashes = np.zeros(size, np.uint64)
         x[u - first, 0] = x[u - first, 1] = np.uint64(1)
         for t in range(longest):
             _step(pointers, columns, labels, first, t, x, y)
             for v in range(size):
-                found[v] = _chained(found[v], y[v])
+                hashes[v] = _chained(hashes[v], y[v])
             x, y = y, x
         total = np.uint64(0)
         for v in range(size):
-            total += mixed(found[v] + mixed(own[first + v]))
-        out[u] = mixed(mixed(found[u - first] + mixed(own[u])) + total)
+            total += mixed(hashes[v] + mixed(own[first + v]))
+        out[u] = mixed(mixed(hashes[u - first] + mixed(own[u])) + total)
 
 
 @kernel(parallel=True)
-def hash_balls(
-    chunks: Any,
-    graph_of: Any,
-    starts: Any,
-    pointers: Any,
-    columns: Any,
-    labels: Any,
-    longest: Any,
-    radius: Any,
-    out: Any,
-) -> None:  # pragma: no cover
-    """Of every node the closed walks of all nodes within `radius` steps, inside of that ball."""
-    for chunk in prange(len(chunks) - 1):
-        begin, end = chunks[np.int64(chunk)], chunks[np.int64(chunk) + 1]
-        _balls_of_chunk(begin, end, graph_of, starts, pointers, columns, labels, longest, radius, out)
+def hash_balls(nodes, labels, longest, radius, out):
+    """Hash of the closed walks of all nodes within `radius` steps of each node, inside of that ball."""
+    for chunk in prange(len(nodes.bounds) - 1):
+        begin, end = nodes.bounds[np.int64(chunk)], nodes.bounds[np.int64(chunk) + 1]
+        _balls_of_chunk(begin, end, nodes, labels, longest, radius, out)
 
 
 @kernel()
-def _balls_of_chunk(
-    begin: Any,
-    end: Any,
-    graph_of: Any,
-    starts: Any,
-    pointers: Any,
-    columns: Any,
-    labels: Any,
-    longest: Any,
-    radius: Any,
-    out: Any,
-) -> None:  # pragma: no cover
-    """What one thread does, with room for the largest graph among its own."""
+def _balls_of_chunk(begin, end, nodes, labels, longest, radius, out):
+    """Do the work of one thread, with room for the largest of its graphs."""
+    _, graph_of, starts, pointers, columns = nodes
     size = 0
     for graph in range(graph_of[begin], graph_of[end - 1] + 1):
         size = max(size, starts[graph + 1] - starts[graph])
-    place, nodes, far = np.full(size, -1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    numbers, ball, steps = np.full(size, -1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     for u in range(begin, end):
         first = starts[graph_of[u]]
-        count = _gather(pointers, columns, first, u - first, radius, place, nodes, far)
-        own_pointers, own_columns = _induced(pointers, columns, first, nodes[:count], place)
-        own_labels = labels[first + nodes[:count]] if len(labels) else labels
-        x, y = np.empty((count, 2), np.uint64), np.empty((count, 2), np.uint64)
+        count = _gather(pointers, columns, first, u - first, radius, numbers, ball, steps)
+        ball_pointers, ball_columns = _induced(pointers, columns, first, ball[:count], numbers)
+        ball_labels = labels[first + ball[:count]] if len(labels) else labels
+        rooms = np.empty((count, 2), np.uint64), np.empty((count, 2), np.uint64)
         total = np.uint64(0)
         for v in range(count):
-            found = _hash_of_closed(own_pointers, own_columns, own_labels, 0, v, longest, x, y)
-            total += mixed(found + mixed(np.uint64(far[v])))  # the node itself is the only one that is 0 steps away
+            walks = _hash_of_closed(ball_pointers, ball_columns, ball_labels, 0, v, longest, rooms)
+            total += mixed(walks + mixed(np.uint64(steps[v])))  # the node itself is the only one that is 0 steps away
         out[u] = mixed(total)
         for v in range(count):
-            place[nodes[v]] = -1
+            numbers[ball[v]] = -1
 
 
 @kernel()
-def _gather(
-    pointers: Any, columns: Any, first: Any, u: Any, radius: Any, place: Any, nodes: Any, far: Any
-) -> Any:  # pragma: no cover
-    """Nodes within `radius` steps of u, their steps, and in `place` their numbers; returns how many there are."""
-    nodes[0], far[0], place[u], count, done = u, 0, 0, 1, 0
-    while done < count and far[done] < radius:
-        v = nodes[done]
+def _gather(pointers, columns, first, u, radius, numbers, ball, steps):
+    """Nodes within `radius` steps of u, their steps, and their `numbers` in the ball; returns how many there are."""
+    ball[0], steps[0], numbers[u], count, done = u, 0, 0, 1, 0
+    while done < count and steps[done] < radius:
+        v = ball[done]
         for entry in range(pointers[first + v], pointers[first + v + 1]):
             w = columns[entry] - first
-            if place[w] < 0:
-                nodes[count], far[count], place[w] = w, far[done] + 1, count
+            if numbers[w] < 0:
+                ball[count], steps[count], numbers[w] = w, steps[done] + 1, count
                 count += 1
         done += 1
     return count
 
 
 @kernel()
-def _induced(pointers: Any, columns: Any, first: Any, nodes: Any, place: Any) -> Any:  # pragma: no cover
-    """Rows of the graph that some nodes have among them."""
-    own = np.zeros(len(nodes) + 1, np.int64)
-    for i in range(len(nodes)):
-        node, count = first + nodes[i], 0
-        for entry in range(pointers[node], pointers[node + 1]):
-            count += place[columns[entry] - first] >= 0
-        own[i + 1] = own[i] + count
-    kept, count = np.empty(own[-1], np.int64), 0
-    for i in range(len(nodes)):
-        node = first + nodes[i]
-        for entry in range(pointers[node], pointers[node + 1]):
-            w = place[columns[entry] - first]
+def _induced(pointers, columns, first, ball, numbers):
+    """Rows of the graph that the nodes of a ball have among them."""
+    ball_pointers, count = np.zeros(len(ball) + 1, np.int64), 0
+    for i in range(len(ball)):
+        for entry in range(pointers[first + ball[i]], pointers[first + ball[i] + 1]):
+            count += numbers[columns[entry] - first] >= 0
+        ball_pointers[i + 1] = count
+    ball_columns, count = np.empty(count, np.int64), 0
+    for i in range(len(ball)):
+        for entry in range(pointers[first + ball[i]], pointers[first + ball[i] + 1]):
+            w = numbers[columns[entry] - first]
             if w >= 0:
-                kept[count] = w
+                ball_columns[count] = w
                 count += 1
-    return own, kept
+    return ball_pointers, ball_columns

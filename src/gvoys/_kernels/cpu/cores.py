@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import prange
 
@@ -11,14 +9,14 @@ from gvoys._jit import kernel
 
 
 @kernel(parallel=True)
-def core_numbers(starts: Any, pointers: Any, columns: Any, out: Any) -> None:  # pragma: no cover
+def core_numbers(starts, pointers, columns, out):
     """Core number of every node, in O(edges): nodes of least degree are taken away first (Batagelj, Zaversnik 2003)."""
     for graph in prange(len(starts) - 1):
         _peel(starts[graph], starts[graph + 1], pointers, columns, out)
 
 
 @kernel()
-def _peel(first: Any, end: Any, pointers: Any, columns: Any, out: Any) -> None:  # pragma: no cover
+def _peel(first, end, pointers, columns, out):
     size, most = end - first, 0
     for u in range(first, end):
         out[u] = 0
@@ -29,10 +27,10 @@ def _peel(first: Any, end: Any, pointers: Any, columns: Any, out: Any) -> None: 
     for u in range(first, end):
         bins[out[u] + 1] += 1
     bins = np.cumsum(bins)
-    order, place, used = np.empty(size, np.int64), np.empty(size, np.int64), bins.copy()
+    order, position, used = np.empty(size, np.int64), np.empty(size, np.int64), bins.copy()
     for u in range(first, end):
-        place[u - first] = used[out[u]]
-        order[place[u - first]] = u
+        position[u - first] = used[out[u]]
+        order[position[u - first]] = u
         used[out[u]] += 1
     for i in range(size):
         u = order[i]
@@ -40,8 +38,8 @@ def _peel(first: Any, end: Any, pointers: Any, columns: Any, out: Any) -> None: 
             v = columns[entry]
             if out[v] > out[u]:  # v goes to the front of its degree, which begins one place later then
                 front = order[bins[out[v]]]
-                here, there = place[v - first], bins[out[v]]
+                here, there = position[v - first], bins[out[v]]
                 order[here], order[there] = front, v
-                place[front - first], place[v - first] = here, there
+                position[front - first], position[v - first] = here, there
                 bins[out[v]] += 1
                 out[v] -= 1

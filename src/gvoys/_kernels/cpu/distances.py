@@ -6,7 +6,6 @@ Pairs (i, j), j < i, go row by row. Rows are cut into chunks that do not depend 
 from __future__ import annotations
 
 from math import exp, log, sqrt
-from typing import Any
 
 import numpy as np
 from numba import prange
@@ -17,14 +16,14 @@ from gvoys._jit import kernel
 KINDS = {"linear": 0, "matern12": 1, "matern32": 2, "gaussian": 3}
 
 _N_CHUNKS = 64
-_TILE = 512  # pairs whose distances are in the cache at once
-_ROOT3 = sqrt(3.0)
+TILE_PAIRS = 512  # whose distances are in the cache at once
+ROOT3 = sqrt(3.0)
 _LOG2E, _LN2 = np.float32(1 / log(2.0)), np.float32(log(2.0))
-_LEAST = np.float32(1e-6)  # distance of equal graphs, whose derivative is not needed
+_LEAST_DISTANCE = np.float32(1e-6)  # distance of equal graphs, whose derivative is not needed
 
 
 def n_pairs_of(n: int) -> int:
-    """How many pairs of n graphs there are."""
+    """Number of pairs of n graphs."""
     return n * (n - 1) // 2
 
 
@@ -47,16 +46,16 @@ def pack_squares(gram: NDArray[np.float64], same: float, out: NDArray[np.float32
 
 
 @kernel(parallel=True)
-def _pack(chunks: Any, gram: Any, same: Any, out: Any, sums: Any) -> None:  # pragma: no cover
+def _pack(chunks, gram, same, out, sums):
     for chunk in prange(len(chunks) - 1):
         total = 0.0
         for i in range(chunks[chunk], chunks[chunk + 1]):
-            place = i * (i - 1) // 2
+            pair = i * (i - 1) // 2
             for j in range(i):
                 sizes = gram[i, i] + gram[j, j]
                 square = sizes - 2.0 * gram[i, j]
                 square = square if square > same * sizes else 0.0
-                out[place + j] = square
+                out[pair + j] = square
                 total += square
         sums[chunk] = total
 
@@ -78,59 +77,57 @@ def add_terms(
 
 
 @kernel(parallel=True, fastmath=True)
-def _add(
-    chunks: Any, squares: Any, weights: Any, kind: Any, sizes: Any, K: Any, values: Any, slopes: Any
-) -> None:  # pragma: no cover
+def _add(chunks, squares, weights, kind, sizes, K, values, slopes):
     for chunk in prange(len(chunks) - 1):
-        tile, powers = np.empty(_TILE, np.float32), np.empty(_TILE, np.float32)
+        tile, powers = np.empty(TILE_PAIRS, np.float32), np.empty(TILE_PAIRS, np.float32)
         for i in range(chunks[chunk], chunks[chunk + 1]):
-            for low in range(0, i, _TILE):
-                count, place = min(_TILE, i - low), i * (i - 1) // 2 + low
+            for low in range(0, i, TILE_PAIRS):
+                count, pair = min(TILE_PAIRS, i - low), i * (i - 1) // 2 + low
                 # slices, whose indices are known to be inside: loops with them run in vector registers
-                own, value, slope = tile[:count], values[place : place + count], slopes[place : place + count]
-                own[:] = 0.0
+                distances, value, slope = tile[:count], values[pair : pair + count], slopes[pair : pair + count]
+                distances[:] = 0.0
                 for b in range(len(weights)):
-                    weight, block = weights[b], squares[b, place : place + count]
+                    weight, block = weights[b], squares[b, pair : pair + count]
                     for t in range(count):
-                        own[t] += weight * block[t]
+                        distances[t] += weight * block[t]
                 if kind == 0:
                     others = sizes[low : low + count]
                     for t in range(count):
-                        value[t], slope[t] = 0.5 * (sizes[i] + others[t] - own[t]), -0.5
+                        value[t], slope[t] = 0.5 * (sizes[i] + others[t] - distances[t]), -0.5
                 else:
-                    _of_squares(kind, own, powers[:count], value, slope)
+                    _values_of_squares(kind, distances, powers[:count], value, slope)
                 out = K[i, low : low + count]
                 for t in range(count):
                     out[t] += value[t]
 
 
 @kernel(fastmath=True)
-def _of_squares(kind: Any, squares: Any, powers: Any, value: Any, slope: Any) -> None:  # pragma: no cover
+def _values_of_squares(kind, squares, powers, value, slope):
     """Kernels of squared distances, and their derivatives."""
-    half, root3 = np.float32(0.5), np.float32(_ROOT3)
+    half, root3 = np.float32(0.5), np.float32(ROOT3)
     if kind == 3:
         for t in range(len(squares)):
             squares[t] *= half
-        exp_of_minus(squares, powers)
+    else:
+        for t in range(len(squares)):
+            squares[t] = np.sqrt(squares[t])
+    if kind == 2:
+        for t in range(len(squares)):
+            squares[t] *= root3
+    exp_of_minus(squares, powers)
+    if kind == 3:
         for t in range(len(squares)):
             value[t], slope[t] = powers[t], -half * powers[t]
-        return
-    for t in range(len(squares)):
-        squares[t] = np.sqrt(squares[t])
-    if kind == 1:
-        exp_of_minus(squares, powers)
+    elif kind == 1:
         for t in range(len(squares)):
-            value[t], slope[t] = powers[t], -half * powers[t] / max(squares[t], _LEAST)
-        return
-    for t in range(len(squares)):
-        squares[t] *= root3
-    exp_of_minus(squares, powers)
-    for t in range(len(squares)):
-        value[t], slope[t] = (np.float32(1.0) + squares[t]) * powers[t], np.float32(-1.5) * powers[t]
+            value[t], slope[t] = powers[t], -half * powers[t] / max(squares[t], _LEAST_DISTANCE)
+    else:
+        for t in range(len(squares)):
+            value[t], slope[t] = (np.float32(1.0) + squares[t]) * powers[t], np.float32(-1.5) * powers[t]
 
 
 @kernel(fastmath=True)
-def exp_of_minus(values: Any, out: Any) -> None:  # pragma: no cover
+def exp_of_minus(values, out):
     """exp(-x) of numbers from 0 on, to the last bits of float32: 2^n times a polynomial, in vector registers.
 
     A call of exp would leave them.
@@ -166,9 +163,7 @@ def add_values(
 
 
 @kernel(parallel=True)
-def _add_values(
-    kind: Any, amplitude: Any, inner: Any, left: Any, right: Any, same: Any, out: Any
-) -> None:  # pragma: no cover
+def _add_values(kind, amplitude, inner, left, right, same, out):
     for i in prange(len(left)):
         for j in range(len(right)):
             sizes = left[i] + right[j]
@@ -179,13 +174,13 @@ def _add_values(
             elif kind == 1:
                 out[i, j] += amplitude * exp(-sqrt(square))
             else:
-                root = _ROOT3 * sqrt(square)
+                root = ROOT3 * sqrt(square)
                 out[i, j] += amplitude * (1.0 + root) * exp(-root)
 
 
 @kernel(parallel=True)
-def share(common: Any, left: Any, right: Any) -> None:  # pragma: no cover
-    """What two multisets share, over what either has: common / (left + right - common), in place; 0 of empty ones."""
+def divide_by_union(common, left, right):
+    """Divide what two multisets share by what either has, in place: common / (left + right - common), or 0."""
     for i in prange(len(left)):
         for j in range(len(right)):
             either = left[i] + right[j] - common[i, j]
@@ -199,29 +194,27 @@ def slopes_by_weight(
 
     `by_pair` has its derivatives by the values of the kernel, below the diagonal; pairs count twice.
     """
-    found = np.zeros((_N_CHUNKS, len(squares) + 1))
-    _contract(_chunks(len(by_pair)), squares, values, slopes, by_pair, found)
-    total = 2.0 * found.sum(axis=0)
+    sums = np.zeros((_N_CHUNKS, len(squares) + 1))
+    _contract(_chunks(len(by_pair)), squares, values, slopes, by_pair, sums)
+    total = 2.0 * sums.sum(axis=0)
     return total[:-1], float(total[-1])
 
 
 @kernel(parallel=True, fastmath=True)
-def _contract(
-    chunks: Any, squares: Any, values: Any, slopes: Any, by_pair: Any, found: Any
-) -> None:  # pragma: no cover
+def _contract(chunks, squares, values, slopes, by_pair, sums):
     for chunk in prange(len(chunks) - 1):
-        tile = np.empty(_TILE, np.float32)
+        tile = np.empty(TILE_PAIRS, np.float32)
         for i in range(chunks[chunk], chunks[chunk + 1]):
-            for low in range(0, i, _TILE):
-                count, place = min(_TILE, i - low), i * (i - 1) // 2 + low
-                own, value, slope = tile[:count], values[place : place + count], slopes[place : place + count]
+            for low in range(0, i, TILE_PAIRS):
+                count, pair = min(TILE_PAIRS, i - low), i * (i - 1) // 2 + low
+                distances, value, slope = tile[:count], values[pair : pair + count], slopes[pair : pair + count]
                 by_value, amplitude = by_pair[i, low : low + count], 0.0
                 for t in range(count):
-                    own[t] = by_value[t] * slope[t]
+                    distances[t] = by_value[t] * slope[t]
                     amplitude += by_value[t] * value[t]
-                found[chunk, -1] += amplitude
+                sums[chunk, -1] += amplitude
                 for b in range(len(squares)):
-                    total, block = np.float32(0.0), squares[b, place : place + count]
+                    total, block = np.float32(0.0), squares[b, pair : pair + count]
                     for t in range(count):
-                        total += own[t] * block[t]
-                    found[chunk, b] += total
+                        total += distances[t] * block[t]
+                    sums[chunk, b] += total

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gvoys._jit import kernel
@@ -12,7 +10,7 @@ _SALT = np.uint64(0x243F6A8885A308D3)
 
 
 @kernel()
-def mixed(x: Any) -> Any:  # pragma: no cover
+def mixed(x):
     """`hash_integers` of one hash."""
     x += np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -21,6 +19,6 @@ def mixed(x: Any) -> Any:  # pragma: no cover
 
 
 @kernel()
-def half_combined(first: Any) -> Any:  # pragma: no cover
-    """What `combine_hashes` makes of its first hash before the second comes."""
+def half_combined(first):
+    """Mix the first hash as `combine_hashes` does, before the second comes."""
     return mixed(first ^ _SALT)

@@ -12,44 +12,41 @@ from gvoys._jit import kernel
 
 
 def number_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """The distinct keys, sorted, and the place of each key among them: np.unique without sorting all."""
-    found, places = _numbered(keys)
-    order = np.argsort(found)
-    rank = np.empty(len(found), np.int32)
-    rank[order] = np.arange(len(found), dtype=np.int32)
-    return found[order], rank[places]
+    """The distinct keys, sorted, and the position of each key among them: np.unique without sorting all."""
+    kept, numbers = _numbered(keys)
+    order = np.argsort(kept)
+    rank = np.empty(len(kept), np.int32)
+    rank[order] = np.arange(len(kept), dtype=np.int32)
+    return kept[order], rank[numbers]
 
 
 @kernel()
-def _numbered(keys: Any) -> Any:  # pragma: no cover
+def _numbered(keys):
     """The distinct keys as they come, and the number of each key."""
     size, count = 1024, 0
-    slots, found = np.full(size, -1, np.int32), np.empty(size, np.uint64)
+    slots, kept = np.full(size, -1, np.int32), np.empty(size, np.uint64)
     numbers = np.empty(len(keys), np.int32)
     for k in range(len(keys)):
         if 2 * count >= size:
             size *= 4
-            found = grown(found, count, size)
-            slots = table_of(found[:count], size)
-        key, mask = keys[k], np.uint64(size - 1)
-        slot = key & mask
-        while slots[slot] >= 0 and found[slots[slot]] != key:
-            slot = (slot + np.uint64(1)) & mask
+            kept = grown(kept, count, size)
+            slots = table_of(kept[:count], size)
+        slot = find_slot(slots, kept, keys[k])
         if slots[slot] < 0:
-            slots[slot], found[count] = count, key
+            slots[slot], kept[count] = count, keys[k]
             count += 1
         numbers[k] = slots[slot]
-    return found[:count], numbers
+    return kept[:count], numbers
 
 
 class Table(NamedTuple):
-    """Distinct keys that are looked up: slots, a power of two of them, hold places among the keys, or -1."""
+    """Distinct keys that are looked up: slots, a power of two of them, hold numbers among the keys, or -1."""
 
     keys: NDArray[np.uint64]
     slots: NDArray[np.int32]
 
     @classmethod
-    def of(cls, keys: NDArray[np.uint64]) -> Table:
+    def from_keys(cls, keys: NDArray[np.uint64]) -> Table:
         """At most half of the slots are taken."""
         return cls(keys, table_of(keys, 1 << (2 * len(keys) + 1).bit_length()))
 
@@ -58,38 +55,45 @@ def look_up(
     pointers: NDArray[Any], listed: NDArray[np.uint64], values: NDArray[np.float64], table: Table
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     """Rows of listed keys as sparse rows (pointers, columns, values), whose columns are those of a table."""
-    places, counts = np.empty(len(listed), np.int32), np.zeros(len(pointers), np.int32)
-    _find(pointers, listed, *table, places, counts)
-    found = np.cumsum(counts, dtype=np.int32)
-    columns, kept = np.empty(found[-1], np.int32), np.empty(found[-1])
-    _keep(pointers, places, values, found, columns, kept)
-    return found, columns, kept
+    numbers, counts = np.empty(len(listed), np.int32), np.zeros(len(pointers), np.int32)
+    _find(pointers, listed, *table, numbers, counts)
+    begins = np.cumsum(counts, dtype=np.int32)
+    columns, kept = np.empty(begins[-1], np.int32), np.empty(begins[-1])
+    _keep(pointers, numbers, values, begins, columns, kept)
+    return begins, columns, kept
 
 
 @kernel(parallel=True)
-def _find(pointers: Any, listed: Any, keys: Any, slots: Any, places: Any, counts: Any) -> None:  # pragma: no cover
-    mask = np.uint64(len(slots) - 1)
+def _find(pointers, listed, keys, slots, numbers, counts):
     for row in prange(len(pointers) - 1):
         for entry in range(pointers[row], pointers[row + 1]):
-            slot = listed[entry] & mask
-            while slots[slot] >= 0 and keys[slots[slot]] != listed[entry]:
-                slot = (slot + np.uint64(1)) & mask
-            places[entry] = slots[slot]
+            slot = find_slot(slots, keys, listed[entry])
+            numbers[entry] = slots[slot]
             counts[row + 1] += slots[slot] >= 0
 
 
 @kernel(parallel=True)
-def _keep(pointers: Any, places: Any, values: Any, found: Any, columns: Any, kept: Any) -> None:  # pragma: no cover
+def _keep(pointers, numbers, values, begins, columns, kept):
     for row in prange(len(pointers) - 1):
-        place = found[row]
+        position = begins[row]
         for entry in range(pointers[row], pointers[row + 1]):
-            if places[entry] >= 0:
-                columns[place], kept[place] = places[entry], values[entry]
-                place += 1
+            if numbers[entry] >= 0:
+                columns[position], kept[position] = numbers[entry], values[entry]
+                position += 1
+
+
+@kernel(inline="always")
+def find_slot(slots, keys, key):
+    """The slot of a key, or the free one that it may take; slots are a power of two."""
+    mask = np.uint64(len(slots) - 1)
+    slot = key & mask
+    while slots[slot] >= 0 and keys[slots[slot]] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
 
 
 @kernel()
-def table_of(keys: Any, size: int) -> Any:  # pragma: no cover
+def table_of(keys, size):
     """A table of distinct keys."""
     slots, mask = np.full(size, -1, np.int32), np.uint64(size - 1)
     for k in range(len(keys)):
@@ -101,7 +105,7 @@ def table_of(keys: Any, size: int) -> Any:  # pragma: no cover
 
 
 @kernel()
-def grown(array: Any, used: int, needed: int) -> Any:  # pragma: no cover
+def grown(array, used, needed):
     """The array, or a longer copy of its first `used` numbers."""
     if needed <= len(array):
         return array

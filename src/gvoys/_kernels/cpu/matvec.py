@@ -16,21 +16,21 @@ from numpy.typing import NDArray
 from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
 
-_BLOCK = 256  # rows that a thread takes at a time
-_WINDOW = 2048  # columns of a window: 16 KB of the vector
-_WORTHWHILE = 32  # entries per row and window from which repacking pays
-_MOST = 1 << 30  # entries up to which the repacked graph is kept in memory; larger ones stay where they are
+BLOCK_ROWS = 256  # that a thread takes at a time
+WINDOW_COLUMNS = 2048  # 16 KB of the vector
+REPACKED_ENTRIES = 32  # per row and window, from which repacking pays
+MOST_REPACKED_ENTRIES = 1 << 30  # up to which the repacked graph is kept in memory; larger ones stay where they are
 
 
 @kernel(inline="always")
-def _entry(e: Any, indices: Any, weights: Any, x: Any) -> Any:  # pragma: no cover
+def _entry(e, indices, weights, x):
     if weights is None:  # a type of its own, so that the question is settled at compile time
         return x[indices[e]]
     return weights[e] * x[indices[e]]
 
 
 @kernel(inline="always")
-def row_sum(begin: Any, end: Any, indices: Any, weights: Any, x: Any) -> Any:  # pragma: no cover
+def row_sum(begin, end, indices, weights, x):
     """Sum a row, a long one in four strands for speed, in an order that no compiler may change."""
     a = b = c = d = 0.0
     e = begin
@@ -48,7 +48,7 @@ def row_sum(begin: Any, end: Any, indices: Any, weights: Any, x: Any) -> Any:  #
 
 
 @kernel()
-def dot(x: Any, y: Any, begin: Any, end: Any) -> Any:  # pragma: no cover
+def dot(x, y, begin, end):
     a = b = c = d = 0.0
     i = begin
     while i + 4 <= end:
@@ -64,26 +64,26 @@ def dot(x: Any, y: Any, begin: Any, end: Any) -> Any:  # pragma: no cover
 
 
 @kernel(parallel=True)
-def _pointers(indptr: Any, indices: Any, block: Any, window: Any, n_windows: Any) -> Any:  # pragma: no cover
+def _pointers(indptr, indices, block, window, n_windows):
     """Where row r of block b enters window k once repacked, (n_blocks, n_windows, block + 1)."""
     n = len(indptr) - 1
     pointers = np.empty(((n + block - 1) // block, n_windows, block + 1), np.int64)
     for part in prange(len(pointers)):
         begin = np.int64(part) * block
         rows = min(block, n - begin)
-        place = np.int64(indptr[begin])
+        position = np.int64(indptr[begin])
         for k in range(n_windows):
             for r in range(rows):
-                pointers[part, k, r] = place
+                pointers[part, k, r] = position
                 row = indices[indptr[begin + r] : indptr[begin + r + 1]]
                 above = np.searchsorted(row, np.uint32((k + 1) * window)) if k + 1 < n_windows else len(row)
-                place += above - (np.searchsorted(row, np.uint32(k * window)) if k > 0 else 0)
-            pointers[part, k, rows:] = place
+                position += above - (np.searchsorted(row, np.uint32(k * window)) if k > 0 else 0)
+            pointers[part, k, rows:] = position
     return pointers
 
 
 @kernel(parallel=True)
-def _repack(indptr: Any, values: Any, pointers: Any, block: Any, window: Any, out: Any) -> None:  # pragma: no cover
+def _repack(indptr, values, pointers, block, window, out):
     """Copy entries into the order of the pointers; columns are counted from their window, `window` = 0 copies as is."""
     for part in prange(len(pointers)):
         begin = np.int64(part) * block
@@ -99,9 +99,7 @@ def _repack(indptr: Any, values: Any, pointers: Any, block: Any, window: Any, ou
 
 
 @kernel(parallel=True)
-def _step(
-    pointers: Any, indices: Any, weights: Any, factor: float, window: Any, left: Any, x: Any, y: Any
-) -> Any:  # pragma: no cover
+def _step(pointers, indices, weights, factor, window, left, x, y):
     """y = factor A x; also x . x and left . y, summed block by block in a fixed order."""
     block = pointers.shape[2] - 1
     sums = np.empty((len(pointers), 2))
@@ -125,25 +123,25 @@ def _step(
 
 def is_repacked(n_nodes: int, n_entries: int) -> bool:
     """Whether a graph of this size is of high degree, and may be copied."""
-    return _WORTHWHILE * n_nodes * -(-n_nodes // _WINDOW) <= n_entries <= _MOST
+    return REPACKED_ENTRIES * n_nodes * -(-n_nodes // WINDOW_COLUMNS) <= n_entries <= MOST_REPACKED_ENTRIES
 
 
 def _packed(
     graph: GraphBatch, room: NDArray[np.uint16]
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64] | None, int]:
     """Pointers, columns (in `room`) and weights for `_step`, and the width of a window."""
-    n_windows = -(-graph.n_nodes // _WINDOW)
+    n_windows = -(-graph.n_nodes // WINDOW_COLUMNS)
     indices, weights = graph.indices.view(np.uint32), graph.edge_weights
     if not is_repacked(graph.n_nodes, graph.n_entries):
-        return _pointers(graph.indptr, indices, _BLOCK, _WINDOW, 1), indices, weights, 0
-    pointers = _pointers(graph.indptr, indices, _BLOCK, _WINDOW, n_windows)
+        return _pointers(graph.indptr, indices, BLOCK_ROWS, WINDOW_COLUMNS, 1), indices, weights, 0
+    pointers = _pointers(graph.indptr, indices, BLOCK_ROWS, WINDOW_COLUMNS, n_windows)
     columns = room[: graph.n_entries]
-    _repack(graph.indptr, indices, pointers, _BLOCK, _WINDOW, columns)
+    _repack(graph.indptr, indices, pointers, BLOCK_ROWS, WINDOW_COLUMNS, columns)
     if weights is not None:
         moved = np.empty(graph.n_entries)
-        _repack(graph.indptr, weights, pointers, _BLOCK, 0, moved)
+        _repack(graph.indptr, weights, pointers, BLOCK_ROWS, 0, moved)
         weights = moved
-    return pointers, columns, weights, _WINDOW
+    return pointers, columns, weights, WINDOW_COLUMNS
 
 
 def moments_of_large(

@@ -42,27 +42,25 @@ def compose_maps(pairs: NDArray[np.int32], edges: Bits, nodes: Bits) -> Bits:
 
 
 @kernel()
-def _rotated(low: Any, high: Any, places: Any) -> Any:  # pragma: no cover
-    """128 bits, each moved up by some places, those at the top back to the bottom."""
-    if places >= _WORD:
-        low, high, places = high, low, places - _WORD
-    if places == _NONE:
+def _rotated(low, high, count):
+    """128 bits, each moved up by some count, those at the top back to the bottom."""
+    if count >= _WORD:
+        low, high, count = high, low, count - _WORD
+    if count == _NONE:
         return low, high
-    back = _WORD - places
-    return (low << places) | (high >> back), (high << places) | (low >> back)
+    back = _WORD - count
+    return (low << count) | (high >> back), (high << count) | (low >> back)
 
 
 @kernel(parallel=True)
-def _compose(
-    pairs: Any, edge_signs: Any, edge_shifts: Any, node_signs: Any, node_shifts: Any, signs: Any, shifts: Any
-) -> None:  # pragma: no cover
+def _compose(pairs, edge_signs, edge_shifts, node_signs, node_shifts, signs, shifts):
     n_steps = signs.shape[1]
     for index in prange(signs.shape[0] * n_steps):
         r, t = np.int64(index) // n_steps, np.int64(index) % n_steps
         if t > 0:
             for p in range(pairs.shape[1]):
                 a, b = pairs[0, p], pairs[1, p]
-                own, shift = edge_signs[r, t, a], edge_shifts[r, t, a]
+                bits, shift = edge_signs[r, t, a], edge_shifts[r, t, a]
                 low, high = _rotated(node_signs[r, t - 1, b, 0], node_signs[r, t - 1, b, 1], np.uint64(shift))
-                signs[r, t, p, 0], signs[r, t, p, 1] = own[0] ^ low, own[1] ^ high
+                signs[r, t, p, 0], signs[r, t, p, 1] = bits[0] ^ low, bits[1] ^ high
                 shifts[r, t, p] = (shift + node_shifts[r, t - 1, b]) & 127

@@ -27,7 +27,7 @@ _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 
 
 @kernel()
-def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:  # pragma: no cover
+def philox(c0, c1, c2, c3, k0, k1):
     """Four times 32 random bits for a counter of four numbers and a key of two, all held in uint64."""
     for _ in range(10):
         p0 = _M0 * c0
@@ -39,7 +39,7 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:  # prag
 
 
 @kernel()
-def random_bits(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label: Any) -> Any:  # pragma: no cover
+def random_bits(seed, purpose, call, group, step, label):
     """Four times 32 random bits for (seed, purpose, call, group, step, label); step < 2^16, purpose and call < 2^8."""
     what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(call) << np.uint64(16)) | np.uint64(step)
     name = np.uint64(label)
@@ -48,14 +48,14 @@ def random_bits(seed: Any, purpose: Any, call: Any, group: Any, step: Any, label
 
 
 @kernel()
-def uniform(a: Any, b: Any) -> Any:  # pragma: no cover
+def uniform(a, b):
     """A number in (0, 1) of 53 random bits; never 0, so that its logarithm exists."""
     high, low = a >> np.uint64(5), b >> np.uint64(6)
     return (np.float64(high * np.uint64(67108864) + low) + 0.5) * 2.0**-53
 
 
 @kernel(parallel=True)
-def _fill(seed: Any, purpose: Any, groups: Any, labels: Any, signs: Any, places: Any) -> None:  # pragma: no cover
+def _fill(seed, purpose, groups, labels, signs, draws):
     n_steps = signs.shape[1]
     for index in prange(len(groups) * n_steps):
         r, t = np.int64(index) // n_steps, np.int64(index) % n_steps
@@ -63,7 +63,7 @@ def _fill(seed: Any, purpose: Any, groups: Any, labels: Any, signs: Any, places:
             a, b, e, d = random_bits(seed, purpose, 0, groups[r], t, labels[c])
             signs[r, t, c, 0] = a | (b << _HALF)
             signs[r, t, c, 1] = e | (d << _HALF)
-            places[r, t, c] = np.uint32(random_bits(seed, purpose, 1, groups[r], t, labels[c])[0])
+            draws[r, t, c] = np.uint32(random_bits(seed, purpose, 1, groups[r], t, labels[c])[0])
 
 
 def sign_table(
@@ -71,13 +71,13 @@ def sign_table(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """128 sign bits, (n_groups, n_steps, n_labels, 2), and 32 bits to draw a shift from for each of them."""
     shape = (len(groups), n_steps, len(labels))
-    signs, places = np.empty((*shape, 2), np.uint64), np.empty(shape, np.uint32)
-    _fill(np.uint64(seed), purpose, groups, labels, signs, places)
-    return signs, places
+    signs, draws = np.empty((*shape, 2), np.uint64), np.empty(shape, np.uint32)
+    _fill(np.uint64(seed), purpose, groups, labels, signs, draws)
+    return signs, draws
 
 
 @kernel()
-def _fill_uniform(seed: Any, purpose: Any, groups: Any, out: Any) -> None:  # pragma: no cover
+def _fill_uniform(seed, purpose, groups, out):
     for r in range(out.shape[0]):
         for t in range(out.shape[1]):
             for i in range(out.shape[2]):

@@ -14,11 +14,9 @@ from numba import prange
 from numpy.typing import NDArray
 
 from gvoys._jit import kernel
-from gvoys._kernels.cpu.distances import KINDS, exp_of_minus
+from gvoys._kernels.cpu.distances import KINDS, ROOT3, TILE_PAIRS, exp_of_minus
 
-_ROOT3 = sqrt(3.0)
-_TILE = 512  # pairs whose distances are in the cache at once
-_LEAST = 1e-9  # distance of equal graphs, for which c and c' grow without bounds, and their difference does not
+_LEAST_RADIUS = 1e-9  # distance of equal graphs, for which c and c' grow without bounds, and their difference does not
 _S, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _S, _WEIGHTS = (_S + 1.0) / 2.0, _WEIGHTS / 2.0
 
@@ -27,16 +25,14 @@ Array = NDArray[np.float64]
 
 def rates_along_rays(kind: str, inner: Array, left: Array, right: Array, unit: float, same: float) -> tuple[Any, ...]:
     """c and c' of every pair, and the kernel's value at both ends of the ray, each (n_left, n_right)."""
-    found = tuple(np.empty(inner.shape) for _ in range(4))
-    _rates(KINDS[kind], inner, left, right, unit, same, _S, _WEIGHTS, *found)
-    return found
+    rates = tuple(np.empty(inner.shape) for _ in range(4))
+    _rates(KINDS[kind], (inner, left, right), unit, same, (_S, _WEIGHTS), rates)
+    return rates
 
 
 @kernel(parallel=True)
-def _rates(
-    kind: Any, inner: Any, left: Any, right: Any, unit: Any, same: Any, s: Any, weights: Any,
-    others: Any, own: Any, begins: Any, ends: Any,
-) -> None:  # pragma: no cover  # fmt: skip
+def _rates(kind, pairs, unit, same, quadrature, out):
+    (inner, left, right), (s, weights), (others, rates, begins, ends) = pairs, quadrature, out
     for i in prange(len(left)):
         row = np.int64(i)
         x, c = left[row], others[row]
@@ -46,19 +42,17 @@ def _rates(
             square = x + y - 2.0 * p
             square = square if square > same * (x + y) else 0.0
             begin, end = _value(kind, sqrt(y) / unit), _value(kind, sqrt(square) / unit)
-            own[row, j] = (c[j] * p - (end - begin)) / x if x > 0 else 0.0
+            rates[row, j] = (c[j] * p - (end - begin)) / x if x > 0 else 0.0
             begins[row, j], ends[row, j] = begin, end
 
 
 @kernel(fastmath=True)
-def _integrate(
-    kind: Any, inner: Any, x: Any, right: Any, unit: Any, s: Any, weights: Any, out: Any
-) -> None:  # pragma: no cover
+def _integrate(kind, inner, x, right, unit, s, weights, out):
     """The integral of g over the ray, for all fitted graphs; tiles, whose loops run in vector registers."""
-    tile, powers = np.empty(_TILE, np.float32), np.empty(_TILE, np.float32)
+    tile, powers = np.empty(TILE_PAIRS, np.float32), np.empty(TILE_PAIRS, np.float32)
     out[:] = 0.0
-    for low in range(0, len(right), _TILE):
-        count = min(_TILE, len(right) - low)
+    for low in range(0, len(right), TILE_PAIRS):
+        count = min(TILE_PAIRS, len(right) - low)
         y, p, c = right[low : low + count], inner[low : low + count], out[low : low + count]
         distances, falls = tile[:count], powers[:count]
         for k in range(len(s)):
@@ -66,19 +60,19 @@ def _integrate(
             weight = 2.0 * s[k] * weights[k] / unit**2
             for j in range(count):
                 square = max(y[j] - 2.0 * t * p[j] + t * t * x, 0.0) / unit**2
-                distances[j] = 0.5 * square if kind == 3 else sqrt(square) * (_ROOT3 if kind == 2 else 1.0)
+                distances[j] = 0.5 * square if kind == 3 else sqrt(square) * (ROOT3 if kind == 2 else 1.0)
             exp_of_minus(distances, falls)
             for j in range(count):
                 if kind == 1:
-                    c[j] += weight * falls[j] / max(distances[j], _LEAST)
+                    c[j] += weight * falls[j] / max(distances[j], _LEAST_RADIUS)
                 else:
                     c[j] += (3.0 if kind == 2 else 1.0) * weight * falls[j]
 
 
 @kernel()
-def _value(kind: Any, r: Any) -> Any:  # pragma: no cover
+def _value(kind, r):
     if kind == 1:
         return exp(-r)
     if kind == 2:
-        return (1.0 + _ROOT3 * r) * exp(-_ROOT3 * r)
+        return (1.0 + ROOT3 * r) * exp(-ROOT3 * r)
     return exp(-0.5 * r * r)

@@ -41,7 +41,7 @@ class Terms(NamedTuple):
 
 
 @kernel(parallel=True)
-def step_one(matrix: Any, parts: Any, terms: Any, x: Any, y: Any, total: Any) -> None:  # pragma: no cover
+def step_one(matrix, parts, terms, x, y, total):
     """One step; x, y and the sum have shape (n_nodes, 1)."""
     for part in prange(len(parts) - 1):
         p = np.int64(part)
@@ -49,7 +49,7 @@ def step_one(matrix: Any, parts: Any, terms: Any, x: Any, y: Any, total: Any) ->
 
 
 @kernel(parallel=True)
-def step_four(matrix: Any, parts: Any, terms: Any, x: Any, y: Any, total: Any) -> None:  # pragma: no cover
+def step_four(matrix, parts, terms, x, y, total):
     """One step; x, y and the sum have shape (n_nodes, 4)."""
     for part in prange(len(parts) - 1):
         p = np.int64(part)
@@ -57,7 +57,7 @@ def step_four(matrix: Any, parts: Any, terms: Any, x: Any, y: Any, total: Any) -
 
 
 @kernel(parallel=True)
-def step_wide(matrix: Any, parts: Any, terms: Any, x: Any, y: Any, total: Any) -> None:  # pragma: no cover
+def step_wide(matrix, parts, terms, x, y, total):
     """One step; x, y and the sum have shape (n_nodes, 16), or any other width."""
     for part in prange(len(parts) - 1):
         p = np.int64(part)
@@ -65,7 +65,7 @@ def step_wide(matrix: Any, parts: Any, terms: Any, x: Any, y: Any, total: Any) -
 
 
 @kernel()
-def _rows_of_one(begin: Any, end: Any, matrix: Any, terms: Any, x: Any, y: Any, total: Any) -> None:  # pragma: no cover
+def _rows_of_one(begin, end, matrix, terms, x, y, total):
     indptr, indices, weights, left, diagonal = matrix
     weighted, shifted = len(weights) > 0, len(diagonal) > 0
     nothing = terms.kept - terms.kept  # of the precision of the vectors: a 0 would make it double
@@ -83,9 +83,7 @@ def _rows_of_one(begin: Any, end: Any, matrix: Any, terms: Any, x: Any, y: Any, 
 
 
 @kernel()
-def _rows_of_four(
-    begin: Any, end: Any, matrix: Any, terms: Any, x: Any, y: Any, total: Any
-) -> None:  # pragma: no cover
+def _rows_of_four(begin, end, matrix, terms, x, y, total):
     indptr, indices, weights, left, diagonal = matrix
     weighted, shifted = len(weights) > 0, len(diagonal) > 0
     nothing = terms.kept - terms.kept
@@ -109,9 +107,7 @@ def _rows_of_four(
 
 
 @kernel()
-def _rows_of_many(
-    begin: Any, end: Any, matrix: Any, terms: Any, x: Any, y: Any, total: Any, sums: Any
-) -> None:  # pragma: no cover
+def _rows_of_many(begin, end, matrix, terms, x, y, total, sums):
     """With a width that the compiler does not know it makes faster loops of sixteen than with one that it knows."""
     indptr, indices, weights, left, diagonal = matrix
     weighted, shifted = len(weights) > 0, len(diagonal) > 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import prange
 
@@ -11,7 +9,7 @@ from gvoys._jit import kernel
 
 
 @kernel(parallel=True)
-def ring_sizes(starts: Any, pointers: Any, columns: Any, longest: int, out: Any) -> None:  # pragma: no cover
+def ring_sizes(starts, pointers, columns, longest, out):
     """Bit k of out[u]: some edge of u has k as the length of the smallest cycle through it, up to `longest`.
 
     Nodes around u belong to the branch of the neighbour of u that they are reached through. An edge between two
@@ -22,7 +20,7 @@ def ring_sizes(starts: Any, pointers: Any, columns: Any, longest: int, out: Any)
         depth, branch = np.full(size, -1, np.int64), np.empty(size, np.int64)
         queue, smallest = np.empty(size, np.int64), np.empty(size, np.int64)
         for u in range(size):
-            _search(u, first, pointers, columns, longest, depth, branch, queue, smallest)
+            _search(u, first, pointers, columns, longest, (depth, branch, queue, smallest))
             for entry in range(pointers[first + u], pointers[first + u + 1]):
                 v = columns[entry] - first
                 if v != u and smallest[v] <= longest:
@@ -30,10 +28,9 @@ def ring_sizes(starts: Any, pointers: Any, columns: Any, longest: int, out: Any)
 
 
 @kernel()
-def _search(
-    u: Any, first: Any, pointers: Any, columns: Any, longest: Any, depth: Any, branch: Any, queue: Any, smallest: Any
-) -> None:  # pragma: no cover
-    """The smallest cycle through the edge from u to each of its neighbours; `depth` is -1 before and after."""
+def _search(u, first, pointers, columns, longest, rooms):
+    """The smallest cycle through the edge from u to each of its neighbours; depths are -1 before and after."""
+    depth, branch, queue, smallest = rooms
     depth[u], branch[u], queue[0] = 0, u, u
     head, tail = 0, 1
     while head < tail:
@@ -51,5 +48,5 @@ def _search(
                 length = depth[x] + depth[y] + 1
                 smallest[branch[x]] = min(smallest[branch[x]], length)
                 smallest[branch[y]] = min(smallest[branch[y]], length)
-    for place in range(tail):
-        depth[queue[place]] = -1
+    for item in range(tail):
+        depth[queue[item]] = -1

@@ -19,7 +19,7 @@ class Codes(NamedTuple):
 
 
 @kernel(parallel=True)
-def scan(codes: Codes, queries: Any, rests: Any, bounds: Any, scores: Any, rows: Any) -> None:  # pragma: no cover
+def scan(codes, queries, rests, bounds, scores, rows):
     """Rows with the largest <code, query> + rest * rest of each query, chunk by chunk of the rows.
 
     queries: (n_queries, width) float32, rests: (n_queries,) float32, bounds: (n_chunks + 1,), scores and rows:
@@ -31,10 +31,8 @@ def scan(codes: Codes, queries: Any, rests: Any, bounds: Any, scores: Any, rows:
 
 
 @kernel()
-def _scan(
-    codes: Any, queries: Any, rests: Any, begin: Any, end: Any, scores: Any, rows: Any
-) -> None:  # pragma: no cover
-    """What one thread does: rows one after the other, each with all queries while it is in registers."""
+def _scan(codes, queries, rests, begin, end, scores, rows):
+    """Do the work of one thread: rows one after the other, each with all queries while it is in registers."""
     values, scales, lengths = codes
     scores[:], rows[:] = -np.inf, -1
     row = np.empty(values.shape[1], np.float32)
@@ -42,19 +40,19 @@ def _scan(
         _widened(values[i], scales[i], row)
         rest = lengths[i]
         for q in range(len(queries)):
-            score = _product(row, queries[q]) + rest * rests[q]
+            score = _inner_product(row, queries[q]) + rest * rests[q]
             if score > scores[q, 0]:
                 _replace_least(scores[q], rows[q], score, i)
 
 
 @kernel()
-def _widened(values: Any, scale: Any, out: Any) -> None:  # pragma: no cover
+def _widened(values, scale, out):
     for j in range(len(out)):
         out[j] = scale * np.float32(values[j])
 
 
 @kernel(fastmath=True)
-def _product(a: Any, b: Any) -> Any:  # pragma: no cover
+def _inner_product(a, b):
     total = np.float32(0.0)
     for j in range(len(a)):
         total += a[j] * b[j]
@@ -62,7 +60,7 @@ def _product(a: Any, b: Any) -> Any:  # pragma: no cover
 
 
 @kernel()
-def _replace_least(scores: Any, rows: Any, score: Any, row: Any) -> None:  # pragma: no cover
+def _replace_least(scores, rows, score, row):
     """Put a score in place of the least of a heap."""
     at, size = 0, len(scores)
     while True:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gvoys._jit import kernel
 from gvoys._kernels.cpu.hashes import half_combined, mixed
-from gvoys._kernels.cpu.keys import grown
+from gvoys._kernels.cpu.keys import find_slot, grown
 
 
 class Places(NamedTuple):
@@ -34,9 +34,7 @@ class Places(NamedTuple):
 
 
 @kernel()
-def count_sequences(
-    first: int, last: int, places: Places, max_length: int, budget: int, per_graph: int
-) -> Any:  # pragma: no cover
+def count_sequences(first, last, places, max_length, budget, per_graph):
     """Count the label sequences of graphs `first` … `last` - 1.
 
     Returns where the counts of each (graph, length) begin, the keys and values of all; then for
@@ -51,7 +49,7 @@ def count_sequences(
         keys, values, bounds = first_states(places, begin, end)
         for length in range(n_lengths):
             if length:
-                total, most = fans(places, begin, end, bounds)
+                total, most = count_fans(places, begin, end, bounds)
                 if total > made[length, 1]:
                     made[length, 1], made[length, 2] = total, graph
                 if total > per_graph:
@@ -60,8 +58,8 @@ def count_sequences(
                 made[length, 0] += total
                 if made[length, 0] > budget:
                     return pointers, out_keys, out_values, made
-                keys, values, bounds = stepped(places, begin, end, keys, values, bounds, total, most)
-            own_keys, own_values = _spelled(places.start[begin:end], keys, values, bounds)
+                keys, values, bounds = step_states(places, begin, end, keys, values, bounds, total, most)
+            own_keys, own_values = _merge_starts(places.start[begin:end], keys, values, bounds)
             after = n_out + len(own_keys)
             out_keys, out_values = grown(out_keys, n_out, after), grown(out_values, n_out, after)
             for k in range(len(own_keys)):  # not as slices, which take Numba seconds to compile
@@ -72,18 +70,20 @@ def count_sequences(
 
 
 @kernel()
-def first_states(places: Places, begin: int, end: int) -> Any:  # pragma: no cover
+def first_states(places, begin, end):
     """Walks of length 0: one state for each place."""
     labels, stop = places.labels, places.stop
     keys, values = np.empty(end - begin, np.uint64), np.empty(end - begin)
+    bounds = np.empty(end - begin + 1, np.int64)
+    bounds[0] = 0
     for k in range(end - begin):
-        keys[k], values[k] = mixed(labels[begin + k]), stop[begin + k]
-    return keys, values, np.arange(end - begin + 1)
+        keys[k], values[k], bounds[k + 1] = mixed(labels[begin + k]), stop[begin + k], k + 1
+    return keys, values, bounds
 
 
 @kernel()
-def fans(places: Places, begin: int, end: int, bounds: Any) -> Any:  # pragma: no cover
-    """How many states a step makes before equal ones are merged, of all places and of the one with the most."""
+def count_fans(places, begin, end, bounds):
+    """Number of states that a step makes before equal ones are merged, of all places and of the one with the most."""
     begins, ends, targets, back = places.begins, places.ends, places.targets, places.back
     total, most = 0, 0
     for place in range(begin, end):
@@ -98,15 +98,13 @@ def fans(places: Places, begin: int, end: int, bounds: Any) -> Any:  # pragma: n
 
 
 @kernel()
-def stepped(
-    places: Places, begin: int, end: int, keys: Any, values: Any, bounds: Any, total: int, most: int
-) -> Any:  # pragma: no cover
+def step_states(places, begin, end, keys, values, bounds, total, most):
     """The states one step earlier: at each place those of the places that it leads to, with its label in front."""
     labels, begins, ends, back = places.labels, places.begins, places.ends, places.back
     targets, weights, edges = places.targets, places.weights, places.edges
     new_keys, new_values = np.empty(total, np.uint64), np.empty(total)
     new_bounds = np.empty(end - begin + 1, np.int64)
-    rests = halves(keys, len(edges) > 0)
+    rests = half_hashes(keys, len(edges) > 0)
     size = table_size(most)
     slots, turns, mask = np.empty(size, np.int64), np.zeros(size, np.int64), np.uint64(size - 1)
     count = 0
@@ -134,7 +132,7 @@ def stepped(
 
 
 @kernel()
-def halves(keys: Any, has_edges: bool) -> Any:  # pragma: no cover
+def half_hashes(keys, has_edges):
     """All of the hash of a longer sequence that does not depend on what comes in front: on the edge, if it counts."""
     rests = np.empty(len(keys), np.uint64)
     for state in range(len(keys)):
@@ -144,29 +142,26 @@ def halves(keys: Any, has_edges: bool) -> Any:  # pragma: no cover
 
 
 @kernel()
-def _spelled(start: Any, keys: Any, values: Any, bounds: Any) -> Any:  # pragma: no cover
+def _merge_starts(start, keys, values, bounds):
     """The sequences of a graph, wherever they begin."""
     size = table_size(len(keys))
-    slots, mask = np.full(size, -1, np.int64), np.uint64(size - 1)
+    slots = np.full(size, -1, np.int64)
     own_keys, own_values, count = np.empty(len(keys), np.uint64), np.empty(len(keys)), 0
     for k in range(len(start)):
         weight = start[k]
         for state in range(bounds[k], bounds[k + 1]):
-            key = keys[state]
-            slot = key & mask
-            while slots[slot] >= 0 and own_keys[slots[slot]] != key:
-                slot = (slot + np.uint64(1)) & mask
+            slot = find_slot(slots, own_keys, keys[state])
             if slots[slot] >= 0:
                 own_values[slots[slot]] += weight * values[state]
             else:
                 slots[slot] = count
-                own_keys[count], own_values[count] = key, weight * values[state]
+                own_keys[count], own_values[count] = keys[state], weight * values[state]
                 count += 1
     return own_keys[:count], own_values[:count]
 
 
 @kernel()
-def table_size(n_items: int) -> int:  # pragma: no cover
+def table_size(n_items):
     """A power of two that leaves half of the table free."""
     size = 8
     while size < 2 * n_items:
@@ -178,13 +173,13 @@ def table_size(n_items: int) -> int:  # pragma: no cover
 
 
 @kernel()
-def pick_length(pointers: Any, keys: Any, values: Any, length: int, n_lengths: int) -> Any:  # pragma: no cover
-    """How many counts of one length each graph has, their keys, and their values."""
+def pick_length(pointers, keys, values, length, n_lengths):
+    """Number of counts of one length of each graph, their keys, and their values."""
     n_graphs = (len(pointers) - 1) // n_lengths
     counts = np.empty(n_graphs, np.int64)
     for graph in range(n_graphs):
-        place = graph * n_lengths + length
-        counts[graph] = pointers[place + 1] - pointers[place]
+        pointer = graph * n_lengths + length
+        counts[graph] = pointers[pointer + 1] - pointers[pointer]
     own_keys, own_values, at = np.empty(counts.sum(), np.uint64), np.empty(counts.sum()), 0
     for graph in range(n_graphs):
         begin = pointers[graph * n_lengths + length]

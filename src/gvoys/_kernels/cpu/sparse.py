@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import prange
 
 from gvoys._jit import kernel
 
-_TILE = 64  # rows and columns that are mirrored at once, while they are in the cache
+_TILE_ROWS = 64  # and columns that are mirrored at once, while they are in the cache
 
 
 @kernel(parallel=True)
-def add_products(
-    pointers: Any, columns: Any, values: Any, begins: Any, rows: Any, others: Any, lower: bool, out: Any
-) -> None:  # pragma: no cover
+def add_products(pointers, columns, values, begins, rows, others, lower, out):
     """Add to `out` the products of sparse rows (pointers, columns, values) with others, listed by column.
 
     `lower` leaves out products with later rows: of a matrix with itself, they are the same. A row of `out` stays in the
@@ -30,15 +26,15 @@ def add_products(
         for entry in range(pointers[i], pointers[i + 1]):
             value = values[entry]
             column = columns[entry]
-            for place in range(begins[column], begins[column + 1]):
-                j = rows[place]
+            for item in range(begins[column], begins[column + 1]):
+                j = rows[item]
                 if j > last:
                     break
-                out[i, j] += value * others[place]
+                out[i, j] += value * others[item]
 
 
 @kernel()
-def renumbered(pointers: Any, columns: Any, values: Any, numbers: Any) -> Any:  # pragma: no cover
+def renumbered(pointers, columns, values, numbers):
     """Sparse rows of the columns that have a number, under that number; -1 is for the others."""
     new_pointers = np.zeros(len(pointers), np.int32)
     count = 0
@@ -57,13 +53,13 @@ def renumbered(pointers: Any, columns: Any, values: Any, numbers: Any) -> Any:  
 
 
 @kernel(parallel=True)
-def mirror(out: Any) -> None:  # pragma: no cover
+def mirror(out):
     """Copy what is below the diagonal to above it."""
     size = len(out)
-    n_tiles = (size + _TILE - 1) // _TILE
+    n_tiles = (size + _TILE_ROWS - 1) // _TILE_ROWS
     for t in prange(n_tiles):
-        first = np.int64(t) * _TILE
-        for other in range(0, first + 1, _TILE):
-            for i in range(first, min(first + _TILE, size)):
-                for j in range(other, min(other + _TILE, i)):
+        first = np.int64(t) * _TILE_ROWS
+        for other in range(0, first + 1, _TILE_ROWS):
+            for i in range(first, min(first + _TILE_ROWS, size)):
+                for j in range(other, min(other + _TILE_ROWS, i)):
                     out[j, i] = out[i, j]

@@ -6,19 +6,17 @@ between 0 and y_i C_i. A step moves weight from one graph to another, chosen by 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gvoys._jit import kernel
 
-_CURVED = 1e-12  # least curvature, where rounding has made the matrix indefinite
+_LEAST_CURVATURE = 1e-12  # where rounding has made the matrix indefinite
 _FAR = 1e300
-_MOST = 10_000_000  # steps
+_MOST_STEPS = 10_000_000
 
 
 @kernel()
-def train_machines(K: Any, rows: Any, y: Any, bounds: Any, tolerance: float) -> Any:  # pragma: no cover
+def train_machines(K, rows, y, bounds, tolerance):
     """Weights, (n_machines, n), and intercepts of machines on graphs `rows` of K, of classes y = +-1.
 
     `bounds`, (n_machines, n), are the largest weights of each machine; those of one are at least those of the one
@@ -35,13 +33,14 @@ def train_machines(K: Any, rows: Any, y: Any, bounds: Any, tolerance: float) -> 
     slopes = y.astype(np.float64)  # of the objective, y - K b
     for machine in range(len(bounds)):
         if machine > 0:
-            weights[machine] = weights[machine - 1]
+            for i in range(n):  # not as a slice, which Numba compiles with its error message, in a second or more
+                weights[machine, i] = weights[machine - 1, i]
         intercepts[machine] = _solve(part, y, bounds[machine], weights[machine], slopes, tolerance)
     return weights, intercepts
 
 
 @kernel(fastmath={"nnan", "nsz"})
-def _solve(K: Any, y: Any, bounds: Any, b: Any, slopes: Any, tolerance: float) -> float:  # pragma: no cover
+def _solve(K, y, bounds, b, slopes, tolerance):
     """Go on from b, in place, to the solution; the intercept."""
     n = len(b)
     least, most = np.minimum(0.0, y * bounds), np.maximum(0.0, y * bounds)
@@ -52,7 +51,7 @@ def _solve(K: Any, y: Any, bounds: Any, b: Any, slopes: Any, tolerance: float) -
         no_more[i] = -_FAR if b[i] >= most[i] else 0.0
         no_less[i] = _FAR if b[i] <= least[i] else 0.0
     top, bottom = 0.0, 0.0
-    for _ in range(_MOST):
+    for _ in range(_MOST_STEPS):
         top, bottom = -_FAR, _FAR
         for t in range(n):
             top = max(top, slopes[t] + no_more[t])
@@ -63,31 +62,31 @@ def _solve(K: Any, y: Any, bounds: Any, b: Any, slopes: Any, tolerance: float) -
         while slopes[i] + no_more[i] != top:
             i += 1
         j = _partner(K[i], slopes, no_less, diagonal, i, top)
-        curve = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], _CURVED)
+        curve = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], _LEAST_CURVATURE)
         step = min(most[i] - b[i], b[j] - least[j], (slopes[i] - slopes[j]) / curve)
         b[i] = most[i] if step == most[i] - b[i] else b[i] + step
         b[j] = least[j] if step == b[j] - least[j] else b[j] - step
         no_more[i], no_less[i] = (-_FAR if b[i] >= most[i] else 0.0), 0.0
         no_more[j], no_less[j] = 0.0, (_FAR if b[j] <= least[j] else 0.0)
-        ours, theirs = K[i], K[j]
+        row_i, row_j = K[i], K[j]
         for t in range(n):
-            slopes[t] -= step * (ours[t] - theirs[t])
+            slopes[t] -= step * (row_i[t] - row_j[t])
     return _intercept(b, least, most, slopes, top, bottom)
 
 
 @kernel(fastmath={"nnan", "nsz"})
-def _partner(row: Any, slopes: Any, no_less: Any, diagonal: Any, i: int, top: float) -> int:  # pragma: no cover
+def _partner(row, slopes, no_less, diagonal, i, top):
     """The graph that gains most by giving weight to i."""
-    own, best, found = diagonal[i], 0.0, i
+    diagonal_i, best, partner = diagonal[i], 0.0, i
     for t in range(len(slopes)):
-        gap, curve = top - slopes[t] - no_less[t], max(own + diagonal[t] - 2.0 * row[t], _CURVED)
+        gap, curve = top - slopes[t] - no_less[t], max(diagonal_i + diagonal[t] - 2.0 * row[t], _LEAST_CURVATURE)
         if gap > 0 and gap * gap > best * curve:  # a division takes longer than all else
-            best, found = gap * gap / curve, t
-    return found
+            best, partner = gap * gap / curve, t
+    return partner
 
 
 @kernel()
-def _intercept(b: Any, least: Any, most: Any, slopes: Any, top: float, bottom: float) -> float:  # pragma: no cover
+def _intercept(b, least, most, slopes, top, bottom):
     """The slope of graphs within their bounds, or half way between those at their bounds."""
     total, count = 0.0, 0
     for t in range(len(b)):

@@ -1,4 +1,4 @@
-"""What the GPU's kernels take, by name.
+"""Arguments of the GPU's kernels, by name.
 
 Kernels cannot take None, as those of the CPU do: flags say what is there. Where nothing is, an array has one element.
 """

@@ -9,7 +9,7 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-THREADS = 8 if numba.config.ENABLE_CUDASIM else 256  # the simulator has a thread of Python for each
+THREADS = 8 if numba.config.ENABLE_CUDASIM else 256  # type: ignore[attr-defined]  # the simulator has a thread of Python for each
 
 
 class NodeBlocks(NamedTuple):
@@ -22,7 +22,7 @@ class NodeBlocks(NamedTuple):
 
 
 @cuda.jit(device=True)
-def add_up(shares: Any, thread: Any) -> None:  # pragma: no cover
+def add_up(shares, thread):
     """shares[0] = the sum of all, one per thread of the block, in an order that never changes."""
     cuda.syncthreads()
     stride = THREADS // 2

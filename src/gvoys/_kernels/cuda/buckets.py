@@ -1,4 +1,4 @@
-"""Which graphs fit into shared memory, and how they are put together: graphs of about the same size, a block each."""
+"""Buckets of graphs that fit into shared memory: graphs of about the same size, a block each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from gvoys._kernels.sketching import SketchBlock
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import largest_per_graph
 
-_ALIKE = 0.87  # graphs of a bucket have at least this share of the rows of its largest, which sets its memory
+_LEAST_SHARE = 0.87  # of the rows of a bucket's largest graph, which sets its memory
 ROWS_PER_WARP = {"nodes": 6, "entries": 10}
 MOST_WARPS = {"nodes": 16, "entries": 8}
-_ENTRIES = 4095  # of a graph
+_MOST_ENTRIES = 4095  # of a graph
 _IN_REGISTERS = 4  # entries of a node whose messages a lane holds in registers, if none are parallel
-_WITHOUT_CUPY = 48 * 1024  # bytes of shared memory; numba alone asks for no more
 
 
 class Bucket(NamedTuple):
@@ -30,9 +29,9 @@ class Bucket(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """What each graph takes of shared memory: rows of states, and all bytes."""
+    """Shared memory of each graph: rows of states, and all bytes."""
 
-    of: str  # whether nodes or entries have a row
+    items: str  # that have a row: nodes or entries
     rows: NDArray[np.int64]  # (n_graphs,)
     n_bytes: NDArray[np.int64]  # (n_graphs,), without those of warps
     per_warp: NDArray[np.int64]  # (n_graphs,)
@@ -43,36 +42,36 @@ class _Layout(NamedTuple):
 
 @cache
 def shared_memory() -> int:
-    """Bytes of shared memory that a block may have."""
+    """Bytes of shared memory that a block may have; none without CuPy, which compiles the kernels."""
     cupy = cupy_module()
-    return _WITHOUT_CUPY if cupy is None else int(cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
+    return 0 if cupy is None else int(cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
 
 def is_small(sketch: SketchBlock) -> NDArray[np.bool_]:
-    """Which graphs' states fit into shared memory; non-backtracking walks there need every entry's reverse."""
+    """Return which graphs' states fit into shared memory; non-backtracking walks there need every entry's reverse."""
     if sketch.batch.directed and not sketch.walk.backtrack:
         return np.zeros(len(sketch.batch), bool)
     layout = _layout(sketch)
-    fits = layout.bytes_with(MOST_WARPS[layout.of]) <= shared_memory()
-    return fits & (np.diff(sketch.batch.entry_offsets) <= _ENTRIES)
+    fits = layout.bytes_with(MOST_WARPS[layout.items]) <= shared_memory()
+    return fits & (np.diff(sketch.batch.entry_offsets) <= _MOST_ENTRIES)
 
 
 def make_buckets(sketch: SketchBlock, graphs: NDArray[Any]) -> list[Bucket]:
     """Put graphs together, the largest first."""
     layout = _layout(sketch)
     left = graphs[np.argsort(-layout.rows[graphs], kind="stable")]
-    found = []
+    buckets = []
     while len(left):
         rows = int(layout.rows[left[0]])
-        count = int(np.searchsorted(-layout.rows[left], -_ALIKE * rows, side="right"))
+        count = int(np.searchsorted(-layout.rows[left], -_LEAST_SHARE * rows, side="right"))
         part, left = left[:count], left[count:]
-        n_warps = int(np.clip(-(-rows // ROWS_PER_WARP[layout.of]), 2, MOST_WARPS[layout.of]))
-        found.append(Bucket(part.astype(np.int32), n_warps, int(layout.bytes_with(n_warps)[part].max())))
-    return found
+        n_warps = int(np.clip(-(-rows // ROWS_PER_WARP[layout.items]), 2, MOST_WARPS[layout.items]))
+        buckets.append(Bucket(part.astype(np.int32), n_warps, int(layout.bytes_with(n_warps)[part].max())))
+    return buckets
 
 
 def _layout(sketch: SketchBlock) -> _Layout:
-    """As the kernels lay it out; each warp has two sets of shares of the profile."""
+    """Compute the layout of the kernels; each warp has two sets of shares of the profile."""
     n, m = sketch.batch.graph_sizes.astype(np.int64), np.diff(sketch.batch.entry_offsets).astype(np.int64)
     if sketch.walk.backtrack:  # two states, a row of zeros, nodes, entries
         lists = m if sketch.edges is None else 2 * m

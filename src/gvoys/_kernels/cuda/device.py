@@ -45,8 +45,8 @@ def cupy_module() -> Any | None:
 
 def to_device(array: NDArray[Any], kind: Any = None) -> Any:
     """A copy on the GPU; an empty array becomes one element, which kernels do not look at."""
-    held = np.ascontiguousarray(array, kind)
-    return cuda.to_device(held if held.size else np.zeros((1,) * max(held.ndim, 1), held.dtype))
+    array = np.ascontiguousarray(array, kind)
+    return cuda.to_device(array if array.size else np.zeros((1,) * max(array.ndim, 1), array.dtype))
 
 
 def empty_on_host(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba import cuda
 
-MOST = 128  # coordinates of a group
+GROUP_COMPONENTS = 128
 
 
 class Arcs(NamedTuple):
@@ -44,27 +44,23 @@ class States(NamedTuple):
 
 
 @cuda.jit(device=True)
-def _along(
-    t: Any, e: Any, j: Any, first: Any, graphs: Any, arcs: Any, edges: Any, states: Any
-) -> Any:  # pragma: no cover
+def _along(t, e, j, first, graphs, arcs, edges, states):
     """Coordinate j of what comes along an entry: the neighbour's state without backtracking, turned by its label."""
-    place, turn = j, np.float32(1.0)
+    coordinate, turn = j, np.float32(1.0)
     if edges.labelled:
         width = np.int64(cuda.blockDim.x)
         edge = edges.codes[e]
         turn = edges.signs[edge, j]
-        place = (j + width - np.int64(edges.shifts[edge])) % width
+        coordinate = (j + width - np.int64(edges.shifts[edge])) % width
     if arcs.nonbacktracking and t > 1 and arcs.reverse[e, 0] < arcs.reverse[e, 1]:
-        value = states.others[arcs.reverse[e, 0], place]
+        value = states.others[arcs.reverse[e, 0], coordinate]
     else:
-        value = states.x[first + graphs.indices[e], place]
+        value = states.x[first + graphs.indices[e], coordinate]
     return value * turn
 
 
 @cuda.jit(device=True)
-def _add_others(
-    begin: Any, end: Any, j: Any, zero: Any, indices: Any, arriving: Any, others: Any
-) -> Any:  # pragma: no cover
+def _add_others(begin, end, j, zero, indices, arriving, others):
     """Coordinate j of the sum over a row; others[e, j] = the same without the entries that lead where e leads."""
     total = zero
     e = begin
@@ -92,9 +88,7 @@ def _add_others(
 
 
 @cuda.jit
-def step_of_nodes(
-    t: Any, graphs: Any, arcs: Any, nodes: Any, edges: Any, ends: Any, states: Any
-) -> None:  # pragma: no cover
+def step_of_nodes(t, graphs, arcs, nodes, edges, ends, states):
     """States after t steps from those after t - 1, for every node (grid) and coordinate (block).
 
     The maps of nodes and edges are those of step t: signs, (n_labels, width), and shifts, (n_labels,).
@@ -124,7 +118,7 @@ def step_of_nodes(
 
 
 @cuda.jit(device=True)
-def _attend(vector: Any, j: Any, u: Any, attributes: Any) -> None:  # pragma: no cover
+def _attend(vector, j, u, attributes):
     """Multiply by exp(i omega_j . a), then rotate pairs of coordinates; all threads of a block together."""
     width, mixing = np.int64(cuda.blockDim.x), attributes.mixing
     angle = 0.0
@@ -143,12 +137,10 @@ def _attend(vector: Any, j: Any, u: Any, attributes: Any) -> None:  # pragma: no
 
 
 @cuda.jit
-def step_with_attributes(
-    t: Any, graphs: Any, arcs: Any, nodes: Any, edges: Any, ends: Any, states: Any, attributes: Any
-) -> None:  # pragma: no cover
+def step_with_attributes(t, graphs, arcs, nodes, edges, ends, states, attributes):
     """The same with attributes: coordinates are complex, and what comes to a node is mixed before its shift."""
     u, j, width = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x), np.int64(cuda.blockDim.x)
-    vector = cuda.shared.array(MOST, numba.complex64)
+    vector = cuda.shared.array(GROUP_COMPONENTS, numba.complex64)
     label = nodes.codes[u]
     sign = nodes.signs[label, j]
     own = (j + width - np.int64(nodes.shifts[label])) % width
@@ -180,7 +172,7 @@ def step_with_attributes(
 
 
 @cuda.jit
-def add_up_blocks(begins: Any, ends: Any, start: Any, y: Any, sums: Any) -> None:  # pragma: no cover
+def add_up_blocks(begins, ends, start, y, sums):
     """sums[block] = sum of start[u] y[u] over a block's nodes: grid over blocks, a thread per coordinate."""
     block, j = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x)
     total = 0.0
@@ -190,9 +182,7 @@ def add_up_blocks(begins: Any, ends: Any, start: Any, y: Any, sums: Any) -> None
 
 
 @cuda.jit
-def add_up_graphs(
-    graphs: Any, blocks: Any, sums: Any, t: Any, first: Any, norm: Any, out: Any
-) -> None:  # pragma: no cover
+def add_up_graphs(graphs, blocks, sums, t, first, norm, out):
     """Blocks of each graph in order, scaled, into out[graphs[g], t, first:]: grid over graphs, a thread per number."""
     g, j = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x)
     total = 0.0

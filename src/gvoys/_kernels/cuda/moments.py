@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 import numpy as np
 from numba import cuda
@@ -17,7 +15,7 @@ from gvoys.graphs.batch import GraphBatch
 
 
 @cuda.jit
-def _multiply(graphs: Any, factors: Any, x: Any, y: Any) -> None:  # pragma: no cover
+def _multiply(graphs, factors, x, y):
     """y = factor A x, a thread per node."""
     u = np.int64(cuda.grid(1))
     if u >= len(x):
@@ -32,7 +30,7 @@ def _multiply(graphs: Any, factors: Any, x: Any, y: Any) -> None:  # pragma: no 
 
 
 @cuda.jit
-def _dots(begins: Any, ends: Any, v: Any, x: Any, length: Any, sums: Any) -> None:  # pragma: no cover
+def _dots(begins, ends, v, x, length, sums):
     """sums[length, block] = v . x over a block's nodes."""
     shares = cuda.shared.array(THREADS, numba.float64)
     thread, block = np.int64(cuda.threadIdx.x), np.int64(cuda.blockIdx.x)

@@ -17,7 +17,7 @@ from gvoys._kernels.cuda.device import check_cuda, cupy_module
 from gvoys.errors import UnsupportedError
 
 _WARPS = 8
-_MOST = 256  # entries of a node that is no hub
+_MOST_ENTRIES = 256  # of a node that is no hub
 _NOTHING = np.zeros(1, np.float32)  # what kernels that are compiled without it do not look at
 
 
@@ -33,7 +33,7 @@ class DeviceSparse(NamedTuple):
     options: tuple[str, ...]
 
 
-def place(array: NDArray[Any]) -> Any:
+def copy_to_device(array: NDArray[Any]) -> Any:
     """An array on the GPU, in single precision."""
     check_cuda()
     cupy = cupy_module()
@@ -42,15 +42,17 @@ def place(array: NDArray[Any]) -> Any:
     return cupy.asarray(array, np.float32 if array.dtype.kind == "f" else None)
 
 
-def place_sparse(sparse: Any) -> DeviceSparse:
+def copy_sparse_to_device(sparse: Any) -> DeviceSparse:
     """A matrix on the GPU."""
-    indptr, indices, *numbers = (np.asarray(each) for each in sparse)
+    indptr, indices, *numbers = map(np.asarray, sparse)
     options = tuple(
-        f"-D{name}={int(each.size > 0)}" for name, each in zip(("WEIGHTED", "SHIFTED"), numbers[::2], strict=True)
+        f"-D{name}={int(array.size > 0)}" for name, array in zip(("WEIGHTED", "SHIFTED"), numbers[::2], strict=True)
     )
-    weights, left, diagonal = (place(each if each.size else _NOTHING) for each in numbers)
-    hubs = np.flatnonzero(np.diff(indptr) > _MOST)
-    return DeviceSparse(place(indptr), place(indices), weights, left, diagonal, place(hubs), options)
+    weights, left, diagonal = (copy_to_device(array if array.size else _NOTHING) for array in numbers)
+    hubs = np.flatnonzero(np.diff(indptr) > _MOST_ENTRIES)
+    return DeviceSparse(
+        copy_to_device(indptr), copy_to_device(indices), weights, left, diagonal, copy_to_device(hubs), options
+    )
 
 
 def step_eight(matrix: DeviceSparse, terms: Any, x: Any, y: Any, total: Any) -> None:
@@ -59,7 +61,7 @@ def step_eight(matrix: DeviceSparse, terms: Any, x: Any, y: Any, total: Any) -> 
     rest = (*arrays, *map(np.float32, terms), x, y, total)
     n_nodes, block = len(x), (32, _WARPS)
     n_blocks = -(-n_nodes * DEVICE_LANES // (32 * _WARPS))
-    _compiled("step_nodes", options)((n_blocks, 1), block, (np.int64(n_nodes), np.int64(_MOST), *rest))
+    _compiled("step_nodes", options)((n_blocks, 1), block, (np.int64(n_nodes), np.int64(_MOST_ENTRIES), *rest))
     if len(hubs):
         _compiled("step_hubs", options)((len(hubs), 1), block, (hubs, *rest), shared_mem=4 * 32 * _WARPS)
 

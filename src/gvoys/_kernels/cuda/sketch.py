@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gvoys._kernels.arguments import Attributes, Ends, Labels
 from gvoys._kernels.cpu.pairs import compose_maps, number_pairs
 from gvoys._kernels.cpu.randomness import EDGE, sign_table
-from gvoys._kernels.cpu.sketch.lanes import WIDTH
+from gvoys._kernels.cpu.sketch.vectors import WIDTH
 from gvoys._kernels.cuda import general
 from gvoys._kernels.cuda.arguments import DeviceGraphs, ends_on_device, graphs_on_device
 from gvoys._kernels.cuda.blocks import node_blocks
@@ -21,11 +21,11 @@ from gvoys._kernels.cuda.buckets import is_small
 from gvoys._kernels.cuda.device import cupy_module, empty_on_device, for_numba, to_device, to_host
 from gvoys._kernels.cuda.small import prepare_small_graphs
 from gvoys._kernels.cuda.turns import Turns, pack_turns
-from gvoys._kernels.sketching import SketchBlock, WalkOptions, is_plain
+from gvoys._kernels.sketching import SketchBlock, WalkOptions
 
-_STATES = 1 << 32  # bytes of states that are held at once on the generic path
-_OUTPUT = 1 << 32  # bytes of profiles that are held at once; a collection may be larger than the device's memory
-_NODES = 1024  # whose share of a profile is one sum
+STATE_BYTES = 1 << 32  # of states that are held at once on the generic path
+OUTPUT_BYTES = 1 << 32  # of profiles that are held at once; a collection may be larger than the device's memory
+_SHARE_NODES = 1024  # whose share of a profile is one sum
 
 
 class GpuSketch(SketchBlock):
@@ -33,16 +33,17 @@ class GpuSketch(SketchBlock):
 
     @staticmethod
     def is_fast(walk: WalkOptions) -> bool:
-        return is_plain(walk) or (cupy_module() is not None and not walk.attributed)
+        """Return whether CuPy, which compiles the fast path, is there and attributes are not compared."""
+        return cupy_module() is not None and SketchBlock.is_fast(walk)
 
     def fill(self, out: NDArray[np.float32]) -> None:
-        at_once = max(_OUTPUT // (4 * out.shape[1] * out.shape[2]), 1)
+        at_once = max(OUTPUT_BYTES // (4 * out.shape[1] * out.shape[2]), 1)
         for first in range(0, len(out), at_once):
             part = out[first : first + at_once]
-            some = self if len(part) == len(out) else self._of(np.arange(first, first + len(part)))
-            made = empty_on_device(part.shape, np.float32)
-            some.fill_on_device(made)
-            to_host(made, part)
+            block = self if len(part) == len(out) else self._take(np.arange(first, first + len(part)))
+            profiles = empty_on_device(part.shape, np.float32)
+            block.fill_on_device(profiles)
+            to_host(profiles, part)
 
     def fill_on_device(self, out: Any) -> None:
         """Compute all groups, and leave them on the device."""
@@ -54,7 +55,7 @@ class GpuSketch(SketchBlock):
             self.prepare(np.flatnonzero(small), norm, out)()
         large = np.flatnonzero(~small)
         if large.size:
-            rest, target = self._of(large), for_numba(out)
+            rest, target = self._take(large), for_numba(out)
             for group in range(out.shape[2] // WIDTH):
                 rest._walk_all(group, WIDTH, norm, large, group * WIDTH, target)
 
@@ -70,9 +71,9 @@ class GpuSketch(SketchBlock):
             return Turns(codes, np.zeros(1, np.int32), table)
         entry_codes, pairs = number_pairs(codes[self.batch.rows()], self.edges[0], len(self.edges[1]))
         groups = np.arange(self.first_group, self.first_group + n_groups)
-        signs, places = sign_table(self.seed, EDGE, groups, n_steps, self.edges[1])
+        signs, draws = sign_table(self.seed, EDGE, groups, n_steps, self.edges[1])
         # as if one step earlier, from where the second map of a pair is taken
-        edges = np.roll(signs, -1, axis=1), np.roll((places % WIDTH).astype(np.uint8), -1, axis=1)
+        edges = np.roll(signs, -1, axis=1), np.roll((draws % WIDTH).astype(np.uint8), -1, axis=1)
         composed = pack_turns(*compose_maps(pairs, nodes, edges))
         return Turns(codes, len(self.labels) + entry_codes, np.concatenate([table, composed], axis=2))
 
@@ -89,10 +90,10 @@ class GpuSketch(SketchBlock):
         """One group of all graphs, as many at a time as there is memory for, into out[graphs, :, first:]."""
         per_edge = 0 if self.walk.backtrack else -(-self.batch.n_entries // max(self.batch.n_nodes, 1))
         per_node = 8 * width * (2 + 3 * per_edge)  # the states of _walk
-        blocks = self.batch.blocks(max(_STATES // per_node, 1))
+        blocks = self.batch.blocks(max(STATE_BYTES // per_node, 1))
         for block in blocks:
-            some = self if len(blocks) == 1 else self._of(np.arange(block.start, block.stop))
-            some._walk(group, width, norm, graphs[block], first, out)
+            part = self if len(blocks) == 1 else self._take(np.arange(block.start, block.stop))
+            part._walk(group, width, norm, graphs[block], first, out)
 
     @cached_property
     def _graphs(self) -> tuple[DeviceGraphs, general.Arcs, Ends]:
@@ -103,28 +104,28 @@ class GpuSketch(SketchBlock):
         return graphs_on_device(self.batch, np.float32), arcs, ends_on_device(self.ends)
 
     def _walk(self, group: int, width: int, norm: Any, graphs: NDArray[Any], first: int, out: Any) -> None:
-        blocks = node_blocks(self.batch.node_offsets, _NODES)
-        begins, lasts, pointers, places = map(to_device, (blocks.begins, blocks.ends, blocks.pointers, graphs))
+        blocks = node_blocks(self.batch.node_offsets, _SHARE_NODES)
+        begins, lasts, pointers, targets = map(to_device, (blocks.begins, blocks.ends, blocks.pointers, graphs))
         n_blocks = len(blocks.begins)
         sums = cuda.device_array((max(n_blocks, 1), width), np.float64)
         steps = self._steps(group, out.shape[1], width // 2 if self._mixed else width)
         for t in range(out.shape[1]):
             if n_blocks:
                 general.add_up_blocks[n_blocks, width](begins, lasts, self._graphs[2].start, next(steps), sums)
-            general.add_up_graphs[len(self.batch), width](places, pointers, sums, t, first, norm, out)
+            general.add_up_graphs[len(self.batch), width](targets, pointers, sums, t, first, norm, out)
 
     def _steps(self, group: int, n_steps: int, width: int) -> Iterator[Any]:
         """States of all nodes after 0, 1, … steps, as real numbers."""
         graphs, arcs, ends = self._graphs
         nodes = Labels(*map(to_device, self._node_maps(group, n_steps, width)))
         edges = self._edges_on_device(group, n_steps, width)
-        found = self._attribute_maps(group, n_steps, width)
-        attributes = None if found is None else Attributes(*map(to_device, found))
+        phases = self._attribute_maps(group, n_steps, width)
+        attributes = None if phases is None else Attributes(*map(to_device, phases))
         states, grid = self._states(width), (self.batch.n_nodes, width)
         for t in range(n_steps):
-            own = nodes._replace(signs=nodes.signs[t], shifts=nodes.shifts[t])
+            maps = nodes._replace(signs=nodes.signs[t], shifts=nodes.shifts[t])
             along = edges._replace(signs=edges.signs[t], shifts=edges.shifts[t])
-            arguments = (t, graphs, arcs, own, along, ends, states)
+            arguments = (t, graphs, arcs, maps, along, ends, states)
             if attributes is None:
                 general.step_of_nodes[grid](*arguments)
                 yield states.y
@@ -135,12 +136,12 @@ class GpuSketch(SketchBlock):
             states = general.States(states.y, states.x, states.next_others, states.others, states.arriving)
 
     def _edges_on_device(self, group: int, n_steps: int, width: int) -> general.EdgeMaps:
-        found = self._edge_maps(group, n_steps, width) if self.batch.n_entries else None
-        labelled = found is not None
-        if found is None:
+        maps = self._edge_maps(group, n_steps, width) if self.batch.n_entries else None
+        labelled = maps is not None
+        if maps is None:
             nothing = (np.zeros((n_steps, 1, width), np.float32), np.zeros((n_steps, 1), np.int64))
-            found = Labels(np.zeros(1, np.int32), *nothing)
-        codes, signs, shifts = map(to_device, found)
+            maps = Labels(np.zeros(1, np.int32), *nothing)
+        codes, signs, shifts = map(to_device, maps)
         return general.EdgeMaps(codes, signs, shifts, labelled)
 
     def _states(self, width: int) -> general.States:

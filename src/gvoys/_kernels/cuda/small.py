@@ -1,8 +1,6 @@
 """The fast path on the GPU: labels on nodes and edges, whole groups, graphs whose states fit into shared memory.
 
-Its kernels are in CUDA C: `small.cu`, and `nonbacktracking.cu` for non-backtracking walks. Where CuPy is not installed,
-`small_by_numba.py` does what `small.cu` does without edge labels: it takes 2.7 ms instead of 1.0 ms on an H200 for NCI1
-with 1024 components and walks up to length 8, but runs in the simulator, where the tests are.
+Its kernels are in CUDA C, and CuPy compiles them: `small.cu`, and `nonbacktracking.cu` for non-backtracking walks.
 """
 
 from __future__ import annotations
@@ -17,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Ends
-from gvoys._kernels.cpu.sketch.lanes import WIDTH
+from gvoys._kernels.cpu.sketch.vectors import WIDTH
 from gvoys._kernels.cuda.buckets import MOST_WARPS, Bucket, make_buckets, shared_memory
-from gvoys._kernels.cuda.device import cupy_module, to_device
-from gvoys._kernels.cuda.small_by_numba import sketch_small_graphs
+from gvoys._kernels.cuda.device import cupy_module
 from gvoys._kernels.cuda.turns import Turns
 from gvoys._kernels.sketching import SketchBlock
 
@@ -38,7 +35,7 @@ class _Graphs(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """What all kernels take, on the device."""
+    """Arguments of all kernels, on the device."""
 
     graphs: _Graphs
     turns: Turns
@@ -47,8 +44,8 @@ class _Work(NamedTuple):
     out: Any
 
 
-class _Options(NamedTuple):
-    """What a kernel is compiled for."""
+class _Variant(NamedTuple):
+    """Options that a kernel is compiled for."""
 
     backtrack: bool
     weighted: bool
@@ -59,28 +56,25 @@ def prepare_small_graphs(
     sketch: SketchBlock, chosen: NDArray[Any], turns: Turns, norm: np.float32, out: Any
 ) -> Callable[[], None]:
     """Copy everything to the device; the function that is returned launches the kernels, which write out[chosen]."""
-    cupy, batch = cupy_module(), sketch.batch
-    put: Any = to_device if cupy is None else cupy.asarray
+    put, batch = _cupy().asarray, sketch.batch
     weights = np.zeros(1, np.float32) if sketch.weights is None else sketch.weights
     arrays = (batch.node_offsets.astype(np.int32), batch.indptr.astype(np.int32), batch.indices, weights)
     work = _Work(
         _Graphs(*map(put, arrays)), Turns(*map(put, turns)), Ends(*map(put, sketch.ends)), np.float32(norm), out
     )
-    options = _Options(sketch.walk.backtrack, sketch.weights is not None, sketch.edges is not None)
+    options = _Variant(sketch.walk.backtrack, sketch.weights is not None, sketch.edges is not None)
     buckets = [bucket._replace(graphs=put(bucket.graphs)) for bucket in make_buckets(sketch, chosen)]
-    launch = _launch_by_numba if cupy is None else _launch_in_cuda_c
-    return lambda: launch(options, work, buckets)
+    return lambda: _launch(options, work, buckets)
 
 
-def _launch_by_numba(options: _Options, work: _Work, buckets: list[Bucket]) -> None:
-    for graphs, n_warps, n_bytes in buckets:
-        grid, block = (graphs.shape[0], work.out.shape[2] // WIDTH), (32, n_warps)
-        sketch_small_graphs[grid, block, 0, n_bytes](graphs, options.weighted, *work)
-
-
-def _launch_in_cuda_c(options: _Options, work: _Work, buckets: list[Bucket]) -> None:
+def _cupy() -> Any:
     cupy = cupy_module()
-    assert cupy is not None
+    assert cupy is not None  # `is_small` has no small graphs then
+    return cupy
+
+
+def _launch(options: _Variant, work: _Work, buckets: list[Bucket]) -> None:
+    cupy = _cupy()
     graphs, turns, ends, norm, out = work
     strides = [np.int64(stride // out.itemsize) for stride in out.strides[:2]]
     sizes = [np.int32(size) for size in turns.table.shape[1:3]]
@@ -98,15 +92,11 @@ def _launch_in_cuda_c(options: _Options, work: _Work, buckets: list[Bucket]) -> 
 
 @cache
 def _streams() -> list[Any]:
-    cupy = cupy_module()
-    assert cupy is not None
-    return [cupy.cuda.Stream(non_blocking=True) for _ in range(_STREAMS)]
+    return [_cupy().cuda.Stream(non_blocking=True) for _ in range(_STREAMS)]
 
 
 @cache
-def _compiled(options: _Options) -> Any:
-    cupy = cupy_module()
-    assert cupy is not None
+def _compiled(options: _Variant) -> Any:
     name, rows = ("sketch_small", "nodes") if options.backtrack else ("sketch_nonbacktracking", "entries")
     folder = resources.files("gvoys._kernels.cuda")
     source = "".join((folder / file).read_text() for file in ("lanes.cu", _FILES[name]))
@@ -116,6 +106,6 @@ def _compiled(options: _Options) -> Any:
         "MOST_THREADS": 32 * MOST_WARPS[rows],
         "LEAST_BLOCKS": 1,
     }
-    kernel = cupy.RawKernel(source, name, options=tuple(f"-D{key}={value}" for key, value in settings.items()))
+    kernel = _cupy().RawKernel(source, name, options=tuple(f"-D{key}={value}" for key, value in settings.items()))
     kernel.max_dynamic_shared_size_bytes = shared_memory()
     return kernel

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_ROOM = 2**28  # numbers in a dense matrix at most
+MOST_NUMBERS = 2**28  # in a dense matrix
 
 
 def summed_products(
@@ -24,17 +24,17 @@ def summed_products(
         xp, sparse = cupy, cupyx.scipy.sparse
     n_left, n_right = left[0].shape[0], (right or left)[0].shape[0]
     total = xp.zeros((n_left, n_right))
-    most = max(_ROOM // max(n_left, n_right, 1), 1)
-    for ours, theirs in zip(left, right or left, strict=True):
-        sides = [_there(each, xp, sparse) for each in ([ours] if right is None else [ours, theirs])]
-        n_columns = ours.shape[1]
+    most = max(MOST_NUMBERS // max(n_left, n_right, 1), 1)
+    for rows, others in zip(left, right or left, strict=True):
+        sides = [_on_device(matrix, xp, sparse) for matrix in ([rows] if right is None else [rows, others])]
+        n_columns = rows.shape[1]
         for first in range(0, n_columns, most):
-            parts = sides if n_columns <= most else [each[:, first : first + most] for each in sides]
-            dense = [each.toarray() for each in parts]
+            parts = sides if n_columns <= most else [side[:, first : first + most] for side in sides]
+            dense = [part.toarray() for part in parts]
             total += dense[0] @ dense[-1].T
     return np.asarray(total.get() if hasattr(total, "get") else total)
 
 
-def _there(matrix: Any, xp: Any, sparse: Any) -> Any:
+def _on_device(matrix: Any, xp: Any, sparse: Any) -> Any:
     parts = (xp.asarray(matrix.data), xp.asarray(matrix.indices), xp.asarray(matrix.indptr))
     return sparse.csr_matrix(parts, shape=matrix.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -12,7 +12,7 @@ from gvoys._jit import kernel
 
 
 class Turns(NamedTuple):
-    """Which map each node and each entry has."""
+    """Maps of the nodes and entries."""
 
     codes: NDArray[np.int32]  # (n_nodes,)
     entry_codes: NDArray[np.int32]  # (n_entries,), or one element where edges have no labels
@@ -20,14 +20,14 @@ class Turns(NamedTuple):
 
 
 def pack_turns(signs: NDArray[np.uint64], shifts: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """What each lane reads of 128 sign bits, (n_groups, n_steps, n_codes, 2), and a shift."""
+    """Pack what each lane reads of 128 sign bits, (n_groups, n_steps, n_codes, 2), and a shift."""
     table = np.empty((*shifts.shape, 32), np.uint16)
     _pack(signs.reshape(-1, 2), shifts.ravel(), table.reshape(-1, 32))
     return table
 
 
 @kernel(parallel=True)
-def _pack(signs: Any, shifts: Any, table: Any) -> None:  # pragma: no cover
+def _pack(signs, shifts, table):
     one, half, four = np.uint64(1), np.uint64(32), np.uint64(4)
     for index in prange(len(shifts)):
         low, high, shift = signs[np.int64(index), 0], signs[np.int64(index), 1], np.uint64(shifts[np.int64(index)])
@@ -35,5 +35,5 @@ def _pack(signs: Any, shifts: Any, table: Any) -> None:  # pragma: no cover
             l = np.uint64(lane)  # noqa: E741
             first = (((low >> l) & one) << one) | ((low >> (l + half)) & one)
             second = (((high >> l) & one) << one) | ((high >> (l + half)) & one)
-            place = (four * (l + np.uint64(128) - shift)) & np.uint64(511)
-            table[np.int64(index), lane] = np.uint16((((first << np.uint64(2)) | second) << np.uint64(12)) | place)
+            offset = (four * (l + np.uint64(128) - shift)) & np.uint64(511)
+            table[np.int64(index), lane] = np.uint16((((first << np.uint64(2)) | second) << np.uint64(12)) | offset)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numba import cuda, prange
@@ -18,9 +17,9 @@ from gvoys._kernels.cpu.voyagers.steps import halting_length
 from gvoys._kernels.cuda.arguments import ends_on_device
 from gvoys._kernels.cuda.blocks import THREADS, node_blocks
 from gvoys._kernels.cuda.device import to_device
-from gvoys._kernels.cuda.walkers import Flags, Held, Launch, StartedGraphs, Target, walk
+from gvoys._kernels.cuda.walkers import Flags, Launch, Shared, StartedGraphs, Target, walk
 
-_HELD = 1 << 28  # bytes of sums, or of what lies at nodes, that are held at once
+_SUMS_BYTES = 1 << 28  # of sums, or of what lies at nodes, that are kept at once
 _NOTHING = np.zeros((1, 1))
 
 
@@ -74,13 +73,13 @@ def sample_both_sides(
 
 def _portions(n_components: int, n_bytes: int, n_blocks: int, walkers: Walkers) -> Iterator[range]:
     """Components that are sampled at once, of `n_bytes` each; a grid has 65,535 rows at most."""
-    at_once = max(min(_HELD // max(n_bytes, 1), 65_535 // walkers.n_walks), 1)
+    at_once = max(min(_SUMS_BYTES // max(n_bytes, 1), 65_535 // walkers.n_walks), 1)
     for first in range(0, n_components if n_blocks else 0, at_once):
         yield range(first, min(first + at_once, n_components))
 
 
 def _anchors(components: range, graphs: WalkedGraphs, walkers: Walkers) -> NDArray[np.bool_]:
-    """Which nodes take deposits, for each component."""
+    """Mark the nodes that take deposits, for each component."""
     out = np.ones((len(components), int(graphs.node_offsets[-1])), np.bool_)
     _drop(components.start, graphs.keys, graphs.node_offsets, walkers.n_anchors, out)
     return out
@@ -120,25 +119,23 @@ class _Side:
         own_coin = 0.0 if walkers.share_halting else walkers.p_halt
         launch = Launch(walkers.seed, self.number, first, n_walks, walkers.share_signs, own_coin, walkers.n_starts)
         holders = np.arange(first, first + count, n_walks if walkers.share_signs else 1)
-        held = Held(*map(to_device, _hold(self.number, holders, self.labels, walkers)))
+        shared = Shared(*map(to_device, _share(self.number, holders, self.labels, walkers)))
         flags = Flags(*self.flags, walkers.n_anchors >= 0 and not apart, apart)
-        walk[(self.n_blocks, count), THREADS](*self.arguments, launch, held, target, flags)
+        walk[(self.n_blocks, count), THREADS](*self.arguments, launch, shared, target, flags)
         cuda.synchronize()
 
 
-def _hold(side: int, holders: NDArray[np.int64], labels: SignedLabels, walkers: Walkers) -> Held:
+def _share(side: int, holders: NDArray[np.int64], labels: SignedLabels, walkers: Walkers) -> Shared:
     """Signs, deposits and shared lengths of walkers, as the CPU's walkers draw them."""
     n, factors = len(holders), walkers.factors
-    signs, edge_signs = (np.empty((n, len(each), 2), np.uint64) for each in (labels.hashes, labels.edge_hashes))
+    signs, edge_signs = (np.empty((n, len(hashes), 2), np.uint64) for hashes in (labels.hashes, labels.edge_hashes))
     deposits, lengths = np.zeros((n, len(factors))), np.empty(n, np.int64)
     _fill(side, holders, labels, walkers, signs, edge_signs, deposits, lengths)
-    return Held(signs, edge_signs, deposits, lengths)
+    return Shared(signs, edge_signs, deposits, lengths)
 
 
 @kernel(parallel=True)
-def _fill(
-    side: Any, holders: Any, labels: Any, walkers: Any, signs: Any, edge_signs: Any, deposits: Any, lengths: Any
-) -> None:  # pragma: no cover
+def _fill(side, holders, labels, walkers, signs, edge_signs, deposits, lengths):
     seed, p_halt, factors = walkers.seed, walkers.p_halt, walkers.factors
     limit, together = np.int64(len(factors) - 1), walkers.share_halting and p_halt > 0
     for index in prange(len(holders)):
@@ -151,7 +148,7 @@ def _fill(
 
 
 @kernel(parallel=True)
-def _drop(first: Any, keys: Any, offsets: Any, n_anchors: Any, out: Any) -> None:  # pragma: no cover
+def _drop(first, keys, offsets, n_anchors, out):
     for index in prange(len(out)):
         i = np.int64(index)
         for g in range(len(keys)):

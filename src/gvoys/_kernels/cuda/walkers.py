@@ -34,7 +34,7 @@ class StartedGraphs(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """Which walkers are sampled."""
+    """Walkers that are sampled."""
 
     seed: Any
     side: Any
@@ -45,8 +45,8 @@ class Launch(NamedTuple):
     n_starts: Any  # of a larger graph, drawn for each walker; 0 for all nodes
 
 
-class Held(NamedTuple):
-    """What walkers share on all graphs; holders are walkers, or components where signs are shared."""
+class Shared(NamedTuple):
+    """Numbers that walkers share on all graphs; holders are walkers, or components where signs are signer."""
 
     signs: Any  # (n_holders, n_labels, 2)
     edge_signs: Any
@@ -63,7 +63,7 @@ class Target(NamedTuple):
 
 
 class Flags(NamedTuple):
-    """What there is."""
+    """Parts of the graphs and walks that are there."""
 
     labelled: Any
     edge_labelled: Any
@@ -73,7 +73,7 @@ class Flags(NamedTuple):
 
 
 @cuda.jit(device=True)
-def _draw(key: Any, g: Any, first: Any, second: Any, purpose: Any, side: Any, count: Any) -> Any:  # pragma: no cover
+def _draw(key, g, first, second, purpose, side, count):
     what = (np.uint64(purpose) << np.uint64(28)) | (np.uint64(side) << np.uint64(24)) | np.uint64(count)
     k0, k1 = key[g, 0], key[g, 1]
     return philox(
@@ -82,10 +82,8 @@ def _draw(key: Any, g: Any, first: Any, second: Any, purpose: Any, side: Any, co
 
 
 @cuda.jit(device=True)
-def _halting_length(
-    limit: Any, p_halt: Any, key: Any, g: Any, node: Any, walker: Any, side: Any
-) -> Any:  # pragma: no cover
-    """As on the CPU: steps before a walker halts."""
+def _halting_length(limit, p_halt, key, g, node, walker, side):
+    """Count as on the CPU the steps before a walker halts."""
     reach = np.int64(20.0 / p_halt) + 1
     steps = np.int64(0)
     for attempt in range(limit // reach + 1):
@@ -98,10 +96,8 @@ def _halting_length(
 
 
 @cuda.jit(device=True)
-def _starting_place(
-    key: Any, g: Any, origin: Any, n_starts: Any, n_nodes: Any, walker: Any, side: Any
-) -> Any:  # pragma: no cover
-    """As on the CPU: the node of this number, or one drawn from n_nodes / n_starts consecutive ones."""
+def _starting_place(key, g, origin, n_starts, n_nodes, walker, side):
+    """Pick as on the CPU the node of this number, or one drawn from n_nodes / n_starts consecutive ones."""
     if n_starts == n_nodes:
         return origin
     a, b, _, _ = _draw(key, g, origin, walker, START, side, 0)
@@ -109,24 +105,20 @@ def _starting_place(
 
 
 @cuda.jit(device=True)
-def _parity(
-    signs: Any, hashes: Any, holder: Any, code: Any, step: Any, purpose: Any, shared: Any, launch: Any
-) -> Any:  # pragma: no cover
+def _parity(signs, hashes, holder, code, step, purpose, signer, launch):
     """1 where the label turns the sign; from the table for the first 128 steps, drawn beyond."""
     if step < 128:
         word = signs[holder, code, step >> 6]
     else:
         what = (np.uint64(purpose) << np.uint64(24)) | (np.uint64(launch.side) << np.uint64(16)) | np.uint64(step >> 7)
         name, seed = hashes[code], launch.seed
-        a, b, c, d = philox(name & _LOW, name >> _HALF, np.uint64(shared), what, seed & _LOW, seed >> _HALF)
+        a, b, c, d = philox(name & _LOW, name >> _HALF, np.uint64(signer), what, seed & _LOW, seed >> _HALF)
         word = (c | (d << _HALF)) if step & 64 else (a | (b << _HALF))
     return (word >> np.uint64(step & 63)) & _ONE
 
 
 @cuda.jit
-def walk(
-    graphs: Any, adjacency: Any, labels: Any, ends: Any, launch: Any, held: Any, target: Any, flags: Any
-) -> None:  # pragma: no cover
+def walk(graphs, adjacency, labels, ends, launch, shared, target, flags):
     """Walkers (grid y) from blocks of nodes (grid x): their deposits by length into sums[walker, block, length], or,
     where lengths are not kept apart, by node into gathered[component, node].
     """
@@ -136,34 +128,34 @@ def walk(
     walker, side = launch.first_walker + row, launch.side
     component = row // launch.n_walks
     holder = component if launch.share_signs else row
-    shared = (walker // launch.n_walks) * launch.n_walks if launch.share_signs else walker
+    signer = (walker // launch.n_walks) * launch.n_walks if launch.share_signs else walker
     g, begin = graphs.tasks[block, 0], graphs.tasks[block, 1]
     first, n_nodes = graphs.node_offsets[g], graphs.node_offsets[g + 1] - graphs.node_offsets[g]
     n_starts = launch.n_starts if 0 < launch.n_starts < n_nodes else n_nodes
     origin = begin + thread
     alive = origin < n_starts
-    place = first
+    node = first
     if alive:
-        place = first + _starting_place(graphs.keys, g, origin, n_starts, n_nodes, walker, side)
-    load = ends.start[place] * (n_nodes / n_starts) if alive else 0.0
-    longest = held.lengths[holder]
+        node = first + _starting_place(graphs.keys, g, origin, n_starts, n_nodes, walker, side)
+    load = ends.start[node] * (n_nodes / n_starts) if alive else 0.0
+    longest = shared.lengths[holder]
     mine = longest
     if launch.p_halt > 0.0 and alive:
         mine = _halting_length(longest, launch.p_halt, graphs.keys, g, origin, walker, side)
     d0 = d1 = d2 = d3 = np.uint64(0)
     for step in range(longest + 1):
         if flags.labelled and load != 0.0:
-            turned = _parity(held.signs, labels.hashes, holder, labels.codes[place], step, WALK_NODE, shared, launch)
+            turned = _parity(shared.signs, labels.hashes, holder, labels.codes[node], step, WALK_NODE, signer, launch)
             load = -load if turned else load
-        value = load * held.deposits[holder, step]
+        value = load * shared.deposits[holder, step]
         if flags.apart:
-            shares[thread] = value * ends.stop[place]
+            shares[thread] = value * ends.stop[node]
             add_up(shares, thread)
             if thread == 0:
                 target.sums[row, block, step] = shares[0]
             cuda.syncthreads()
-        elif value != 0.0 and (not flags.anchored or target.anchors[component, place]):
-            cuda.atomic.add(target.gathered, (component, place), value)
+        elif value != 0.0 and (not flags.anchored or target.anchors[component, node]):
+            cuda.atomic.add(target.gathered, (component, node), value)
         if step == longest:
             break
         if mine <= step:
@@ -172,17 +164,19 @@ def walk(
             if step & 3 == 0:
                 d0, d1, d2, d3 = _draw(graphs.keys, g, origin, walker, STEP, side, step >> 2)
             word = d0 if step & 3 == 0 else d1 if step & 3 == 1 else d2 if step & 3 == 2 else d3
-            start = np.int64(adjacency.indptr[place])
-            degree = np.int64(adjacency.indptr[place + 1]) - start
+            start = np.int64(adjacency.indptr[node])
+            degree = np.int64(adjacency.indptr[node + 1]) - start
             if degree > 0:
                 entry = start + np.int64((word * np.uint64(degree)) >> _HALF)
                 load *= degree * ends.factors[g]
-                place = first + adjacency.indices[entry]
+                node = first + adjacency.indices[entry]
                 if flags.weighted:
                     load *= adjacency.weights[entry]
                 if flags.edge_labelled:
                     code = adjacency.edge_codes[entry]
-                    turned = _parity(held.edge_signs, labels.edge_hashes, holder, code, step, WALK_EDGE, shared, launch)
+                    turned = _parity(
+                        shared.edge_signs, labels.edge_hashes, holder, code, step, WALK_EDGE, signer, launch
+                    )
                     load = -load if turned else load
             else:
                 load = 0.0

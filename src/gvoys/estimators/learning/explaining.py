@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.attribution import weigh_sequences
+from gvoys._kernels.cpu.attribution import FittedCounts, weigh_sequences
 from gvoys._kernels.cpu.rays import rates_along_rays
 from gvoys.estimators.learning.base_kernels import SAME, Pairs
 from gvoys.estimators.learning.explanation import Explanation
@@ -117,8 +117,8 @@ def _of_block(ours: Counts, theirs: Counts, block: Block) -> Array:
     columns = theirs.by_sequence
     scaled = columns.data * block.of_fitted[columns.indices]
     out = np.empty(len(keys))
-    known = theirs.table, columns.indptr, columns.indices, scaled
-    weigh_sequences(pointers, keys, values, *known, *block.gradient, block.factors, out)
+    known = FittedCounts(columns.indptr, columns.indices, scaled)
+    weigh_sequences((pointers, keys, values), theirs.table, known, block.gradient, block.factors, out)
     return out
 
 

@@ -71,7 +71,7 @@ def _train_pair(
     """Weights of all `rows`, zero for other classes, and intercepts, for each C."""
     some = np.flatnonzero((codes == pair[0]) | (codes == pair[1]))
     signs = np.where(codes[some] == pair[0], 1.0, -1.0)
-    found, intercepts = train_machines(K, rows[some], signs, bounds[:, some], tolerance)
+    found, intercepts = train_machines(K, rows[some], signs, np.ascontiguousarray(bounds[:, some]), tolerance)
     weights = np.zeros(bounds.shape)
     weights[:, some] = found
     return weights, intercepts

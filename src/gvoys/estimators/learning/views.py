@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.distances import share
+from gvoys._kernels.cpu.distances import divide_by_union
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.blocks import KINDS_OF_LABELS, walks_of
 from gvoys.estimators.learning.inputs import check_has_labels
@@ -162,7 +162,7 @@ class Surroundings:
 
     def _shares(self, left: SparseProfiles, right: SparseProfiles) -> Array:
         shares = left.gram(np.ones(1), None if left is right else right)
-        share(shares, self._numbers(left), self._numbers(right))
+        divide_by_union(shares, self._numbers(left), self._numbers(right))
         return shares
 
 

@@ -1,4 +1,4 @@
-"""The generic path backwards: what each node and entry has of a sum over walks that is linear in the sketch.
+"""The generic path backwards: shares of nodes and entries in a sum over walks that is linear in the sketch.
 
 With a gradient g_i for each length, the sum over lengths of <g_i, H_i> is a sum over walks. Forwards, states of all
 steps are kept. Backwards, the adjoint of a state is what the sum grows by with it: it begins with the gradient, goes
@@ -16,9 +16,11 @@ import numpy as np
 from numba import prange
 
 from gvoys._jit import kernel
-from gvoys._kernels.cpu.sketch.lanes import ROW, WIDTH, sum_row, sum_weighted_row
-from gvoys._kernels.cpu.sketch.options import States, add_others, room_of, step, weight_of
+from gvoys._kernels.arguments import Maps
+from gvoys._kernels.cpu.sketch.lanes import sum_row, sum_weighted_row
+from gvoys._kernels.cpu.sketch.options import States, add_others, copy_row, room_of, step, weight_of
 from gvoys._kernels.cpu.sketch.transposed import attend_back, product, turn_back
+from gvoys._kernels.cpu.sketch.vectors import ROW, WIDTH
 
 
 class Gradients(NamedTuple):
@@ -31,7 +33,7 @@ class Gradients(NamedTuple):
 
 
 class SketchShares(NamedTuple):
-    """What comes of it, in double precision."""
+    """Shares of nodes and entries in the sum, in double precision."""
 
     nodes: Any  # (n_nodes,), of walks that pass the node, each shared by as many as it has nodes
     entries: Any  # (n_entries,), the same by edges
@@ -64,28 +66,17 @@ class _Room(NamedTuple):
 
 
 @kernel(parallel=True)
-def spread_group(
-    tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, gradients: Any, shares: Any
-) -> None:  # pragma: no cover
+def spread_group(tasks, graphs, nodes, edges, attributes, along, gradients, shares):
     """Add what nodes and entries of the tasks' graphs have of the sum of gradients times the sketch of one group."""
     for chunk in prange(len(tasks.bounds) - 1):
         chosen = tasks.graphs[tasks.bounds[np.int64(chunk)] : tasks.bounds[np.int64(chunk) + 1]]
-        _spread(chosen, graphs, nodes, edges, attributes, along, ends, gradients, shares)
+        _spread(chosen, graphs, nodes, edges, attributes, along, gradients, shares)
 
 
 @kernel()
-def _spread(
-    chosen: Any,
-    graphs: Any,
-    nodes: Any,
-    edges: Any,
-    attributes: Any,
-    along: Any,
-    ends: Any,
-    gradients: Any,
-    shares: Any,
-) -> None:  # pragma: no cover
-    """What one thread does: graph after graph, in room for the largest."""
+def _spread(chosen, graphs, nodes, edges, attributes, along, gradients, shares):
+    """Do the work of one thread: graph after graph, in room for the largest."""
+    maps = Maps(nodes, edges, attributes, along)
     n_steps, width, kind = gradients.values.shape[1], gradients.width, gradients.values.dtype
     n_frequencies = nodes.signs.shape[2]
     n_nodes, n_entries, n_arcs, largest = _largest(chosen, graphs)
@@ -103,7 +94,7 @@ def _spread(
         np.empty((2, n_frequencies), kind),
     )
     # asked at run time, so that one kernel is compiled for all options
-    onward, mapped = len(graphs.reverse) > 0, len(edges.codes) > 0 or len(along.own) > 0
+    onward, mapped = len(graphs.reverse) > 0, len(edges.codes) > 0 or len(along.cosines) > 0
     for g in chosen:
         _take_gradient(g, gradients, n_frequencies, gradient)
         last = _last_step(gradient)
@@ -116,14 +107,14 @@ def _spread(
             states = States(
                 x[old], x[t], others[old], others[t], room.message[:width], room.turned[:width], arriving, no_sums
             )
-            step((g, t, np.int64(0), n), graphs, graphs.reverse, nodes, edges, attributes, along, ends, states)
+            step((g, t, np.int64(0), n), graphs, maps, states)
         if not (onward or mapped):
             _list_incoming(g, graphs, incoming)
         _clear(g, n, graphs, adjoints)
         for back in range(last + 1):
             t = last - back
-            place = (g, t, n)
-            _add_gradient(place, graphs, ends, gradient[t], adjoints.nodes)
+            where = (g, t, n)
+            _add_gradient(where, graphs, gradient[t], adjoints.nodes)
             if t == 0 or not onward:
                 for u in range(n):
                     shares.nodes[first + u] += product(adjoints.nodes[u], 0, x[t, u])
@@ -132,20 +123,18 @@ def _spread(
             if onward:
                 _clear(g, n, graphs, before)
                 sources = (x[t - 1], others[t - 1])
-                _step_onward_back(
-                    place, graphs, nodes, edges, attributes, along, ends, sources, adjoints, before, room, shares
-                )
+                _step_onward_back(where, graphs, maps, sources, adjoints, before, room, shares)
                 adjoints, before = before, adjoints
             else:  # what arrives at the nodes is kept in `before`
-                _turn_nodes_back(place, graphs, nodes, attributes, adjoints.nodes, before.nodes, room)
+                _turn_nodes_back(where, graphs, nodes, attributes, adjoints.nodes, before.nodes, room)
                 if mapped:
-                    _scatter(place, graphs, edges, along, ends, x[t - 1], before.nodes, adjoints.nodes, room, shares)
+                    _scatter(where, graphs, maps, x[t - 1], before.nodes, adjoints.nodes, room, shares)
                 else:
-                    _gather(place, graphs, ends, incoming, x[t - 1], before.nodes, adjoints.nodes, room.row, shares)
+                    _gather(where, graphs, incoming, x[t - 1], before.nodes, adjoints.nodes, room.row, shares)
 
 
 @kernel()
-def _largest(chosen: Any, graphs: Any) -> Any:  # pragma: no cover
+def _largest(chosen, graphs):
     """Most nodes and entries of a graph; for non-backtracking walks, once more its entries, and the largest degree."""
     n_nodes, n_entries, n_arcs, largest = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for g in chosen:
@@ -158,7 +147,7 @@ def _largest(chosen: Any, graphs: Any) -> Any:  # pragma: no cover
 
 
 @kernel()
-def _take_gradient(g: Any, gradients: Any, n_frequencies: Any, out: Any) -> None:  # pragma: no cover
+def _take_gradient(g, gradients, n_frequencies, out):
     """One graph's gradients; those of real parts before those of imaginary ones, where the group has pairs of them."""
     values, begin, width, norm = gradients
     n_planes = width // n_frequencies
@@ -169,7 +158,7 @@ def _take_gradient(g: Any, gradients: Any, n_frequencies: Any, out: Any) -> None
 
 
 @kernel()
-def _last_step(gradient: Any) -> Any:  # pragma: no cover
+def _last_step(gradient):
     """The longest length with a gradient, or -1."""
     for back in range(len(gradient)):
         t = len(gradient) - 1 - back
@@ -180,7 +169,7 @@ def _last_step(gradient: Any) -> Any:  # pragma: no cover
 
 
 @kernel()
-def _list_incoming(g: Any, graphs: Any, incoming: Any) -> None:  # pragma: no cover
+def _list_incoming(g, graphs, incoming):
     """Entries in the order of the nodes that they lead to, by counting."""
     pointers, rows, in_weights = incoming
     indptr, indices, weights = graphs.indptr, graphs.indices, graphs.weights
@@ -193,10 +182,10 @@ def _list_incoming(g: Any, graphs: Any, incoming: Any) -> None:  # pragma: no co
         pointers[u + 1] += pointers[u]
     for u in range(n):
         for e in range(np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])):
-            place = pointers[indices[e]]
-            rows[place] = 2 * u
+            item = pointers[indices[e]]
+            rows[item] = 2 * u
             if len(weights):
-                in_weights[place] = weights[e]
+                in_weights[item] = weights[e]
             pointers[indices[e]] += 1
     for u in range(n, 0, -1):  # each has moved to where the next began
         pointers[u] = pointers[u - 1]
@@ -204,7 +193,7 @@ def _list_incoming(g: Any, graphs: Any, incoming: Any) -> None:  # pragma: no co
 
 
 @kernel()
-def _clear(g: Any, n: Any, graphs: Any, adjoints: Any) -> None:  # pragma: no cover
+def _clear(g, n, graphs, adjoints):
     adjoints.nodes[:n] = 0.0
     if len(graphs.reverse):
         first = np.int64(graphs.node_offsets[g])
@@ -212,10 +201,10 @@ def _clear(g: Any, n: Any, graphs: Any, adjoints: Any) -> None:  # pragma: no co
 
 
 @kernel()
-def _add_gradient(place: Any, graphs: Any, ends: Any, gradient: Any, out: Any) -> None:  # pragma: no cover
+def _add_gradient(where, graphs, gradient, out):
     """Walks that are complete after t steps: each node's start times the gradient, by nodes and by edges."""
-    g, t, n = place
-    first, start, width = np.int64(graphs.node_offsets[g]), ends.start, len(gradient)
+    g, t, n = where
+    first, start, width = np.int64(graphs.node_offsets[g]), graphs.start, len(gradient)
     for u in range(n):
         by_node, by_edge = start[first + u] / np.float32(t + 1), start[first + u] / np.float32(max(t, 1))
         of_nodes, of_edges = out[u, :width], out[u, width:]
@@ -226,13 +215,11 @@ def _add_gradient(place: Any, graphs: Any, ends: Any, gradient: Any, out: Any) -
 
 
 @kernel()
-def _turn_nodes_back(
-    place: Any, graphs: Any, nodes: Any, attributes: Any, adjoints: Any, out: Any, room: Any
-) -> None:  # pragma: no cover
+def _turn_nodes_back(where, graphs, nodes, attributes, adjoints, out, room):
     """Adjoints of what arrives at the nodes, from those of their states: the transposed maps of the nodes."""
-    g, t, n = place
+    g, t, n = where
     codes, signs, shifts, first = nodes.codes, nodes.signs[t], nodes.shifts[t], np.int64(graphs.node_offsets[g])
-    by_node, row, angles, phases = len(attributes.own) > 0, room.row, room.angles, room.phases
+    by_node, row, angles, phases = len(attributes.cosines) > 0, room.row, room.angles, room.phases
     for u in range(n):
         label = codes[first + u]
         turn_back(adjoints[u], shifts[label], signs[label], row, out[u])
@@ -241,17 +228,15 @@ def _turn_nodes_back(
 
 
 @kernel()
-def _gather(
-    place: Any, graphs: Any, ends: Any, incoming: Any, x: Any, arriving: Any, out: Any, row: Any, shares: Any
-) -> None:  # pragma: no cover
+def _gather(where, graphs, incoming, x, arriving, out, row, shares):
     """One step back where entries have weights alone: a node's adjoints are sums over the entries that lead to it."""
-    g, t, n = place
-    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
+    g, t, n = where
+    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, graphs.factors[g]
     first, entries, width = np.int64(graphs.node_offsets[g]), shares.entries, x.shape[1]
     for u in range(n):
-        own = arriving[u]
+        adjoint = arriving[u]
         for e in range(np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])):
-            entries[e] += weight_of(e, weights, factor) * product(own, width, x[indices[e]])
+            entries[e] += weight_of(e, weights, factor) * product(adjoint, width, x[indices[e]])
     pointers, rows, in_weights = incoming
     weighted, singles, targets = len(weights) > 0, arriving.reshape(-1, width), out.reshape(-1, width)
     for half in range(_n_halves(t)):
@@ -276,26 +261,25 @@ def _gather(
 
 
 @kernel(inline="always")
-def _n_halves(t: Any) -> Any:  # pragma: no cover
-    """How many of the two adjoints are wanted one step before t: walks of no edge have no share for edges."""
+def _n_halves(t):
+    """Number of the two adjoints that are wanted one step before t: walks of no edge have no share for edges."""
     return 1 if t == 1 else 2
 
 
 @kernel()
-def _scatter(
-    place: Any, graphs: Any, edges: Any, along: Any, ends: Any, x: Any, arriving: Any, out: Any, room: Any, shares: Any
-) -> None:  # pragma: no cover
+def _scatter(where, graphs, maps, x, arriving, out, room, shares):
     """One step back where entries have maps of their own."""
-    g, t, n = place
-    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
+    g, t, n = where
+    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, graphs.factors[g]
     first, entries, width = np.int64(graphs.node_offsets[g]), shares.entries, x.shape[1]
-    by_entry, message, turned, reach = len(along.own) > 0, room.message, room.turned, width * _n_halves(t)
+    edges, along = maps.edges, maps.edge_attributes
+    by_entry, message, turned, reach = len(along.cosines) > 0, room.message, room.turned, width * _n_halves(t)
     out[:n] = 0.0
     for u in range(n):
         for e in range(np.int64(indptr[first + u]), np.int64(indptr[first + u + 1])):
             source = arriving[u]
             if by_entry:
-                turned[:] = source
+                copy_row(source, turned)
                 source = turned
             _walk_back(source, e, t, edges, along, room)
             weight, target = weight_of(e, weights, factor), out[indices[e]]
@@ -305,44 +289,32 @@ def _scatter(
 
 
 @kernel()
-def _walk_back(source: Any, e: Any, t: Any, edges: Any, along: Any, room: Any) -> None:  # pragma: no cover
+def _walk_back(source, e, t, edges, along, room):
     """room.message = what arrives along an entry, by the transposed maps of the entry; attributes write to `source`."""
-    if len(along.own):
+    if len(along.cosines):
         attend_back(source, e, t, along, room.angles, room.phases, room.row)
     if len(edges.codes):
         code = edges.codes[e]
         turn_back(source, edges.shifts[t, code], edges.signs[t, code], room.row, room.message)
     else:
-        room.message[:] = source
+        copy_row(source, room.message)
 
 
 @kernel()
-def _step_onward_back(
-    place: Any,
-    graphs: Any,
-    nodes: Any,
-    edges: Any,
-    attributes: Any,
-    along: Any,
-    ends: Any,
-    sources: Any,
-    adjoints: Any,
-    before: Any,
-    room: Any,
-    shares: Any,
-) -> None:  # pragma: no cover
+def _step_onward_back(where, graphs, maps, sources, adjoints, before, room, shares):
     """One step back of non-backtracking walks.
 
     What arrives along an entry goes into the state of its node, and into what all entries have that lead elsewhere.
     """
-    g, t, n = place
-    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
+    g, t, n = where
+    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, graphs.factors[g]
+    nodes, edges, attributes, along = maps
     codes, signs, shifts, reverse = nodes.codes, nodes.signs[t], nodes.shifts[t], graphs.reverse
     (x, others), (of_nodes, of_others), (of_x, of_read) = sources, adjoints, before
     message, turned, arriving, row = room.message, room.turned, room.arriving, room.row
     first, of_node, of_entry, width = np.int64(graphs.node_offsets[g]), shares.nodes, shares.entries, x.shape[1]
     base, reach = np.int64(indptr[first]), width * _n_halves(t)
-    by_node, mapped = len(attributes.own) > 0, len(edges.codes) > 0 or len(along.own) > 0
+    by_node, mapped = len(attributes.cosines) > 0, len(edges.codes) > 0 or len(along.cosines) > 0
     for u in range(n):
         node, state = first + u, of_nodes[u]
         label, begin, end = codes[node], np.int64(indptr[node]), np.int64(indptr[node + 1])

@@ -1,31 +1,31 @@
-"""The sketch on the CPU: threads share the graphs, or one graph where it is large."""
+"""The sketch on the CPU: which walks take which path; threads share the graphs, or one graph where it is large."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gvoys._kernels.arguments import Attributes, Graphs, Labels, Maps, PairedAttributes, Tasks, frozen
-from gvoys._kernels.cpu.sketch.arcs import Arcs, number_rows
+from gvoys._kernels.cpu.sketch.arcs import number_rows, sketch_arcs, sketch_arcs_of_large
 from gvoys._kernels.cpu.sketch.backward import Gradients, SketchShares, spread_group
 from gvoys._kernels.cpu.sketch.hubs import Cuts, cut_graph
-from gvoys._kernels.cpu.sketch.lanes import WIDTH
-from gvoys._kernels.cpu.sketch.large import sketch_arcs_of_large
-from gvoys._kernels.cpu.sketch.nodes import sketch_large_graph, sketch_small_graphs
+from gvoys._kernels.cpu.sketch.nodes import sketch_nodes, sketch_nodes_of_large
 from gvoys._kernels.cpu.sketch.options import sketch_group, sketch_group_of_large
-from gvoys._kernels.cpu.sketch.small import sketch_arcs
-from gvoys._kernels.sketching import SketchBlock, WalkOptions, is_plain
+from gvoys._kernels.cpu.sketch.vectors import WIDTH
+from gvoys._kernels.sketching import SketchBlock, is_plain
 from gvoys.threads import balanced_chunks, n_threads
 
-_LARGE = 1 << 18  # nodes and entries from which the threads share one graph
-_BLOCK = 1 << 14  # nodes and entries that a thread takes at a time in a large graph
-_PIECE = 512  # entries that a thread takes at a time of a node with more of them
-_TABLE = 1 << 28  # bytes of random bits, past which a graph's groups are done one after the other
+LARGE_GRAPH = 1 << 18  # nodes and entries from which the threads share one graph
+BLOCK_ITEMS = 1 << 14  # nodes and entries that a thread takes at a time in a large graph
+PIECE_ENTRIES = 512  # that a thread takes at a time of a node with more of them
+RANDOM_TABLE_BYTES = 1 << 28  # past which a graph's groups are done one after the other
 
 # options that are not used, in the types of those that are: one kernel serves all
-_NO_WAY = np.empty((0, 2), np.int64)
+_NO_REVERSE = np.empty((0, 2), np.int64)
 _NO_LABELS = Labels(frozen(np.empty(0, np.int32)), np.empty((0, 0, 0), np.float32), np.empty((0, 0), np.int64))
 _NO_FLOATS = np.empty((0, 0, 0), np.float32)
 _NO_ATTRIBUTES = PairedAttributes(
@@ -36,36 +36,33 @@ _NO_ATTRIBUTES = PairedAttributes(
 class CpuSketch(SketchBlock):
     """The sketch of one block of graphs, by the CPU's kernels."""
 
-    @staticmethod
-    def is_fast(walk: WalkOptions) -> bool:
-        return not walk.attributed
-
-    def _graphs(self, reverse: NDArray[np.int64] | None = None) -> Graphs:
-        batch = self.batch
-        return Graphs(batch.node_offsets, batch.indptr, batch.indices.view(np.uint32), self.weights, reverse)
+    def _graphs(self, unweighted: NDArray[np.float32] | None = None, reverse: Any = None) -> Graphs:
+        """Graphs for kernels that know weights of one at compile time (None), or that ask at run time."""
+        batch, weights = self.batch, unweighted if self.weights is None else self.weights
+        return Graphs(batch.node_offsets, batch.indptr, batch.indices.view(np.uint32), weights, *self.ends, reverse)
 
     @cached_property
-    def _weighted_graphs(self) -> Graphs:
-        """Graphs for kernels that ask at run time whether there are weights, so that half as many are compiled."""
-        graphs = self._graphs()
-        return graphs if graphs.weights is not None else graphs._replace(weights=np.ones(1, np.float32))
+    def _work(self) -> NDArray[np.int64]:
+        return np.diff(self.batch.entry_offsets) + self.batch.graph_sizes
 
     @cached_property
-    def _arcs(self) -> Arcs:
-        return number_rows(self._graphs(), self._reverse())
+    def _cuts(self) -> list[tuple[int, Cuts]]:
+        """The graphs that all threads share."""
+        large = np.flatnonzero(self._work > LARGE_GRAPH).tolist()
+        return [(graph, cut_graph(self._graphs(), graph, BLOCK_ITEMS, PIECE_ENTRIES)) for graph in large]
 
-    def _tasks(self) -> tuple[Tasks, list[tuple[int, Cuts]]]:
-        """Small graphs, in chunks of about equal work, and the large ones with their cuts."""
-        work = np.diff(self.batch.entry_offsets) + self.batch.graph_sizes
-        small, large = np.flatnonzero(work <= _LARGE), np.flatnonzero(work > _LARGE).tolist()
-        cuts = [(graph, cut_graph(self._graphs(), graph, _BLOCK, _PIECE)) for graph in large]
-        return Tasks(small, balanced_chunks(work[small], 8 * n_threads())), cuts
+    def _run(self, small: Callable[..., None], large: Callable[..., None], *arguments: Any) -> None:
+        """Take small graphs in chunks of about equal work, then each large one."""
+        chosen = np.flatnonzero(self._work <= LARGE_GRAPH)
+        small(Tasks(chosen, balanced_chunks(self._work[chosen], 8 * n_threads())), *arguments)
+        for graph, cuts in self._cuts:
+            large(graph, cuts, *arguments)
 
     def _fill_whole(self, out: NDArray[np.float32], norm: np.float32) -> None:
         n_groups, n_steps = out.shape[2] // WIDTH, out.shape[1]
         n_pairs = 0 if is_plain(self.walk) else self.n_pairs
         per_group = n_steps * (20 * len(self.labels) + 17 * n_pairs)  # bytes; none for graphs without nodes
-        at_once = max(_TABLE // max(per_group, 1), 1)
+        at_once = max(RANDOM_TABLE_BYTES // max(per_group, 1), 1)
         for first in range(0, n_groups, at_once):
             part = out[:, :, first * WIDTH : (first + at_once) * WIDTH]
             target = part if part.flags.c_contiguous else np.empty(part.shape, np.float32)
@@ -76,37 +73,31 @@ class CpuSketch(SketchBlock):
     def _fill_groups(self, first: int, norm: np.float32, out: NDArray[np.float32]) -> None:
         shape = (out.shape[2] // WIDTH, out.shape[1], first)
         nodes = Labels(self.codes, *self._bits(*shape))
-        small, large = self._tasks()
-        rest = (self.ends, norm, out)
         if is_plain(self.walk):
-            sketch_small_graphs(small, self._graphs(), nodes, *rest)
-            for graph, cuts in large:
-                sketch_large_graph(graph, cuts, self._graphs(), nodes, *rest)
+            self._run(sketch_nodes, sketch_nodes_of_large, self._graphs(), nodes, norm, out)
         else:
             entries = Labels(self.entry_codes, *self._entry_bits(*shape))
-            arguments = (self._weighted_graphs, self._arcs, nodes, entries, *rest)
-            sketch_arcs(small, *arguments)
-            for graph, cuts in large:
-                sketch_arcs_of_large(graph, cuts, *arguments)
+            graphs = self._graphs(np.ones(1, np.float32))
+            self._run(sketch_arcs, sketch_arcs_of_large, graphs, self._arcs, nodes, entries, norm, out)
+
+    @cached_property
+    def _arcs(self) -> Any:
+        return number_rows(self._graphs(), self._reverse())
 
     def _general(self, group: int, n_steps: int, width: int) -> NDArray[np.float32]:
         out = np.empty((len(self.batch), n_steps, width // 2 * 2 if self._mixed else width), np.float32)
-        graphs, maps = self._general_graphs(), self._maps(group, n_steps, width)
-        rest = (self.ends, out)
-        small, large = self._tasks()
-        sketch_group(small, graphs, *maps, *rest)
-        for graph, cuts in large:
-            sketch_group_of_large(graph, cuts.blocks, graphs, maps, *rest)
+        maps = self._maps(group, n_steps, width)
+        self._run(sketch_group, sketch_group_of_large, self._general_graphs, *maps, out)
         if not self._mixed:
             return out
         # real and imaginary parts are as many coordinates as there are components, of half as many frequencies
         pairs = out.reshape(len(out), n_steps, 2, -1).transpose(0, 1, 3, 2).reshape(out.shape)
         return pairs * np.float32(np.sqrt(2.0))
 
+    @cached_property
     def _general_graphs(self) -> Graphs:
-        reverse, graphs = self._reverse(), self._graphs()
-        weights = np.empty(0, np.float32) if graphs.weights is None else graphs.weights
-        return graphs._replace(weights=weights, reverse=_NO_WAY if reverse is None else reverse)
+        reverse = self._reverse()
+        return self._graphs(np.empty(0, np.float32), _NO_REVERSE if reverse is None else reverse)
 
     def _maps(self, group: int, n_steps: int, width: int) -> Maps:
         """The random maps of a group of some components."""
@@ -132,14 +123,11 @@ class CpuSketch(SketchBlock):
         each entry in non-backtracking walks.
         """
         norm = np.float32(np.sqrt((2.0 if self._mixed else 1.0) / n_components))
-        graphs, n_graphs = self._general_graphs(), len(self.batch)
-        work = np.diff(self.batch.entry_offsets) + self.batch.graph_sizes
-        tasks = Tasks(np.arange(n_graphs), balanced_chunks(work, 8 * n_threads()))
+        tasks = Tasks(np.arange(len(self.batch)), balanced_chunks(self._work, 8 * n_threads()))
         for group, begin in enumerate(range(0, n_components, WIDTH)):
             width = min(WIDTH, n_components - begin)
-            own = Gradients(gradients, first + begin, width, norm)
-            shares = SketchShares(nodes[group], entries[group])
-            spread_group(tasks, graphs, *self._maps(group, gradients.shape[1], width), self.ends, own, shares)
+            maps, shares = self._maps(group, gradients.shape[1], width), SketchShares(nodes[group], entries[group])
+            spread_group(tasks, self._general_graphs, *maps, Gradients(gradients, first + begin, width, norm), shares)
 
 
 def _with_partners(maps: Attributes | None) -> PairedAttributes:
@@ -148,11 +136,11 @@ def _with_partners(maps: Attributes | None) -> PairedAttributes:
         return _NO_ATTRIBUTES
     width = maps.omega.shape[2]
     strides = 1 << maps.mixing[:, :, 0, width:].astype(np.int64)
-    places = np.arange(width)
-    partners = places ^ strides
-    paired, first = partners < width, np.minimum(places, partners)
-    cosines, sines = (np.take_along_axis(maps.mixing[:, :, part], first, axis=2) for part in range(2))
-    own = np.where(paired, cosines, np.float32(1.0))
-    other = np.where(paired, np.where(places < partners, -sines, sines), np.float32(0.0))
-    partners = np.where(paired, partners, places).astype(np.uint32)
-    return PairedAttributes(maps.values, maps.omega, own, other, partners)
+    coordinates = np.arange(width)
+    partners = coordinates ^ strides
+    paired, first = partners < width, np.minimum(coordinates, partners)
+    cos, sin = (np.take_along_axis(maps.mixing[:, :, part], first, axis=2) for part in range(2))
+    cosines = np.where(paired, cos, np.float32(1.0))
+    sines = np.where(paired, np.where(coordinates < partners, -sin, sin), np.float32(0.0))
+    partners = np.where(paired, partners, coordinates).astype(np.uint32)
+    return PairedAttributes(maps.values, maps.omega, cosines, sines, partners)

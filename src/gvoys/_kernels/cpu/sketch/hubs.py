@@ -1,4 +1,4 @@
-"""How threads share one large graph: blocks of nodes of about equal work, and hubs' entries in pieces.
+"""All threads on one large graph: blocks of nodes of about equal work, and hubs' entries in pieces.
 
 Blocks and pieces depend on the graph alone, and sums over them have a fixed order: any number of threads gives the same
 bits.
@@ -6,12 +6,15 @@ bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 from gvoys._kernels.arguments import Graphs
+from gvoys._kernels.cpu.sketch.vectors import WIDTH
 
 
 class Cuts(NamedTuple):
@@ -40,9 +43,7 @@ def cut_graph(graphs: Graphs, graph: int, block: int, longest: int) -> Cuts:
 
 
 @kernel()
-def _cut_hubs(
-    indptr: Any, indices: Any, hubs: Any, longest: Any, pieces: Any, begins: Any, ends: Any
-) -> None:  # pragma: no cover
+def _cut_hubs(indptr, indices, hubs, longest, pieces, begins, ends):
     """Parallel entries stay in one piece, since they are skipped together."""
     count = 0
     for h in range(len(hubs)):
@@ -55,3 +56,16 @@ def _cut_hubs(
             ends[count] = e
             count += 1
         pieces[h + 1] = count
+
+
+def sketch_large(graph: int, states: Sequence[Any], step: Callable[..., Any], norm: Any, out: NDArray[Any]) -> None:
+    """Write the profile of one graph into out[graph], one group of components after the other.
+
+    `step(group, t, before, after)` takes the states before step t to those after it, and returns the blocks' shares.
+    """
+    for group in range(-(-out.shape[2] // WIDTH)):
+        before, after = states
+        for t in range(out.shape[1]):
+            shares = step(group, t, before, after)
+            out[graph, t, group * WIDTH : (group + 1) * WIDTH] = shares.sum(axis=0) * norm
+            before, after = after, before

@@ -21,11 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from gvoys._jit import kernel
-from gvoys._kernels.arguments import Ends, Graphs, Maps
+from gvoys._kernels.arguments import Graphs, Maps
+from gvoys._kernels.cpu.sketch.hubs import Cuts, sketch_large
 
-_TURNS = 0.5 / np.pi  # in an angle of one
+TURNS_PER_RADIAN = 0.5 / np.pi
 
 
 class States(NamedTuple):
@@ -42,7 +44,7 @@ class States(NamedTuple):
 
 
 @kernel()
-def turn(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no cover
+def turn(source, shift, signs, out):
     """out = signs * source shifted by `shift`, plane by plane."""
     width = len(signs)
     for plane in range(0, len(source), width):
@@ -52,20 +54,20 @@ def turn(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no c
 
 
 @kernel()
-def signed(source: Any, signs: Any, out: Any) -> None:  # pragma: no cover
+def signed(source, signs, out):
     for j in range(len(source)):
         out[j] = signs[j] * source[j]
 
 
 @kernel(fastmath=True)
-def turn_by(angles: Any, real: Any, imaginary: Any) -> None:  # pragma: no cover
+def turn_by(angles, real, imaginary):
     """Multiply by exp(i angle), to the last bits of float32: polynomials of the rest beside a multiple of pi / 2.
 
     Calls of cos and sin would leave the vector registers.
     """
     one, two = np.float32(1.0), np.float32(2.0)
     for j in range(len(angles)):
-        turns = angles[j] * _TURNS
+        turns = angles[j] * TURNS_PER_RADIAN
         turns -= np.floor(turns + 0.5)
         quarter = np.float32(np.floor(4.0 * turns + 0.5))  # -2 … 2
         r = np.float32((turns - 0.25 * quarter) * (2 * np.pi))
@@ -89,49 +91,53 @@ def turn_by(angles: Any, real: Any, imaginary: Any) -> None:  # pragma: no cover
 
 
 @kernel()
-def _attend(vector: Any, item: Any, t: Any, maps: Any, angles: Any, room: Any) -> None:  # pragma: no cover
-    """Multiply by exp(i omega_j . a) with the attributes a of a node or entry, then mix coordinates, in place."""
+def copy_row(source, out):
+    for j in range(len(out)):  # not as a slice, which Numba compiles with its error message, in a second or more
+        out[j] = source[j]
+
+
+@kernel()
+def _add_row(source, out):
+    for j in range(len(out)):
+        out[j] += source[j]
+
+
+@kernel()
+def _attend(vector, item, t, maps, angles, room):
+    """Multiply by exp(i omega_j . a) with the attributes a of a node or entry, then mix coordinates, in where."""
     width = len(angles)
-    real, imaginary = vector[:width], vector[width:]
-    attributes, omega, own, other, partners = (
-        maps.values[item],
-        maps.omega[t],
-        maps.own[t],
-        maps.other[t],
-        maps.partners[t],
-    )
+    real, imaginary, attributes, omega = vector[:width], vector[width:], maps.values[item], maps.omega[t]
+    cosines, sines, partners = maps.cosines[t], maps.sines[t], maps.partners[t]
     angles[:] = 0.0
     for k in range(len(attributes)):
         value, row = attributes[k], omega[k]
         for j in range(width):
             angles[j] += value * row[j]
     turn_by(angles, real, imaginary)
-    for level in range(len(own)):
-        _mix(real, own[level], other[level], partners[level], room[:width])
-        _mix(imaginary, own[level], other[level], partners[level], room[width:])
-        vector[:] = room
+    for level in range(len(cosines)):
+        _mix(real, cosines[level], sines[level], partners[level], room[:width])
+        _mix(imaginary, cosines[level], sines[level], partners[level], room[width:])
+        copy_row(room, vector)
 
 
 @kernel()
-def _mix(source: Any, own: Any, other: Any, partners: Any, out: Any) -> None:  # pragma: no cover
+def _mix(source, cosines, sines, partners, out):
     """Rotate pairs of coordinates; a gather, since partners may be too near for vectors of those between."""
     for j in range(len(source)):
-        out[j] = own[j] * source[j] + other[j] * source[partners[j]]
+        out[j] = cosines[j] * source[j] + sines[j] * source[partners[j]]
 
 
 @kernel()
-def add_others(
-    begin: Any, end: Any, base: Any, indices: Any, arriving: Any, running: Any, others: Any, total: Any
-) -> None:  # pragma: no cover
+def add_others(begin, end, base, indices, arriving, running, others, total):
     """total = sum of arriving; others[e] = the same without the entries that lead where e leads."""
     total[:] = 0.0
     e = begin
     while e < end:
         last = _end_of_parallel(e, end, indices)
         for k in range(e, last):
-            others[k - base] = total
+            copy_row(total, others[k - base])
         for k in range(e, last):
-            total += arriving[k - begin]
+            _add_row(arriving[k - begin], total)
         e = last
     running[:] = 0.0
     e = end
@@ -140,14 +146,14 @@ def add_others(
         while head > begin and indices[head - 1] == indices[e - 1]:
             head -= 1
         for k in range(head, e):
-            others[k - base] += running
+            _add_row(running, others[k - base])
         for k in range(head, e):
-            running += arriving[k - begin]
+            _add_row(arriving[k - begin], running)
         e = head
 
 
 @kernel()
-def _end_of_parallel(e: Any, end: Any, indices: Any) -> Any:  # pragma: no cover
+def _end_of_parallel(e, end, indices):
     """The first entry of a row after e that leads elsewhere."""
     last = e + 1
     while last < end and indices[last] == indices[e]:
@@ -156,41 +162,32 @@ def _end_of_parallel(e: Any, end: Any, indices: Any) -> Any:  # pragma: no cover
 
 
 @kernel()
-def _largest_degree(indptr: Any, first: Any, last: Any) -> Any:  # pragma: no cover
-    largest = np.int64(0)
-    for u in range(first, last):
-        largest = max(largest, np.int64(indptr[u + 1]) - np.int64(indptr[u]))
-    return largest
-
-
-@kernel()
-def weight_of(e: Any, weights: Any, factor: Any) -> Any:  # pragma: no cover
+def weight_of(e, weights, factor):
     if len(weights) == 0:  # asked at run time, so that half as many kernels are compiled
         return factor
     return factor * weights[e]
 
 
 @kernel()
-def step(
-    place: Any, graphs: Any, reverse: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, states: Any
-) -> None:  # pragma: no cover
-    """States y of some nodes after t steps, from their neighbours' states x after one step less.
+def step(where, graphs, maps, states):
+    """States y of a range of nodes after t steps, from their neighbours' states x after one step less.
 
-    place: graph, step, first node and node after the last. `attributes` are those of nodes, `along` those of entries.
+    where: graph, step, first node and node after the last.
     """
-    g, t, begin_node, end_node = place
-    indptr, indices, weights, factor = graphs.indptr, graphs.indices, graphs.weights, ends.factors[g]
+    g, t, begin_node, end_node = where
+    indptr, indices, weights, reverse = graphs.indptr, graphs.indices, graphs.weights, graphs.reverse
+    start, stop, factor = graphs.start, graphs.stop, graphs.factors[g]
     first = np.int64(graphs.node_offsets[g])
     base = np.int64(indptr[first])
+    nodes, edges, attributes, along = maps
     codes, signs, shifts = nodes.codes, nodes.signs[t], nodes.shifts[t]
     x, y, others, next_others, message, turned, arriving, sums = states
-    start, stop = ends.start, ends.stop
     # asked at run time, so that one kernel is compiled for all options
     onward, by_edge, by_node, by_entry = (
         len(reverse) > 0,
         len(edges.codes) > 0,
-        len(attributes.own) > 0,
-        len(along.own) > 0,
+        len(attributes.cosines) > 0,
+        len(along.cosines) > 0,
     )
     angles = np.empty(signs.shape[1])
     sums[:] = 0.0
@@ -210,24 +207,24 @@ def step(
         else:
             total[:] = 0.0
             for e in range(begin, end):
+                source, weight = x[indices[e]], weight_of(e, weights, factor)
                 if onward and t > 1 and reverse[e, 0] < reverse[e, 1]:
-                    message[:] = others[reverse[e, 0] - base]
-                else:
-                    message[:] = x[indices[e]]
-                message *= weight_of(e, weights, factor)
+                    source = others[reverse[e, 0] - base]
+                for j in range(len(message)):
+                    message[j] = weight * source[j]
                 if by_edge:
                     turn(message, edges.shifts[t][edges.codes[e]], edges.signs[t][edges.codes[e]], turned)
-                    message[:] = turned
+                    copy_row(turned, message)
                 if by_entry:
                     _attend(message, e, t, along, angles, turned)
                 if not onward:
-                    total += message
+                    _add_row(message, total)
                 else:
                     if by_node:
                         _attend(message, node, t, attributes, angles, turned)
                     turn(message, shifts[label], signs[label], arriving[e - begin])
             if not onward:
-                message[:] = total
+                copy_row(total, message)
             else:
                 add_others(begin, end, base, indices, arriving, message, next_others, total)
         if t == 0 or not onward:
@@ -239,95 +236,90 @@ def step(
 
 
 @kernel()
-def room_of(reverse: Any, indptr: Any, first: Any, last: Any) -> Any:  # pragma: no cover
-    """Entries of some nodes and the largest degree, for non-backtracking walks; else 0."""
+def room_of(reverse, indptr, first, last):
+    """Entries of a range of nodes and the largest degree, for non-backtracking walks; else 0."""
     if len(reverse) == 0:
         return np.int64(0), np.int64(0)
-    return np.int64(indptr[last]) - np.int64(indptr[first]), _largest_degree(indptr, first, last)
+    largest = np.int64(0)
+    for u in range(first, last):
+        largest = max(largest, np.int64(indptr[u + 1]) - np.int64(indptr[u]))
+    return np.int64(indptr[last]) - np.int64(indptr[first]), largest
 
 
 @kernel(parallel=True)
-def sketch_group(
-    tasks: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, out: Any
-) -> None:  # pragma: no cover
-    """Profiles of the tasks' graphs in one group into out, (n_graphs, n_steps, width); two planes with attributes."""
+def sketch_group(tasks, graphs, nodes, edges, attributes, along, out):
+    """Profiles of the tasks' graphs in one group into out, (n_graphs, n_steps, width); two planes with attributes.
+
+    `attributes` are the maps of nodes' attributes, `along` those of entries.
+    """
     for chunk in prange(len(tasks.bounds) - 1):
         chosen = tasks.graphs[tasks.bounds[np.int64(chunk)] : tasks.bounds[np.int64(chunk) + 1]]
-        _sketch(chosen, graphs, nodes, edges, attributes, along, ends, out)
+        _sketch(chosen, graphs, nodes, edges, attributes, along, out)
 
 
 @kernel()
-def _sketch(
-    chosen: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, out: Any
-) -> None:  # pragma: no cover
-    """What one thread does: graph after graph."""
-    width = out.shape[2]
+def _sketch(chosen, graphs, nodes, edges, attributes, along, out):
+    """Do the work of one thread: graph after graph."""
+    width, maps = out.shape[2], Maps(nodes, edges, attributes, along)
     message, turned, sums = np.empty(width, out.dtype), np.empty(width, out.dtype), np.empty(width)
     for g in chosen:
         first, last = np.int64(graphs.node_offsets[g]), np.int64(graphs.node_offsets[g + 1])
         n_arcs, largest = room_of(graphs.reverse, graphs.indptr, first, last)
-        x = np.empty((last - first, width), out.dtype)
-        y = np.empty((last - first, width), out.dtype)
-        others = np.empty((n_arcs, width), out.dtype)
-        next_others = np.empty((n_arcs, width), out.dtype)
+        x, y = np.empty((last - first, width), out.dtype), np.empty((last - first, width), out.dtype)
+        others, next_others = np.empty((n_arcs, width), out.dtype), np.empty((n_arcs, width), out.dtype)
         arriving = np.empty((largest, width), out.dtype)
         for t in range(out.shape[1]):
-            place = (g, t, np.int64(0), last - first)
             states = States(x, y, others, next_others, message, turned, arriving, sums)
-            step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, states)
+            step((g, t, np.int64(0), last - first), graphs, maps, states)
             for j in range(width):
                 out[g, t, j] = sums[j]
             x, y, others, next_others = y, x, next_others, others
 
 
+class _Blocks(NamedTuple):
+    """Blocks of a large graph's nodes."""
+
+    bounds: Any  # (n_blocks + 1,), nodes at which they begin and end
+    shares: Any  # (n_blocks, width), of the profile
+
+
 @kernel(parallel=True)
-def _large_step(
-    place: Any,
-    blocks: Any,
-    graphs: Any,
-    nodes: Any,
-    edges: Any,
-    attributes: Any,
-    along: Any,
-    ends: Any,
-    states: Any,
-    sums: Any,
-) -> None:  # pragma: no cover
-    """One step of all nodes, and the blocks' shares of the profile in sums; place: graph, step, its first node."""
-    for part in prange(len(sums)):
-        begin, end = blocks[np.int64(part)], blocks[np.int64(part) + 1]
-        rows = (place[0], place[1], begin - place[2], end - place[2])
-        _large_block(rows, graphs, nodes, edges, attributes, along, ends, states, sums[np.int64(part)])
+def _step_blocks(where, blocks, graphs, nodes, edges, attributes, along, states):
+    """One step of all nodes, and the blocks' shares of the profile; where: graph, step, its first node."""
+    for part in prange(len(blocks.shares)):
+        begin, end = blocks.bounds[np.int64(part)], blocks.bounds[np.int64(part) + 1]
+        rows = (where[0], where[1], begin - where[2], end - where[2])
+        _step_block(rows, graphs, nodes, edges, attributes, along, states, blocks.shares[np.int64(part)])
 
 
 @kernel()
-def _large_block(
-    place: Any, graphs: Any, nodes: Any, edges: Any, attributes: Any, along: Any, ends: Any, states: Any, share: Any
-) -> None:  # pragma: no cover
-    """What one thread does: a block of nodes."""
+def _step_block(where, graphs, nodes, edges, attributes, along, states, share):
+    """Do the work of one thread: a block of nodes."""
     x, y, others, next_others = states
-    first, width = np.int64(graphs.node_offsets[place[0]]), x.shape[1]
-    largest = room_of(graphs.reverse, graphs.indptr, first + place[2], first + place[3])[1]
+    first, width = np.int64(graphs.node_offsets[where[0]]), x.shape[1]
+    largest = room_of(graphs.reverse, graphs.indptr, first + where[2], first + where[3])[1]
     message, turned = np.empty(width, x.dtype), np.empty(width, x.dtype)
     arriving = np.empty((largest, width), x.dtype)
-    own = States(x, y, others, next_others, message, turned, arriving, share)
-    step(place, graphs, graphs.reverse, nodes, edges, attributes, along, ends, own)
+    rooms = States(x, y, others, next_others, message, turned, arriving, share)
+    step(where, graphs, Maps(nodes, edges, attributes, along), rooms)
 
 
-def sketch_group_of_large(graph: int, blocks: Any, graphs: Graphs, maps: Maps, ends: Ends, out: Any) -> None:
+def sketch_group_of_large(
+    graph: int, cuts: Cuts, graphs: Graphs, nodes: Any, edges: Any, attributes: Any, along: Any, out: NDArray[Any]
+) -> None:
     """The profile of one graph in one group into out[graph], all threads on it, by blocks of nodes.
 
     Entries are read in order, once per step, so that they may lie in a file that is mapped into memory; two states of
     (n_nodes, width) are kept, and two of (n_entries, width) for non-backtracking walks.
     """
     first, last = int(graphs.node_offsets[graph]), int(graphs.node_offsets[graph + 1])
-    width, kind = out.shape[2], out.dtype
-    x, y = (np.empty((last - first, width), kind) for _ in range(2))
     n_arcs = 0 if not len(graphs.reverse) else int(graphs.indptr[last]) - int(graphs.indptr[first])
-    others, next_others = (np.empty((n_arcs, width), kind) for _ in range(2))
-    sums = np.empty((len(blocks) - 1, width))
-    for t in range(out.shape[1]):
-        states = (x, y, others, next_others)
-        _large_step((graph, t, first), blocks, graphs, *maps, ends, states, sums)
-        out[graph, t] = sums.sum(axis=0)  # block by block: the same for any number of threads
-        x, y, others, next_others = y, x, next_others, others
+    states = [tuple(np.empty((n, out.shape[2]), out.dtype) for n in (last - first, n_arcs)) for _ in range(2)]
+    blocks = _Blocks(cuts.blocks, np.empty((len(cuts.blocks) - 1, out.shape[2])))
+
+    def step_all(group: int, t: int, before: Any, after: Any) -> Any:
+        rows = (before[0], after[0], before[1], after[1])
+        _step_blocks((graph, t, first), blocks, graphs, nodes, edges, attributes, along, rows)
+        return blocks.shares
+
+    sketch_large(graph, states, step_all, 1.0, out)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from gvoys._jit import kernel
-from gvoys._kernels.cpu.sketch.options import signed, turn_by
-from gvoys._kernels.cpu.sketch.vectors import I64, LANES, add_to, at, data_of, integer, registers, zeros
+from gvoys._kernels.cpu.sketch.options import copy_row, signed, turn_by
+from gvoys._kernels.cpu.sketch.vectors import I64, LANES, add_to, data_of, integer, registers, vector_at, zeros
 
 
 @kernel(inline="always")
-def turn_back(source: Any, shift: Any, signs: Any, row: Any, out: Any) -> None:  # pragma: no cover
+def turn_back(source, shift, signs, row, out):
     """The transpose of `turn`, plane by plane: signs first, then shifted back; `row` is room for 144 numbers."""
     if len(signs) % LANES == 0:
         plane = 0
@@ -26,7 +24,7 @@ def turn_back(source: Any, shift: Any, signs: Any, row: Any, out: Any) -> None: 
 
 
 @kernel()
-def _turn_pieces_back(source: Any, shift: Any, signs: Any, out: Any) -> None:  # pragma: no cover
+def _turn_pieces_back(source, shift, signs, out):
     width = len(signs)
     for plane in range(0, len(source), width):
         left = plane + width - shift
@@ -35,69 +33,62 @@ def _turn_pieces_back(source: Any, shift: Any, signs: Any, out: Any) -> None:  #
 
 
 @intrinsic
-def _turn_lanes_back(
-    typing: Any, source: Any, plane: Any, shift: Any, signs: Any, width: Any, row: Any, out: Any
-) -> Any:
+def _turn_lanes_back(typing, source, plane, shift, signs, width, row, out):
     """The same of one plane, a multiple of 16: `row` has its first vector twice, so that any 16 are read at once."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         data, factors, turned, target = (data_of(context, builder, signature.args[i], args[i]) for i in (0, 3, 5, 6))
         plane, shift, end = args[1], args[2], args[4]
-        with cgutils.for_range_slice(builder, integer(0), end, integer(LANES), I64) as (place, _):
-            sign = builder.load(at(builder, factors, place), align=4)
-            value = builder.load(at(builder, data, builder.add(plane, place)), align=4)
-            builder.store(builder.fmul(sign, value), at(builder, turned, place), align=4)
-        builder.store(builder.load(at(builder, turned, integer(0)), align=4), at(builder, turned, end), align=4)
-        with cgutils.for_range_slice(builder, integer(0), end, integer(LANES), I64) as (place, _):
-            begin = builder.add(shift, place)
+        with cgutils.for_range_slice(builder, integer(0), end, integer(LANES), I64) as (position, _):
+            sign = builder.load(vector_at(builder, factors, position), align=4)
+            value = builder.load(vector_at(builder, data, builder.add(plane, position)), align=4)
+            builder.store(builder.fmul(sign, value), vector_at(builder, turned, position), align=4)
+        builder.store(
+            builder.load(vector_at(builder, turned, integer(0)), align=4), vector_at(builder, turned, end), align=4
+        )
+        with cgutils.for_range_slice(builder, integer(0), end, integer(LANES), I64) as (position, _):
+            begin = builder.add(shift, position)
             over = builder.icmp_signed(">=", begin, end)
             begin = builder.select(over, builder.sub(begin, end), begin)
-            value = builder.load(at(builder, turned, begin), align=4)
-            builder.store(value, at(builder, target, builder.add(plane, place)), align=4)
+            value = builder.load(vector_at(builder, turned, begin), align=4)
+            builder.store(value, vector_at(builder, target, builder.add(plane, position)), align=4)
         return context.get_dummy_value()
 
     return types.void(source, types.int64, types.int64, signs, types.int64, row, out), codegen
 
 
 @kernel()
-def attend_back(
-    vectors: Any, item: Any, t: Any, maps: Any, angles: Any, phases: Any, row: Any
-) -> None:  # pragma: no cover
-    """The transposed maps of attributes, of complex vectors in place: rotations back, the last first, then phases."""
+def attend_back(vectors, item, t, maps, angles, phases, row):
+    """Transposed maps of attributes, of complex vectors in place: rotations back, the last first, then phases."""
     width = len(angles)
-    attributes, omega, own, other, partners = (
-        maps.values[item],
-        maps.omega[t],
-        maps.own[t],
-        maps.other[t],
-        maps.partners[t],
-    )
-    for level in range(len(own) - 1, -1, -1):
+    attributes, omega = maps.values[item], maps.omega[t]
+    cosines, sines, partners = maps.cosines[t], maps.sines[t], maps.partners[t]
+    for level in range(len(cosines) - 1, -1, -1):
         for plane in range(0, len(vectors), width):
-            _mix_back(vectors[plane : plane + width], own[level], other[level], partners[level], row[:width])
+            _mix_back(vectors[plane : plane + width], cosines[level], sines[level], partners[level], row[:width])
     angles[:] = 0.0
     for k in range(len(attributes)):
         value, frequencies = attributes[k], omega[k]
         for j in range(width):
             angles[j] -= value * frequencies[j]
-    cosines, sines = phases[0], phases[1]
-    cosines[:] = 1.0
-    sines[:] = 0.0
-    turn_by(angles, cosines, sines)  # once for all vectors
+    real, imaginary = phases[0], phases[1]
+    real[:] = 1.0
+    imaginary[:] = 0.0
+    turn_by(angles, real, imaginary)  # once for all vectors
     for plane in range(0, len(vectors), 2 * width):
-        _rotate(vectors[plane : plane + width], vectors[plane + width : plane + 2 * width], cosines, sines)
+        _rotate(vectors[plane : plane + width], vectors[plane + width : plane + 2 * width], real, imaginary)
 
 
 @kernel()
-def _mix_back(vector: Any, own: Any, other: Any, partners: Any, room: Any) -> None:  # pragma: no cover
+def _mix_back(vector, cosines, sines, partners, room):
     """Rotate pairs of coordinates the other way."""
     for j in range(len(vector)):
-        room[j] = own[j] * vector[j] - other[j] * vector[partners[j]]
-    vector[:] = room
+        room[j] = cosines[j] * vector[j] - sines[j] * vector[partners[j]]
+    copy_row(room, vector)
 
 
 @kernel()
-def _rotate(real: Any, imaginary: Any, cosines: Any, sines: Any) -> None:  # pragma: no cover
+def _rotate(real, imaginary, cosines, sines):
     for j in range(len(real)):
         a, b = real[j], imaginary[j]
         real[j] = a * cosines[j] - b * sines[j]
@@ -105,7 +96,7 @@ def _rotate(real: Any, imaginary: Any, cosines: Any, sines: Any) -> None:  # pra
 
 
 @kernel(inline="always")
-def product(a: Any, begin: Any, b: Any) -> Any:  # pragma: no cover
+def product(a, begin, b):
     """The scalar product of b with what begins at a[begin], in single precision and a fixed order."""
     whole = len(b) - len(b) % LANES
     total = _product_of_lanes(a, begin, b, whole)
@@ -115,15 +106,15 @@ def product(a: Any, begin: Any, b: Any) -> Any:  # pragma: no cover
 
 
 @intrinsic
-def _product_of_lanes(typing: Any, a: Any, begin: Any, b: Any, end: Any) -> Any:
+def _product_of_lanes(typing, a, begin, b, end):
     """The same of the first coordinates, a multiple of 16: lane by lane, then halves of the lanes."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         left, right = (data_of(context, builder, signature.args[i], args[i]) for i in (0, 2))
         (lanes,) = registers(builder, [zeros()])
-        with cgutils.for_range_slice(builder, integer(0), args[3], integer(LANES), I64) as (place, _):
-            one = builder.load(at(builder, left, builder.add(args[1], place)), align=4)
-            other = builder.load(at(builder, right, place), align=4)
+        with cgutils.for_range_slice(builder, integer(0), args[3], integer(LANES), I64) as (position, _):
+            one = builder.load(vector_at(builder, left, builder.add(args[1], position)), align=4)
+            other = builder.load(vector_at(builder, right, position), align=4)
             add_to(builder, lanes, builder.fmul(one, other))
         total, count = builder.load(lanes), LANES
         while count > 1:

@@ -16,7 +16,6 @@ from gvoys._kernels.cpu.sketch.vectors import (
     VECTORS,
     WIDTH,
     add_to,
-    at,
     broadcast,
     data_of,
     integer,
@@ -26,10 +25,11 @@ from gvoys._kernels.cpu.sketch.vectors import (
     row_of,
     store_row,
     store_vector,
+    vector_at,
     zeros,
 )
 
-FEW = 4  # most items that `leave_out_few` takes
+FEW_ENTRIES = 4  # most items that `leave_out_few` takes
 
 
 class Turned(NamedTuple):
@@ -49,55 +49,55 @@ class Turned(NamedTuple):
 class _Reader:
     """Reads items in compiled code."""
 
-    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
+    def __init__(self, context, builder, kind, value):
         self._context, self._builder = context, builder
         self._kinds = dict(zip(kind.fields, kind, strict=True))
         self._values = {name: builder.extract_value(value, i) for i, name in enumerate(kind.fields)}
 
-    def _data(self, name: str) -> Any:
+    def _data(self, name):
         return data_of(self._context, self._builder, self._kinds[name], self._values[name])
 
-    def item(self, item: Any) -> _Item:
+    def item(self, item):
         builder, values = self._builder, self._values
         row = row_of(self._context, builder, self._kinds["rows"], values["rows"], item)
-        which = builder.add(values["map"], load_integer(builder, self._data("codes"), item))
-        first = builder.sub(integer(WIDTH), load_integer(builder, self._data("shifts"), which))
+        code_map = builder.add(values["map"], load_integer(builder, self._data("codes"), item))
+        first = builder.sub(integer(WIDTH), load_integer(builder, self._data("shifts"), code_map))
         weight = builder.load(builder.gep(self._data("weights"), [builder.mul(item, values["stride"])]))
         signs = builder.bitcast(self._data("signs"), I16.as_pointer())
-        masks = builder.gep(signs, [builder.mul(which, integer(VECTORS))])
-        place = builder.mul(row, integer(ROW))
-        return _Item(builder, self._data("state"), place, first, masks, builder.fmul(weight, values["factor"]))
+        masks = builder.gep(signs, [builder.mul(code_map, integer(VECTORS))])
+        position = builder.mul(row, integer(ROW))
+        return _Item(builder, self._data("state"), position, first, masks, builder.fmul(weight, values["factor"]))
 
 
 class _Item:
     """The row of an item, turned, by vectors."""
 
-    def __init__(self, builder: Any, state: Any, place: Any, first: Any, masks: Any, weight: Any) -> None:
-        self._builder, self._state, self._place, self._first, self._masks = builder, state, place, first, masks
+    def __init__(self, builder, state, position, first, masks, weight):
+        self._builder, self._state, self._place, self._first, self._masks = builder, state, position, first, masks
         self._weights = broadcast(builder, builder.fneg(weight)), broadcast(builder, weight)
 
-    def vector(self, k: int) -> Any:
+    def vector(self, k):
         builder = self._builder
         begin = builder.and_(builder.add(self._first, integer(LANES * k)), integer(WIDTH - 1))
-        value = builder.load(at(builder, self._state, builder.add(self._place, begin)), align=4)
+        value = builder.load(vector_at(builder, self._state, builder.add(self._place, begin)), align=4)
         mask = builder.bitcast(builder.load(builder.gep(self._masks, [integer(k)])), MASK)
         return builder.fmul(builder.select(mask, *self._weights), value)
 
-    def add_to(self, totals: list[Any]) -> None:
+    def add_to(self, totals):
         for k, total in enumerate(totals):
             add_to(self._builder, total, self.vector(k))
 
 
-def _differs(builder: Any, targets: Any, one: Any, other: Any) -> Any:
+def _differs(builder, targets, one, other):
     a, b = (builder.load(builder.gep(targets, [index])) for index in (one, other))
     return builder.icmp_unsigned("!=", a, b)
 
 
 @intrinsic
-def sum_turned(typing: Any, items: Any, begin: Any, end: Any, out: Any, place: Any) -> Any:
-    """out[place:] = the row that is the sum of the items begin … end - 1."""
+def sum_turned(typing, items, begin, end, out, position):
+    """out[position:] = the row that is the sum of the items begin … end - 1."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         reader = _Reader(context, builder, items, args[0])
         target = data_of(context, builder, signature.args[3], args[3])
         totals = registers(builder, [zeros()] * VECTORS)
@@ -106,19 +106,17 @@ def sum_turned(typing: Any, items: Any, begin: Any, end: Any, out: Any, place: A
         store_row(builder, target, args[4], totals)
         return context.get_dummy_value()
 
-    return types.void(items, begin, end, out, place), codegen
+    return types.void(items, begin, end, out, position), codegen
 
 
 @intrinsic
-def sum_after(
-    typing: Any, items: Any, targets: Any, begin: Any, end: Any, behind: Any, after: Any, out: Any, place: Any
-) -> Any:
+def sum_after(typing, items, targets, begin, end, behind, after, out, position):
     """after[i * 128:] = behind[:128] plus the items after item begin + i, if it is the last of its like.
 
-    out[place:] = the row that is behind[:128] plus all items. Items are alike if they have the same target.
+    out[position:] = the row that is behind[:128] plus all items. Items are alike if they have the same target.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         reader = _Reader(context, builder, items, args[0])
         goals, rest, sums, target = (data_of(context, builder, signature.args[i], args[i]) for i in (1, 4, 5, 6))
         begin, end = args[2], args[3]
@@ -131,24 +129,22 @@ def sum_after(
             with builder.if_then(builder.or_(ends, _differs(builder, goals, item, following))):
                 row = builder.mul(builder.sub(item, begin), integer(WIDTH))
                 for k, total in enumerate(totals):
-                    builder.store(builder.load(total), at(builder, sums, row, LANES * k), align=4)
+                    builder.store(builder.load(total), vector_at(builder, sums, row, LANES * k), align=4)
             reader.item(item).add_to(totals)
         store_row(builder, target, args[7], totals)
         return context.get_dummy_value()
 
-    return types.void(items, targets, begin, end, behind, after, out, place), codegen
+    return types.void(items, targets, begin, end, behind, after, out, position), codegen
 
 
 @intrinsic
-def leave_one_out(
-    typing: Any, items: Any, targets: Any, begin: Any, end: Any, before: Any, after: Any, out: Any
-) -> Any:
+def leave_one_out(typing, items, targets, begin, end, before, after, out):
     """Row targets[i] of out = before[:128] plus the items before item i and its like, plus the sum after them.
 
     A row is written when all items that read it have been read: `out` may be the state of the items.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         reader = _Reader(context, builder, items, args[0])
         goals, rest, sums, target = (data_of(context, builder, signature.args[i], args[i]) for i in (1, 4, 5, 6))
         begin, end = args[2], args[3]
@@ -173,7 +169,7 @@ def leave_one_out(
     return types.void(items, targets, begin, end, before, after, out), codegen
 
 
-def _sums_without_each(builder: Any, values: list[Any]) -> tuple[list[Any], Any]:
+def _sums_without_each(builder, values):
     """The sums of all values but one, for each of them, and the sum of all: sums before it plus sums after it."""
     before, after = [values[0]], [values[-1]]
     for value in values[1:]:
@@ -187,12 +183,12 @@ def _sums_without_each(builder: Any, values: list[Any]) -> tuple[list[Any], Any]
     return [after[0], *inner, before[-2]], before[-1]
 
 
-def _leave_out(count: int) -> Any:
+def _leave_out(count):
     """Items stay in registers; rows are written before all are read, so that they must not be rows of the items."""
 
     @intrinsic
-    def leave_out(typing: Any, items: Any, targets: Any, begin: Any, out: Any, place: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def leave_out(typing, items, targets, begin, out, position):
+        def codegen(context, builder, signature, args):
             reader = _Reader(context, builder, items, args[0])
             goals, target = (data_of(context, builder, signature.args[i], args[i]) for i in (1, 3))
             numbers = [builder.add(args[2], integer(i)) for i in range(count)]
@@ -204,9 +200,11 @@ def _leave_out(count: int) -> Any:
                     store_vector(builder, target, row, k, value)
             return context.get_dummy_value()
 
-        return types.void(items, targets, begin, out, place), codegen
+        return types.void(items, targets, begin, out, position), codegen
 
     return leave_out
 
 
-leave_out_few = tuple(map(_leave_out, range(1, FEW + 1)))  # for nodes of 1 … FEW entries, all of them unlike
+leave_out_few = tuple(
+    map(_leave_out, range(1, FEW_ENTRIES + 1))
+)  # for nodes of 1 … FEW_ENTRIES entries, all of them unlike

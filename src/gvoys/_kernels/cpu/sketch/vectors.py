@@ -6,8 +6,6 @@ are plain IEEE operations in a fixed order, so that every machine gives the same
 
 from __future__ import annotations
 
-from typing import Any
-
 import llvmlite.ir as ir
 from numba.core import cgutils, types
 
@@ -20,65 +18,65 @@ _VECTOR = ir.VectorType(ir.FloatType(), LANES)
 MASK = ir.VectorType(ir.IntType(1), LANES)
 
 
-def data_of(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def data_of(context, builder, kind, value):
     """Pointer to an array's first element."""
     return context.make_array(kind)(context, builder, value).data
 
 
-def integer(value: int) -> Any:
+def integer(value):
     return ir.Constant(I64, value)
 
 
-def zeros() -> Any:
+def zeros():
     return ir.Constant(_VECTOR, [0.0] * LANES)
 
 
-def at(builder: Any, data: Any, place: Any, offset: int = 0) -> Any:
+def vector_at(builder, data, position, offset=0):
     """Pointer to the 16 floats that begin at an element."""
-    element = builder.gep(data, [builder.add(place, integer(offset))])
+    element = builder.gep(data, [builder.add(position, integer(offset))])
     return builder.bitcast(element, _VECTOR.as_pointer())
 
 
-def broadcast(builder: Any, value: Any) -> Any:
+def broadcast(builder, value):
     """A vector of 16 times the value."""
     undefined = ir.Constant(_VECTOR, ir.Undefined)
     one = builder.insert_element(undefined, value, ir.Constant(_I32, 0))
     return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
 
 
-def load_integer(builder: Any, data: Any, index: Any) -> Any:
+def load_integer(builder, data, index):
     """An unsigned integer of any size."""
     value = builder.load(builder.gep(data, [index]))
     return value if value.type == I64 else builder.zext(value, I64)
 
 
-def row_of(context: Any, builder: Any, kind: Any, rows: Any, item: Any) -> Any:
+def row_of(context, builder, kind, rows, item):
     """The row of an item: an array of rows gives it, or a number that is added to the item's own."""
     if isinstance(kind, types.Array):
         return load_integer(builder, data_of(context, builder, kind, rows), item)
     return builder.add(item, rows)
 
 
-def registers(builder: Any, values: list[Any]) -> list[Any]:
+def registers(builder, values):
     """Variables, which LLVM keeps in registers."""
     return [cgutils.alloca_once_value(builder, value) for value in values]
 
 
-def add_to(builder: Any, total: Any, value: Any) -> None:
+def add_to(builder, total, value):
     builder.store(builder.fadd(builder.load(total), value), total)
 
 
-def load_row(builder: Any, data: Any, place: Any) -> list[Any]:
+def load_row(builder, data, position):
     """The eight vectors of a row."""
-    return [builder.load(at(builder, data, place, LANES * k), align=4) for k in range(VECTORS)]
+    return [builder.load(vector_at(builder, data, position, LANES * k), align=4) for k in range(VECTORS)]
 
 
-def store_vector(builder: Any, data: Any, place: Any, k: int, value: Any) -> None:
-    """Write vector k of the row that begins at a place, and the first at its end once more."""
+def store_vector(builder, data, position, k, value):
+    """Write vector k of the row that begins at a position, and the first at its end once more."""
     for offset in (LANES * k, WIDTH) if k == 0 else (LANES * k,):
-        builder.store(value, at(builder, data, place, offset), align=4)
+        builder.store(value, vector_at(builder, data, position, offset), align=4)
 
 
-def store_row(builder: Any, data: Any, place: Any, totals: list[Any]) -> None:
+def store_row(builder, data, position, totals):
     for k, total in enumerate(totals):
-        store_vector(builder, data, place, k, builder.load(total))
+        store_vector(builder, data, position, k, builder.load(total))

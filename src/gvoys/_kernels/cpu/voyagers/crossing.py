@@ -15,7 +15,7 @@ from gvoys._kernels.cpu.voyagers.signs import fill_lengths, fill_signs, label_pa
 from gvoys._kernels.cpu.voyagers.steps import draw, halting_length, neighbour, starting_place, step_bits
 from gvoys.threads import balanced_chunks, n_threads
 
-AT_ONCE = 128  # walkers that are advanced together: their state fits into the first cache
+WALKERS_AT_ONCE = 128  # that are advanced together: their state fits into the first cache
 _HALF = np.uint64(32)
 
 
@@ -30,7 +30,7 @@ class _Task(NamedTuple):
 
 
 class _Shared(NamedTuple):
-    """What one walker of each node has in common, on all graphs."""
+    """Numbers that one walker of each node shares on all graphs."""
 
     seed: Any
     side: Any
@@ -48,7 +48,7 @@ class _Buffers(NamedTuple):
     """Walkers that are under way."""
 
     origins: Any
-    places: Any
+    nodes: Any
     lengths: Any
     entries: Any
     load: Any
@@ -85,54 +85,64 @@ def _chunks(graphs: WalkedGraphs, n_components: int) -> NDArray[np.int64]:
 
 
 @kernel(parallel=True)
-def _both_sides(
-    chunks: Any, graphs: Any, ahead: Any, back: Any, labels: Any, ends: Any, walkers: Any, out: Any
-) -> None:  # pragma: no cover
-    """(v^T C)(D^T w) for every graph and component: both sides are multiplied at the anchors."""
+def _both_sides(chunks, graphs, ahead, back, labels, ends, walkers, out):
+    """(v^T C)(D^T w) for every graph and component."""
     n_components, n_chunks = out.shape[1], len(chunks) - 1
     for task in prange(n_components * n_chunks):
         component, chunk = np.int64(task) // n_chunks, np.int64(task) % n_chunks
-        offsets, n_anchors = graphs.node_offsets, walkers.n_anchors
-        first = offsets[chunks[chunk]]
-        n = offsets[chunks[chunk + 1]] - first
-        gathered = np.zeros((2, n))
-        anchors = np.ones(n if n_anchors >= 0 else 0, np.bool_)
-        if n_anchors >= 0:
-            for g in range(chunks[chunk], chunks[chunk + 1]):
-                drop_anchors(graphs.keys[g], component, n_anchors, anchors[offsets[g] - first : offsets[g + 1] - first])
-        for side in range(2):
-            own = Ends(ends.start if side == 0 else ends.stop, ends.start, ends.factors)
-            here = _Task(component, side, chunks[chunk], chunks[chunk + 1], False)
-            _cross(here, graphs, ahead if side == 0 else back, labels, own, walkers, anchors, gathered[side])
-        for g in range(chunks[chunk], chunks[chunk + 1]):
-            total = 0.0
-            for u in range(offsets[g] - first, offsets[g + 1] - first):
-                total += gathered[0, u] * gathered[1, u]
-            size = offsets[g + 1] - offsets[g]
-            if 0 <= n_anchors < size:
-                total *= size / n_anchors
-            out[g, component] = total
-
-
-@kernel(parallel=True)
-def _one_side(
-    chunks: Any, graphs: Any, ahead: Any, labels: Any, ends: Any, walkers: Any, out: Any
-) -> None:  # pragma: no cover
-    """Every length apart, (n_graphs, n_lengths, n_components): walkers end where `stop` says."""
-    n_lengths, n_components, n_chunks = out.shape[1], out.shape[2], len(chunks) - 1
-    for task in prange(n_components * n_chunks):
-        component, chunk = np.int64(task) // n_chunks, np.int64(task) % n_chunks
-        first, last = chunks[chunk], chunks[chunk + 1]
-        sums = np.zeros((last - first) * n_lengths)
-        here = _Task(component, 0, first, last, True)
-        _cross(here, graphs, ahead, labels, ends, walkers, np.ones(0, np.bool_), sums)
-        for g in range(first, last):
-            for step in range(n_lengths):
-                out[g, step, component] = sums[(g - first) * n_lengths + step]
+        chosen = (component, chunks[chunk], chunks[chunk + 1])
+        _multiply_sides(chosen, graphs, ahead, back, labels, ends, walkers, out)
 
 
 @kernel()
-def drop_anchors(key: Any, component: Any, n_anchors: Any, anchors: Any) -> None:  # pragma: no cover
+def _multiply_sides(chosen, graphs, ahead, back, labels, ends, walkers, out):
+    """Both sides of one component on consecutive graphs, which are multiplied at the anchors."""
+    component, begin, end = chosen
+    offsets, n_anchors, first = graphs.node_offsets, walkers.n_anchors, graphs.node_offsets[begin]
+    n = offsets[end] - first
+    anchors = np.ones(n if n_anchors >= 0 else 0, np.bool_)
+    if n_anchors >= 0:
+        for g in range(begin, end):
+            drop_anchors(graphs.keys[g], component, n_anchors, anchors[offsets[g] - first : offsets[g + 1] - first])
+    sides = np.zeros((2, n))
+    for side in range(2):
+        weights = Ends(ends.start if side == 0 else ends.stop, ends.start, ends.factors)
+        task = _Task(component, side, begin, end, False)
+        _cross(task, graphs, ahead if side == 0 else back, labels, weights, walkers, anchors, sides[side])
+    for g in range(begin, end):
+        total = 0.0
+        for u in range(offsets[g] - first, offsets[g + 1] - first):
+            total += sides[0, u] * sides[1, u]
+        size = offsets[g + 1] - offsets[g]
+        if 0 <= n_anchors < size:
+            total *= size / n_anchors
+        out[g, component] = total
+
+
+@kernel(parallel=True)
+def _one_side(chunks, graphs, ahead, labels, ends, walkers, out):
+    """Every length apart, (n_graphs, n_lengths, n_components): walkers end where `stop` says."""
+    n_components, n_chunks = out.shape[2], len(chunks) - 1
+    for task in prange(n_components * n_chunks):
+        component, chunk = np.int64(task) // n_chunks, np.int64(task) % n_chunks
+        chosen = (component, chunks[chunk], chunks[chunk + 1])
+        _sum_lengths(chosen, graphs, ahead, labels, ends, walkers, out)
+
+
+@kernel()
+def _sum_lengths(chosen, graphs, ahead, labels, ends, walkers, out):
+    component, begin, end = chosen
+    n_lengths = out.shape[1]
+    sums = np.zeros((end - begin) * n_lengths)
+    task = _Task(component, 0, begin, end, True)
+    _cross(task, graphs, ahead, labels, ends, walkers, np.ones(0, np.bool_), sums)
+    for g in range(begin, end):
+        for step in range(n_lengths):
+            out[g, step, component] = sums[(g - begin) * n_lengths + step]
+
+
+@kernel()
+def drop_anchors(key, component, n_anchors, anchors):
     """Mark `n_anchors` different nodes, each set as likely as any other (Floyd's method); all nodes if they are few."""
     n = len(anchors)
     if n_anchors >= n:
@@ -145,9 +155,7 @@ def drop_anchors(key: Any, component: Any, n_anchors: Any, anchors: Any) -> None
 
 
 @kernel()
-def _cross(
-    task: Any, graphs: Any, adjacency: Any, labels: Any, ends: Any, walkers: Any, anchors: Any, gathered: Any
-) -> None:  # pragma: no cover
+def _cross(task, graphs, adjacency, labels, ends, walkers, anchors, gathered):
     """All walkers of one component and side, on all graphs of a chunk.
 
     Deposits gather in `gathered` by node, or, where lengths are kept apart, by graph and length.
@@ -159,8 +167,8 @@ def _cross(
     limit = np.int64(len(factors) - 1)
     coins = np.array([seed, np.uint64(0)])
     buffers = _Buffers(
-        np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64),
-        np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE), np.empty((4, AT_ONCE), np.uint64),
+        np.empty(WALKERS_AT_ONCE, np.int64), np.empty(WALKERS_AT_ONCE, np.int64), np.empty(WALKERS_AT_ONCE, np.int64),
+        np.empty(WALKERS_AT_ONCE, np.int64), np.empty(WALKERS_AT_ONCE), np.empty((4, WALKERS_AT_ONCE), np.uint64),
     )  # fmt: skip
     for w in range(n_walks):
         walker = task.component * n_walks + w
@@ -178,9 +186,7 @@ def _cross(
 
 
 @kernel()
-def _walk(
-    task: Any, shared: Any, graphs: Any, adjacency: Any, labels: Any, ends: Any, target: Any, buffers: Any
-) -> None:  # pragma: no cover
+def _walk(task, shared, graphs, adjacency, labels, ends, target, buffers):
     """One walker from every node of each graph, or from some of a large one, many at a time: while one waits for
     memory, others go on.
     """
@@ -190,7 +196,7 @@ def _walk(
     loads, stops, inverses = ends
     offsets, keys = graphs
     anchors, gathered = target
-    origins, places, lengths, entries, load, draws = buffers
+    origins, nodes, lengths, entries, load, draws = buffers
     apart, base = task.apart, offsets[task.first]
     labelled, edge_labelled, weighted = len(codes) > 0, len(edge_codes) > 0, len(weights) > 0
     for g in range(task.first, task.last):
@@ -198,33 +204,33 @@ def _walk(
         slot = (g - task.first) * len(deposits)  # where its lengths begin, if they are kept apart
         n_nodes = last - first
         n_starts = most if 0 < most < n_nodes else n_nodes
-        for begin in range(0, n_starts, AT_ONCE):
-            n = min(AT_ONCE, n_starts - begin)
+        for begin in range(0, n_starts, WALKERS_AT_ONCE):
+            n = min(WALKERS_AT_ONCE, n_starts - begin)
             for i in range(n):
-                origins[i], places[i] = begin + i, first + begin + i
+                origins[i], nodes[i] = begin + i, first + begin + i
                 if n_starts < n_nodes:
-                    places[i] = first + starting_place(key, begin + i, n_starts, n_nodes, walker, side)
-                load[i] = loads[places[i]] * (n_nodes / n_starts)
+                    nodes[i] = first + starting_place(key, begin + i, n_starts, n_nodes, walker, side)
+                load[i] = loads[nodes[i]] * (n_nodes / n_starts)
                 lengths[i] = longest if p_halt == 0 else halting_length(longest, p_halt, key, origins[i], walker, side)
             for step in range(longest + 1):
                 if labelled:
                     for i in range(n):
-                        if label_parity(signs, codes[places[i]], step, seed, WALK_NODE, side, holder, hashes):
+                        if label_parity(signs, codes[nodes[i]], step, seed, WALK_NODE, side, holder, hashes):
                             load[i] = -load[i]
                 if apart:
                     for i in range(n):
-                        gathered[slot + step] += load[i] * deposits[step] * stops[places[i]]
+                        gathered[slot + step] += load[i] * deposits[step] * stops[nodes[i]]
                 elif len(anchors) == 0:
                     for i in range(n):
-                        gathered[places[i] - base] += load[i] * deposits[step]
+                        gathered[nodes[i] - base] += load[i] * deposits[step]
                 else:
                     for i in range(n):
-                        if anchors[places[i] - base]:
-                            gathered[places[i] - base] += load[i] * deposits[step]
+                        if anchors[nodes[i] - base]:
+                            gathered[nodes[i] - base] += load[i] * deposits[step]
                 if step == longest:
                     break
                 if step & 3 == 0:
-                    n = _drop_out(n, step, origins, places, lengths, load)
+                    n = _drop_out(n, step, origins, nodes, lengths, load)
                     if n == 0:
                         break
                     for i in range(n):
@@ -232,15 +238,15 @@ def _walk(
                             key, origins[i], walker, side, step
                         )
                 for i in range(n):  # short loops, one fetch each, so that many are under way at once
-                    row = np.int64(indptr[places[i]])
-                    degree = np.int64(indptr[places[i] + 1]) - row
+                    row = np.int64(indptr[nodes[i]])
+                    degree = np.int64(indptr[nodes[i] + 1]) - row
                     if lengths[i] <= step:
                         degree = 0
                     entries[i] = neighbour(draws[step & 3, i], row, degree)
                     load[i] = load[i] * (degree * inverse) if degree > 0 else 0.0  # not inf * 0, which is not 0
                 for i in range(n):
                     if load[i] != 0.0:
-                        places[i] = first + indices[entries[i]]
+                        nodes[i] = first + indices[entries[i]]
                 if weighted:
                     for i in range(n):
                         if load[i] != 0.0:
@@ -254,11 +260,11 @@ def _walk(
 
 
 @kernel()
-def _drop_out(n: Any, step: Any, origins: Any, places: Any, lengths: Any, load: Any) -> Any:  # pragma: no cover
+def _drop_out(n, step, origins, nodes, lengths, load):
     """Remove walkers that have halted or are stuck; returns how many are left."""
     kept = 0
     for i in range(n):
         if lengths[i] > step and load[i] != 0.0:
-            origins[kept], places[kept], lengths[kept], load[kept] = origins[i], places[i], lengths[i], load[i]
+            origins[kept], nodes[kept], lengths[kept], load[kept] = origins[i], nodes[i], lengths[i], load[i]
             kept += 1
     return kept

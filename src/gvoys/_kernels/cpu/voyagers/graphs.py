@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
@@ -66,16 +64,14 @@ def graph_keys(
 
 
 @kernel(inline="always")
-def _mix(x: Any) -> Any:  # pragma: no cover
+def _mix(x):
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 @kernel(parallel=True)
-def _hash_graphs(
-    seed: Any, replicate: Any, offsets: Any, adjacency: Any, labels: Any, out: Any
-) -> None:  # pragma: no cover
+def _hash_graphs(seed, replicate, offsets, adjacency, labels, out):
     for graph in prange(len(out)):
         g = np.int64(graph)
         total = _mix(np.uint64(offsets[g + 1] - offsets[g]))

@@ -1,12 +1,10 @@
-"""What walkers on different graphs share: signs of labels and lengths, and when to halt.
+"""Signs of labels and lengths, which walkers on different graphs share.
 
 Numbers are a function of (seed, side, walker, step, label) alone, never of a graph, so that walks with equal labels and
 equal lengths agree on them and all others cancel on average.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -21,28 +19,26 @@ _ONE = np.uint64(1)
 
 
 @kernel()
-def _bits(seed: Any, purpose: Any, side: Any, walker: Any, block: Any, label: Any) -> Any:  # pragma: no cover
+def _bits(seed, purpose, side, walker, block, label):
     """Random signs of 128 consecutive steps."""
     a, b, c, d = random_bits(seed, purpose, side, walker, block, label)
     return a | (b << _HALF), c | (d << _HALF)
 
 
 @kernel()
-def fill_signs(seed: Any, purpose: Any, side: Any, walker: Any, hashes: Any, out: Any) -> None:  # pragma: no cover
+def fill_signs(seed, purpose, side, walker, hashes, out):
     """The signs z of the first 128 steps for every label, (n_labels, 2) of 64 bits each."""
     for label in range(len(hashes)):
         out[label, 0], out[label, 1] = _bits(seed, purpose, side, walker, 0, hashes[label])
 
 
 @kernel(inline="always")
-def _pick(low: Any, high: Any, step: Any) -> Any:  # pragma: no cover
+def _pick(low, high, step):
     return ((high if step & 64 else low) >> np.uint64(step & 63)) & _ONE
 
 
 @kernel()
-def label_parity(
-    table: Any, code: Any, step: Any, seed: Any, purpose: Any, side: Any, walker: Any, hashes: Any
-) -> Any:  # pragma: no cover
+def label_parity(table, code, step, seed, purpose, side, walker, hashes):
     """0 for z = 1 and 1 for z = -1; past 128 steps drawn where needed, which few walks reach."""
     if step < 128:
         return _pick(table[code, 0], table[code, 1], step)
@@ -51,9 +47,7 @@ def label_parity(
 
 
 @kernel()
-def fill_lengths(
-    seed: Any, side: Any, walker: Any, distribution: Any, factors: Any, out: Any
-) -> None:  # pragma: no cover
+def fill_lengths(seed, side, walker, distribution, factors, out):
     """factors[l] * g(l) for the lengths that fit into `out`; distribution -1 means g = 1."""
     low = high = np.uint64(0)
     for step in range(len(out)):

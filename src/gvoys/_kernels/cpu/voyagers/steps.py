@@ -1,12 +1,10 @@
-"""How a sampled walk moves: to a neighbour drawn uniformly, with the probability of doing so divided out.
+"""Steps of a sampled walk: to a neighbour drawn uniformly, with the probability of doing so divided out.
 
 Every draw is a pure function of (seed, replicate, graph, node, walker, side, step), where a hash of its content stands
 for the graph. So walks of different graphs are independent, and a graph walks the same in any batch, thread or process.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +16,7 @@ _HALF = np.uint64(32)
 
 
 @kernel(inline="always")
-def draw(key: Any, first: Any, second: Any, purpose: Any, side: Any, count: Any) -> Any:  # pragma: no cover
+def draw(key, first, second, purpose, side, count):
     """Four times 32 random bits of one graph, by their purpose."""
     what = (np.uint64(purpose) << np.uint64(28)) | (np.uint64(side) << np.uint64(24)) | np.uint64(count)
     return philox(
@@ -28,28 +26,26 @@ def draw(key: Any, first: Any, second: Any, purpose: Any, side: Any, count: Any)
 
 
 @kernel(inline="always")
-def step_bits(key: Any, node: Any, walker: Any, side: Any, step: Any) -> Any:  # pragma: no cover
+def step_bits(key, node, walker, side, step):
     """Four times 32 random bits: the draws of the steps 4k … 4k + 3 of one walker that started at `node`."""
     return draw(key, node, walker, STEP, side, np.uint64(step) >> np.uint64(2))
 
 
 @kernel()
-def starting_place(
-    key: Any, origin: Any, n_starts: Any, n_nodes: Any, walker: Any, side: Any
-) -> Any:  # pragma: no cover
+def starting_place(key, origin, n_starts, n_nodes, walker, side):
     """One of n_starts nodes, drawn from n_nodes / n_starts consecutive ones."""
     a, b, _, _ = draw(key, origin, walker, START, side, 0)
     return min(np.int64((origin + uniform(a, b)) * (n_nodes / n_starts)), n_nodes - 1)
 
 
 @kernel(inline="always")
-def neighbour(bits: Any, begin: Any, degree: Any) -> Any:  # pragma: no cover
+def neighbour(bits, begin, degree):
     """An entry of a row, each as likely as the others to one part in 2^32 / degree."""
     return begin + np.int64((bits * np.uint64(degree)) >> _HALF)
 
 
 @kernel()
-def halting_length(limit: Any, p_halt: Any, key: Any, node: Any, walker: Any, side: Any) -> Any:  # pragma: no cover
+def halting_length(limit, p_halt, key, node, walker, side):
     """Steps before a walker halts, P(length >= l) = (1 - p_halt)^l, or `limit` if that comes first.
 
     A coin of 53 bits cannot resolve very long lengths; a walker that reaches step 20 / p_halt draws anew from there,

@@ -21,7 +21,7 @@ class Origins(NamedTuple):
 
 
 class Deposits(NamedTuple):
-    """What walkers leave where."""
+    """Deposits that walkers leave at nodes."""
 
     factors: Any  # (n_lengths,)
     inverse: Any  # 1 / scale
@@ -29,9 +29,7 @@ class Deposits(NamedTuple):
 
 
 @kernel(parallel=True)
-def draw_lengths(
-    nodes: Any, key: Any, limit: Any, p_halt: Any, side: Any, antithetic: Any, out: Any
-) -> None:  # pragma: no cover
+def draw_lengths(nodes, key, limit, p_halt, side, antithetic, out):
     """Steps before each walker halts, (n, n_walks); antithetic ones halt in pairs, one after the other."""
     for index in prange(len(out)):
         i = np.int64(index)
@@ -44,9 +42,7 @@ def draw_lengths(
 
 
 @kernel()
-def _draw_pair(
-    key: Any, node: Any, walker: Any, side: Any, limit: Any, p_halt: Any, lengths: Any
-) -> None:  # pragma: no cover
+def _draw_pair(key, node, walker, side, limit, p_halt, lengths):
     """Lengths of two walkers whose coins of a step are half a turn apart (Reid et al. 2023)."""
     lengths[:] = limit
     for step in range(limit):
@@ -61,9 +57,7 @@ def _draw_pair(
 
 
 @kernel(parallel=True)
-def fill_visits(
-    origins: Any, key: Any, side: Any, adjacency: Any, deposits: Any, columns: Any, values: Any
-) -> None:  # pragma: no cover
+def fill_visits(origins, key, side, adjacency, deposits, columns, values):
     """Node and deposit of every visit, one after the other."""
     for index in prange(len(origins.lengths)):
         i = np.int64(index)
