@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 import gvoys as gv
-from gvoys._kernels.arguments import Ends
-from gvoys._kernels.cuda import buckets
-from gvoys._kernels.cuda.device import all_finite, empty_on_host, to_host
-from gvoys._kernels.cuda.products import symmetric_product
-from gvoys._kernels.cuda.sketch import GpuSketch
+from gvoys._compiled.arguments import Ends
+from gvoys._compiled.cuda import sketch_small_cuda as buckets
+from gvoys._compiled.cuda.device import all_finite, empty_on_host, to_host
+from gvoys._compiled.cuda.products_cuda import symmetric_product
+from gvoys._compiled.cuda.sketch_cuda import GpuSketch
 from gvoys.errors import DatasetError
 from gvoys.graphs.labels import Labels
 from gvoys.walks import Sketch, Walk

@@ -10,7 +10,7 @@ from rich.table import Table
 
 import gvoys as gv
 from benchmarks.timing import measure, show
-from gvoys._kernels.cpu.randomness import NODE, sign_table
+from gvoys._compiled.cpu.randomness import NODE, sign_table
 from gvoys.errors import DatasetError
 from gvoys.walks.sketch import WIDTH
 

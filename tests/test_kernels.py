@@ -17,7 +17,7 @@ import gvoys
 from gvoys import _jit
 
 CODE = (
-    "import numpy as np; from gvoys._kernels.cpu.voyagers import signs;"
+    "import numpy as np; from gvoys._compiled.cpu.voyagers import signs;"
     "signs._bits(np.uint64(1), 2, 0, 3, 0, np.uint64(5));"
     "print(sum(signs._bits.stats.cache_hits.values()))"
 )
@@ -59,7 +59,7 @@ def test_a_change_of_another_file_is_noticed(tmp_path):
     copy_package(tmp_path)
     assert cache_hits(tmp_path) == 0
     assert cache_hits(tmp_path) == 1
-    other = tmp_path / "gvoys" / "_kernels" / "cpu" / "randomness.py"
+    other = tmp_path / "gvoys" / "_compiled" / "cpu" / "randomness.py"
     other.write_text(other.read_text() + "\n# changed\n")
     assert cache_hits(tmp_path) == 0
 

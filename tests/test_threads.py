@@ -59,9 +59,9 @@ def test_refusals(n_jobs):
 
 
 LARGE = {
-    "moments": {"LARGE_GRAPH_ENTRIES": 10},
+    "moments_cpu": {"LARGE_GRAPH_ENTRIES": 10},
     "matvec": {"BLOCK_ROWS": 16, "WINDOW_COLUMNS": 64, "REPACKED_ENTRIES": 8},
-    "sketch.block": {"LARGE_GRAPH": 10, "BLOCK_ITEMS": 7, "PIECE_ENTRIES": 3},
+    "sketch_cpu": {"LARGE_GRAPH": 10, "BLOCK_ITEMS": 7, "PIECE_ENTRIES": 3},
 }
 
 
@@ -73,7 +73,7 @@ def features_by_every_kernel(patch):
     for constants in ({}, LARGE):
         for module, values in constants.items():
             for name, value in values.items():
-                patch.setattr(import_module(f"gvoys._kernels.cpu.{module}"), name, value)
+                patch.setattr(import_module(f"gvoys._compiled.cpu.{module}"), name, value)
         for graphs in (labelled, weighted):
             yield gv.profiles(graphs, "moments", 6)
             yield gv.profiles(graphs, "sketch", 4, n_components=128)

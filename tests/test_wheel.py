@@ -36,7 +36,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel):
         "explore/assets/map.js",
         "explore/assets/style.css",
         "report/assets/base.css",
-        "_kernels/cuda/small.cu",
+        "_compiled/cuda/small.cu",
     ],
 )
 def test_files_that_are_no_code(wheel, name):

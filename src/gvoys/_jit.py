@@ -25,7 +25,7 @@ _announced = False
 def _sources() -> str:
     """Return a digest of all sources that kernels are made of."""
     package = Path(__file__).parent
-    files = sorted(file for folder in ("graphs", "_kernels") for file in (package / folder).rglob("*.py"))
+    files = sorted(file for folder in ("graphs", "_compiled") for file in (package / folder).rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 

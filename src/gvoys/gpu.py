@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cuda.device import check_cuda
+from gvoys._compiled.cuda.device import check_cuda
 from gvoys.defaults import KERNEL
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch

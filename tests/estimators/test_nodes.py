@@ -7,7 +7,7 @@ from pairs import KINDS, Kind, random_graph
 from scipy.linalg import expm
 
 import gvoys as gv
-from gvoys._kernels.cpu.voyagers.visits import draw_lengths
+from gvoys._compiled.cpu.voyager_visits import draw_lengths
 from gvoys.errors import DivergenceError, GraphError, ParameterError, UnsupportedError
 from gvoys.graphs.degrees import max_degree
 

@@ -120,7 +120,7 @@ def heavy_edge_skipped():
 
 def cut_to_fit(batch, max_length):
     """As if the device had no room for more than a graph."""
-    from gvoys._kernels.cuda import sketch
+    from gvoys._compiled.cuda import sketch_cuda as sketch
 
     kept = sketch.OUTPUT_BYTES, sketch.STATE_BYTES
     sketch.OUTPUT_BYTES = sketch.STATE_BYTES = 1
@@ -166,7 +166,7 @@ def few_starts(batch, max_length):
 
 def left_on_device(batch, max_length):
     """Features that stay on the device, copied to the host."""
-    from gvoys._kernels.cuda.device import to_host
+    from gvoys._compiled.cuda.device import to_host
     from gvoys.gpu import sketch_on_device
 
     here = gv.profiles(batch, "sketch", max_length, 128, scale=2.0)

@@ -78,7 +78,7 @@ class RawKernel:
     """A kernel compiled by the C++ compiler of this machine."""
 
     def __init__(self, source, name, options):
-        shared = (resources.files("gvoys._kernels.cuda") / "lanes.cu").read_text()
+        shared = (resources.files("gvoys._compiled.cuda") / "lanes.cu").read_text()
         self._library = _library(source.replace(shared, ""), name, options)
         self.max_dynamic_shared_size_bytes = 0
 
@@ -166,7 +166,7 @@ def make_cupy():
 
 def install():
     """Make gvoys find it."""
-    from gvoys._kernels.cuda import device
+    from gvoys._compiled.cuda import device
 
     cupy = make_cupy()
     instead = {
@@ -183,7 +183,7 @@ def install():
 
 def step_plainly():
     """Steps of recurrences by NumPy, as many as learners of nodes take."""
-    from gvoys._kernels.cuda import recurrence
+    from gvoys._compiled.cuda import recurrence_cuda as recurrence
 
     def step(matrix, terms, x, y, total):
         indptr, indices, weights, left, diagonal, _, options = (np.asarray(each) for each in matrix)

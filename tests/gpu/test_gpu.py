@@ -64,7 +64,7 @@ def _has_gpu():
 
 
 def test_importing_gvoys_imports_no_cuda():
-    names = ("numba.cuda", "cupy", "gvoys.gpu", "gvoys._kernels.cuda")
+    names = ("numba.cuda", "cupy", "gvoys.gpu", "gvoys._compiled.cuda")
     code = f"import gvoys, sys; print([m for m in sys.modules if m.startswith({names})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

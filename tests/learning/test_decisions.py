@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC
 
-from gvoys._kernels.cpu.support_vectors import train_machines
+from gvoys._compiled.cpu.support_vectors import train_machines
 from gvoys.estimators.learning.decisions import Logistic
 from gvoys.estimators.learning.machines import ROUGH, train
 from gvoys.estimators.learning.targets import Targets

@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate
 
 import gvoys as gv
-from gvoys._kernels.cpu.rays import rates_along_rays
+from gvoys._compiled.cpu.distances import rates_along_rays
 from gvoys.estimators.learning.explaining_process import _along_shares
 
 SMILES = """

@@ -20,7 +20,7 @@ if not Path("/proc/self/fd").exists():
 
 def n_variants():
     """Compiled kernels of this process; files of them come from other tests too, which may run at the same time."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("gvoys._kernels.cpu")]
+    modules = [module for name, module in sys.modules.items() if name.startswith("gvoys._compiled.cpu")]
     kernels = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     parallel = [each.parallel for module in modules for each in vars(module).values() if isinstance(each, _Parallel)]
     return sum(len(each.signatures) for each in [*kernels.values(), *parallel])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys._kernels.cpu.scan import Codes, scan
+from gvoys._compiled.cpu.code_scan import Codes, scan
 from gvoys.search import coding
 
 LIBRARY = gv.datasets.molecules(400, mean_nodes=12, random_state=1)

@@ -218,6 +218,6 @@ def test_a_large_graph_is_shared_by_threads(monkeypatch):
     batch = as_read(random_graphs(CASES[0]), CASES[0])
     options = {"max_length": 3, "method": "sketch", "n_components": 256, "edge_attribute_bandwidth": 1.0}
     alone = gv.RandomWalkFeatures(gv.Geometric(0.1), **options).fit_transform(batch)
-    monkeypatch.setattr("gvoys._kernels.cpu.sketch.block.LARGE_GRAPH", 4)
+    monkeypatch.setattr("gvoys._compiled.cpu.sketch_cpu.LARGE_GRAPH", 4)
     shared = gv.RandomWalkFeatures(gv.Geometric(0.1), **options).fit_transform(batch)
     np.testing.assert_allclose(shared, alone, rtol=1e-4, atol=1e-5 * np.abs(alone).max())

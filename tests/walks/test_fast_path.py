@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys._kernels.cpu.sketch import block
-from gvoys._kernels.cpu.sketch.hubs import cut_graph
+from gvoys._compiled.cpu import sketch_cpu as block
+from gvoys._compiled.cpu.sketch_large import cut_graph
 from gvoys.threads import threads
 from gvoys.walks import Sketch, Walk
 from gvoys.walks.sketch import WIDTH

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys._kernels.cpu.rings import ring_sizes
+from gvoys._compiled.cpu.node_loops import ring_sizes
 from gvoys.errors import UnsupportedError
 from gvoys.walks.layers import in_layer, layers_of
 

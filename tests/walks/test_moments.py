@@ -8,8 +8,8 @@ from pairs import Kind, random_graph
 
 import gvoys as gv
 from gvoys import reference
-from gvoys._kernels.cpu import matvec
-from gvoys._kernels.cpu import moments as module
+from gvoys._compiled.cpu import matvec
+from gvoys._compiled.cpu import moments_cpu as module
 from gvoys.errors import ParameterError
 
 KINDS = [Kind(directed, weighted) for directed in (False, True) for weighted in (False, True)]

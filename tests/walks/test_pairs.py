@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys._kernels.arguments import Ends
-from gvoys._kernels.cpu.pairs import number_pairs
-from gvoys._kernels.cpu.sketch.block import CpuSketch
+from gvoys._compiled.arguments import Ends
+from gvoys._compiled.cpu.randomness import number_pairs
+from gvoys._compiled.cpu.sketch_cpu import CpuSketch
 from gvoys.graphs.labels import Labels
 from gvoys.walks import Walk
 from gvoys.walks import sketch as module

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gvoys._kernels.cpu.randomness import EDGE, NODE, normal_table, philox, sign_table, uniform_table
+from gvoys._compiled.cpu.randomness import EDGE, NODE, normal_table, philox, sign_table, uniform_table
 
 # Random123's known answers for philox4x32-10: counter, key, output
 KNOWN = [

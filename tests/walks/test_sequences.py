@@ -13,8 +13,8 @@ from pairs import KINDS, random_graph
 
 import gvoys as gv
 from gvoys import reference
-from gvoys._kernels.cpu.keys import number_keys
-from gvoys._kernels.cuda.sparse import summed_products
+from gvoys._compiled.cpu.sequence_keys import number_keys
+from gvoys._compiled.cuda.products_cuda import summed_products
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers, hash_label
 from gvoys.threads import threads
@@ -158,7 +158,7 @@ def test_gram_matrices_of_sparse_features(heavy, monkeypatch):
 
 def test_products_on_a_device_are_the_same(monkeypatch):
     """The GPU's way, with NumPy in CuPy's place, and matrices so small that columns come in pieces."""
-    monkeypatch.setattr("gvoys._kernels.cuda.sparse.MOST_NUMBERS", 700)
+    monkeypatch.setattr("gvoys._compiled.cuda.products_cuda.MOST_NUMBERS", 700)
     on_device = partial(summed_products, xp=np, sparse=scipy.sparse)
     monkeypatch.setattr(products, "backend", lambda device: SimpleNamespace(products=on_device))
     batch = gv.datasets.molecules(70, mean_nodes=12)

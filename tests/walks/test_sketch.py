@@ -14,8 +14,8 @@ from pairs import Kind, random_graph
 
 import gvoys as gv
 from gvoys import reference
-from gvoys._kernels import sketching
-from gvoys._kernels.cpu.sketch import block
+from gvoys._compiled import random_maps as sketching
+from gvoys._compiled.cpu import sketch_cpu as block
 from gvoys.errors import GvoysError
 from gvoys.graphs.labels import Labels
 from gvoys.threads import threads

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys._kernels.cpu.sketch import block
+from gvoys._compiled.cpu import sketch_cpu as block
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.threads import threads

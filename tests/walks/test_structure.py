@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys._kernels.arguments import SharedNodes
-from gvoys._kernels.cpu import closed
-from gvoys._kernels.cpu.closed import PRIMES
-from gvoys._kernels.cpu.cores import core_numbers
+from gvoys._compiled.arguments import SharedNodes
+from gvoys._compiled.cpu import closed_hashes as closed
+from gvoys._compiled.cpu.closed_hashes import PRIMES
+from gvoys._compiled.cpu.node_loops import core_numbers
 from gvoys.walks.structure import STRUCTURES, structural_labels, usual_structure
 
 LENGTH = 5

@@ -12,8 +12,8 @@ from pairs import KINDS, Kind, random_graph
 from paper import z_score
 
 import gvoys as gv
-from gvoys._kernels.cpu.voyagers import graphs as module
-from gvoys._kernels.cpu.voyagers import steps
+from gvoys._compiled.cpu import voyager_steps as module
+from gvoys._compiled.cpu import voyager_steps as steps
 from gvoys.errors import DivergenceError, GvoysError, ParameterError, UnsupportedError, VarianceWarning
 from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.labels import Labels

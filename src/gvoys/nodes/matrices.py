@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from gvoys._kernels.arguments import frozen
-from gvoys._kernels.cpu.recurrence import DEVICE_LANES, LANES, WIDE, Sparse, Terms, step_four, step_one, step_wide
+from gvoys._compiled.arguments import frozen
+from gvoys._compiled.cpu.recurrence_cpu import DEVICE_LANES, LANES, WIDE, Sparse, Terms, step_four, step_one, step_wide
 from gvoys.errors import GraphError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import outgoing
@@ -83,7 +83,7 @@ class NodeMatrix:
         """An array where vectors are; on a GPU in single precision."""
         if self.device == "cpu":
             return array
-        from gvoys._kernels.cuda.recurrence import copy_to_device
+        from gvoys._compiled.cuda.recurrence_cuda import copy_to_device
 
         return copy_to_device(array)
 
@@ -143,7 +143,7 @@ class NodeMatrix:
     def _step(self, width: int, kind: Any) -> tuple[int, Step]:
         """Vectors that a step takes at once, of which some may be empty, and the step."""
         if self.device == "cuda":
-            from gvoys._kernels.cuda.recurrence import step_eight
+            from gvoys._compiled.cuda.recurrence_cuda import step_eight
 
             return DEVICE_LANES, partial(step_eight, self.sparse)
         sparse = self.sparse if kind == np.float64 else self.in_single
@@ -205,7 +205,7 @@ class NodeMatrix:
         """The same matrix on a device, on the CPU in the order in which it multiplies fastest."""
         if device == "cpu":
             return self.reordered()
-        from gvoys._kernels.cuda.recurrence import copy_sparse_to_device, copy_to_device
+        from gvoys._compiled.cuda.recurrence_cuda import copy_sparse_to_device, copy_to_device
 
         scale = copy_to_device(self.scale) if len(self.scale) else self.scale
         return NodeMatrix(copy_sparse_to_device(self.sparse), scale, self.interval, self.order, device)

@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Adjacency
-from gvoys._kernels.cpu.voyagers.crossing import drop_anchors
-from gvoys._kernels.cpu.voyagers.graphs import backward, forward, graph_keys, signed_labels
-from gvoys._kernels.cpu.voyagers.visits import Deposits, Origins, draw_lengths, fill_visits
+from gvoys._compiled.arguments import Adjacency
+from gvoys._compiled.cpu.voyager_steps import backward, forward, graph_keys, signed_labels
+from gvoys._compiled.cpu.voyager_visits import Deposits, Origins, draw_lengths, fill_visits
+from gvoys._compiled.cpu.voyagers_cpu import drop_anchors
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.voyagers import WalkConfig
 

@@ -12,7 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gvoys._kernels.cpu.scan import Codes
+import numpy as np
+
+from gvoys._compiled.cpu.code_scan import Codes
 from gvoys.errors import DatasetError, GvoysError, ParameterError, StoreError
 from gvoys.estimators.base import as_seed
 from gvoys.graphs.batch import GraphBatch

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.scan import Codes, scan
+from gvoys._compiled.cpu.code_scan import Codes, scan
 from gvoys.graphs.batch import GraphBatch
 from gvoys.search.comparing import Comparer
 from gvoys.walks.sequences import spread_graphs

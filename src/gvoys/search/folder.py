@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gvoys._kernels.cpu.scan import Codes
+from gvoys._compiled.cpu.code_scan import Codes
 from gvoys.errors import GvoysError, ParameterError, StoreError
 from gvoys.estimators.saving import read_parts, write_parts
 from gvoys.graphs.build import check_joinable

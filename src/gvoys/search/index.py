@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.scan import Codes
+from gvoys._compiled.cpu.code_scan import Codes
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.regressor import TWO_SIDED

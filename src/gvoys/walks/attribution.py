@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.attribution import Shares, Wanted, Weighted, spread_sequences
+from gvoys._compiled.cpu.attribution_cpu import Shares, Wanted, Weighted, spread_sequences
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks.sequences import entries_back, places_of

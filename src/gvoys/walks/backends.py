@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.moments import compute_moments
-from gvoys._kernels.cpu.sketch.block import CpuSketch
-from gvoys._kernels.cpu.voyagers.crossing import sample_both_sides, sample_one_side
-from gvoys._kernels.sketching import SketchBlock
+from gvoys._compiled.cpu.moments_cpu import compute_moments
+from gvoys._compiled.cpu.sketch_cpu import CpuSketch
+from gvoys._compiled.cpu.voyagers_cpu import sample_both_sides, sample_one_side
+from gvoys._compiled.random_maps import SketchBlock
 from gvoys.errors import UnsupportedError
 
 __all__ = ["Backend", "backend", "check_device", "empty_for"]
@@ -54,8 +54,11 @@ def backend(device: str) -> Backend:
         raise UnsupportedError(f"device must be 'cpu' or 'cuda', not {device!r}")
     if device == "cpu":
         return _CPU
-    from gvoys._kernels.cuda import device as gpu
-    from gvoys._kernels.cuda import moments, sketch, sparse, voyagers
+    from gvoys._compiled.cuda import device as gpu
+    from gvoys._compiled.cuda import moments_cuda as moments
+    from gvoys._compiled.cuda import products_cuda as sparse
+    from gvoys._compiled.cuda import sketch_cuda as sketch
+    from gvoys._compiled.cuda import voyagers_cuda as voyagers
 
     gpu.check_cuda()
     walks = (voyagers.sample_one_side, voyagers.sample_both_sides)

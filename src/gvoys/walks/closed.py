@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from gvoys._kernels.cpu.returns import add_returns
+from gvoys._compiled.cpu.node_loops import add_returns
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_graphs

@@ -18,10 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Adjacency, SignedLabels, frozen
-from gvoys._kernels.cpu.randomness import WALK
-from gvoys._kernels.cpu.voyagers.drawn import DrawnWalkers, move_walkers, place_walkers
-from gvoys._kernels.cpu.voyagers.graphs import forward
+from gvoys._compiled.arguments import Adjacency, SignedLabels, frozen
+from gvoys._compiled.cpu.randomness import WALK
+from gvoys._compiled.cpu.voyager_steps import forward
+from gvoys._compiled.cpu.voyager_visits import DrawnWalkers, move_walkers, place_walkers
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.spread import widened
 from gvoys.walks.walk import Walk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gvoys._kernels.cpu.rings import ring_sizes
+from gvoys._compiled.cpu.node_loops import ring_sizes
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers

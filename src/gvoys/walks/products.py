@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.sparse import add_products, mirror, renumbered
+from gvoys._compiled.cpu.sparse_cpu import add_products, mirror, renumbered
 from gvoys.walks.backends import backend
 
 __all__ = ["device_of_products", "products_on", "row_squares", "summed_gram"]

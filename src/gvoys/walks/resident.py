@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cuda.device import to_host
-from gvoys._kernels.cuda.products import symmetric_product
+from gvoys._compiled.cuda.device import to_host
+from gvoys._compiled.cuda.products_cuda import symmetric_product
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.profiles import Comparable, Profiles, check_finite
 

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import frozen
-from gvoys._kernels.cpu.sequences import Places, count_sequences, pick_length
+from gvoys._compiled.arguments import frozen
+from gvoys._compiled.cpu.sequences_cpu import Places, count_sequences, pick_length
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gvoys._kernels.arguments import SharedNodes
+from gvoys._compiled.arguments import SharedNodes
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import balanced_chunks, n_threads
 

@@ -25,8 +25,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Ends
-from gvoys._kernels.cpu.sketch.vectors import WIDTH
+from gvoys._compiled.arguments import Ends
+from gvoys._compiled.cpu.sketch_rows import WIDTH
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.ranges import NONE, first_not_finite
@@ -114,7 +114,7 @@ class Sketch(WalkMethod):
         device array of shape (n_graphs, n_lengths, n_iterations * n_components)
             What profiles are made of.
         """
-        from gvoys._kernels.cuda.device import all_finite, empty_on_device, to_host
+        from gvoys._compiled.cuda.device import all_finite, empty_on_device, to_host
 
         out = empty_on_device(self._shape(batch, walk), np.float32)
         for block, place in self.sketches(batch, walk, scales):

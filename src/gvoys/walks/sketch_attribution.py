@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gvoys._kernels.cpu.sketch.vectors import WIDTH
+from gvoys._compiled.cpu.sketch_rows import WIDTH
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.walk import Walk

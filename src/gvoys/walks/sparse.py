@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from gvoys._kernels.cpu.keys import Table, look_up, number_keys
+from gvoys._compiled.cpu.sequence_keys import Table, look_up, number_keys
 from gvoys.threads import n_threads, threads
 from gvoys.walks.products import device_of_products, row_squares, summed_gram
 from gvoys.walks.profiles import Profiles

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from gvoys._kernels.cpu.sketch.vectors import WIDTH
+from gvoys._compiled.cpu.sketch_rows import WIDTH
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import largest_per_graph
 

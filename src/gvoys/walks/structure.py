@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.closed import hash_balls, hash_closed, hash_pairs
-from gvoys._kernels.cpu.cores import core_numbers
+from gvoys._compiled.cpu.closed_hashes import hash_balls, hash_closed, hash_pairs
+from gvoys._compiled.cpu.node_loops import core_numbers
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.many import VECTORS, multiply
-from gvoys._kernels.cpu.triangles import sum_triangles
+from gvoys._compiled.cpu.matvec import VECTORS, multiply
+from gvoys._compiled.cpu.node_loops import sum_triangles
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import balanced_chunks
 from gvoys.walks.spread import widened

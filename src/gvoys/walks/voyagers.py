@@ -22,9 +22,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.arguments import Adjacency, Ends, SignedLabels, WalkedGraphs, Walkers, frozen
-from gvoys._kernels.cpu.voyagers.graphs import backward, forward, graph_keys, node_offsets, signed_labels
-from gvoys._kernels.cpu.voyagers.signs import DISTRIBUTIONS
+from gvoys._compiled.arguments import Adjacency, Ends, SignedLabels, WalkedGraphs, Walkers, frozen
+from gvoys._compiled.cpu.voyager_steps import DISTRIBUTIONS, backward, forward, graph_keys, node_offsets, signed_labels
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.backends import backend

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from gvoys._kernels.cpu.distances import add_terms, n_pairs_of, pack_squares, slopes_by_weight
+from gvoys._compiled.cpu.distances import add_terms, n_pairs_of, pack_squares, slopes_by_weight
 from gvoys.errors import ConvergenceError
 
 __all__ = ["SAME", "Conditioned", "Covariance", "Distances", "Term"]

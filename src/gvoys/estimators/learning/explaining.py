@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.attribution import FittedCounts, weigh_sequences
-from gvoys._kernels.cpu.rays import rates_along_rays
+from gvoys._compiled.cpu.attribution_cpu import FittedCounts, weigh_sequences
+from gvoys._compiled.cpu.distances import rates_along_rays
 from gvoys.estimators.learning.base_kernels import SAME, Pairs
 from gvoys.estimators.learning.explanation import Explanation
 from gvoys.estimators.learning.spelled import Candidate, Counted, Largest, merged

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from gvoys._kernels.cpu.distances import add_values
+from gvoys._compiled.cpu.distances import add_values
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.covariance import SAME, Distances, Term
 from gvoys.estimators.learning.views import Surroundings, View

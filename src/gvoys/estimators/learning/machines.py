@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.support_vectors import train_machines
+from gvoys._compiled.cpu.support_vectors import train_machines
 from gvoys.estimators.learning.decisions import SupportVectors
 from gvoys.estimators.learning.targets import Targets
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.attribution import largest_shares
+from gvoys._compiled.cpu.attribution_cpu import largest_shares
 from gvoys.estimators.learning.explanation import SequenceShare
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import SparseProfiles, Walk

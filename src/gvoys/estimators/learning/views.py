@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys._kernels.cpu.distances import divide_by_union
+from gvoys._compiled.cpu.distances import divide_by_union
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.blocks import KINDS_OF_LABELS, walks_of
 from gvoys.estimators.learning.inputs import check_has_labels

@@ -1,1 +1,0 @@
-"""Loops of sampled walks: steps, signs, and what walkers leave behind."""
