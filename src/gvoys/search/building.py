@@ -12,8 +12,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gvoys._compiled.cpu.code_scan import Codes
 from gvoys.errors import DatasetError, GvoysError, ParameterError, StoreError
 from gvoys.estimators.base import as_seed
