@@ -9,31 +9,11 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 
-__all__ = ["check_targets", "check_tolerance"]
-
 _LARGEST = 1e100
 
 
 def check_targets(y: Any, count: int) -> NDArray[np.float64]:
-    """Check measured numbers, one for each node that was given.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_observed,)
-        The numbers.
-    count : int
-        How many there must be.
-
-    Returns
-    -------
-    ndarray of shape (n_observed,)
-        The numbers.
-
-    Raises
-    ------
-    ParameterError
-        If they are no finite numbers, or too many or too few.
-    """
+    """Check measured numbers, one for each node that was given."""
     try:
         values = np.asarray("complex" if np.iscomplexobj(y) else y, np.float64)  # NumPy would drop the imaginary part
     except (TypeError, ValueError):
@@ -52,23 +32,7 @@ def check_targets(y: Any, count: int) -> NDArray[np.float64]:
 
 
 def check_tolerance(tol: Any) -> float:
-    """Check a relative tolerance.
-
-    Parameters
-    ----------
-    tol : float
-        The tolerance.
-
-    Returns
-    -------
-    float
-        The tolerance.
-
-    Raises
-    ------
-    ParameterError
-        If it does not lie between 1e-15 and 0.5.
-    """
+    """Check a relative tolerance."""
     if not isinstance(tol, (float, np.floating)) or not 1e-15 <= tol <= 0.5:
         raise ParameterError(f"tol must lie between 1e-15 and 0.5, not {tol!r}")
     return float(tol)

@@ -18,8 +18,6 @@ from gvoys.nodes.observations import Observations
 from gvoys.nodes.posterior import condition
 from gvoys.threads import threads
 
-__all__ = ["NodeClassifier"]
-
 _ELSEWHERE = 0.01  # how much of an observation each class has before any: Milios et al. 2018
 _DRAWS = 64  # of the processes at a node, for the mean of probabilities
 _AT_ONCE = 1 << 14  # nodes for which they are drawn at once

@@ -17,8 +17,6 @@ from gvoys.nodes.named import LaplacianKernel
 from gvoys.series import Series, check_number, check_series
 from gvoys.walks.growth import growth_constant, power_of_two, walk_rate
 
-__all__ = ["Factors", "KernelForm", "form_of"]
-
 _FORMS = ("series", "factored")
 _LOOKED_AT = 1001  # eigenvalues, of a function that may be negative
 _LAPLACIANS = ("laplacian", "normalized_laplacian")
@@ -27,24 +25,12 @@ Factors = list[tuple[NodeMatrix, Recurrence]]  # what is applied to a vector, th
 
 
 class KernelForm(NamedTuple):
-    """A kernel of the nodes.
+    """A kernel of the nodes."""
 
-    Parameters
-    ----------
-    factors : list of (NodeMatrix, Recurrence)
-        What makes a product with it.
-    transposed : list of (NodeMatrix, Recurrence)
-        What makes a product with its transpose.
-    roots : list of (NodeMatrix, Recurrence)
-        What makes a product with a root F of it, F F^T; none where it may be no covariance.
-    error : float
-        A bound on the error of the products.
-    """
-
-    factors: Factors
-    transposed: Factors
-    roots: Factors
-    error: float
+    factors: Factors  # what makes a product with it
+    transposed: Factors  # what makes a product with its transpose
+    roots: Factors  # what makes a product with a root F of it, F F^T; none where it may be no covariance
+    error: float  # A bound on the error of the products
 
     def on(self, device: str) -> KernelForm:
         """The same on a device; on the CPU with near nodes in near rows, where all is of one matrix."""
@@ -56,26 +42,7 @@ class KernelForm(NamedTuple):
 
 
 def form_of(graph: GraphBatch, series: Any, matrix: str | None, form: str, tol: float) -> KernelForm:
-    """The form of a kernel, as `node_kernel` takes it.
-
-    Parameters
-    ----------
-    graph : GraphBatch
-        A batch of one graph.
-    series : Series or LaplacianKernel
-        The function of the matrix.
-    matrix : str or None
-        The matrix.
-    form : {"series", "factored"}
-        The form.
-    tol : float
-        Relative tolerance.
-
-    Returns
-    -------
-    KernelForm
-        What products are made of.
-    """
+    """The form of a kernel, as `node_kernel` takes it."""
     if form not in _FORMS:
         raise ParameterError(f"form must be 'series' or 'factored', not {form!r}")
     if isinstance(series, LaplacianKernel):

@@ -12,8 +12,6 @@ from scipy.fft import dct
 from gvoys.errors import DivergenceError
 from gvoys.nodes.matrices import Recurrence
 
-__all__ = ["chebyshev_coefficients", "chebyshev_recurrence", "power_recurrence"]
-
 _FIRST, _LONGEST = 16, 1 << 14
 _ROUNDING = 1e-15  # of the largest value
 
@@ -24,31 +22,7 @@ Function = Callable[[Any], Any]
 def chebyshev_coefficients(
     function: Function, interval: tuple[float, float], tol: float, most: int | None = None
 ) -> tuple[Array, float]:
-    """The shortest Chebyshev series that is near a function everywhere on an interval.
-
-    Parameters
-    ----------
-    function : callable
-        The function of an array, analytic on the interval.
-    interval : tuple of (float, float)
-        Where it is needed.
-    tol : float
-        Largest error, relative to the largest value.
-    most : int or None, default=None
-        Number of terms at most, whatever the error is then; None means as many as are needed, up to 16,384.
-
-    Returns
-    -------
-    coefficients : ndarray of shape (n_steps + 1,)
-        The coefficients.
-    error : float
-        A bound on the error, absolute.
-
-    Raises
-    ------
-    DivergenceError
-        If the function is too nearly singular for any series of 16,384 terms.
-    """
+    """The shortest Chebyshev series that is near a function everywhere on an interval."""
     low, high = interval
     centre, half = (low + high) / 2.0, (high - low) / 2.0
     degree = _FIRST
@@ -80,20 +54,7 @@ def chebyshev_coefficients(
 
 
 def chebyshev_recurrence(coefficients: Array, interval: tuple[float, float]) -> Recurrence:
-    """The steps of a Chebyshev series.
-
-    Parameters
-    ----------
-    coefficients : ndarray of shape (n_steps + 1,)
-        Its coefficients.
-    interval : tuple of (float, float)
-        Where the eigenvalues lie.
-
-    Returns
-    -------
-    Recurrence
-        The steps.
-    """
+    """The steps of a Chebyshev series."""
     low, high = interval
     centre, half = (low + high) / 2.0, (high - low) / 2.0 or 1.0
     n = len(coefficients) - 1
@@ -105,19 +66,6 @@ def chebyshev_recurrence(coefficients: Array, interval: tuple[float, float]) -> 
 
 
 def power_recurrence(coefficients: Array, scale: float) -> Recurrence:
-    """The steps of sum_i c_i (M / scale)^i.
-
-    Parameters
-    ----------
-    coefficients : ndarray of shape (n_steps + 1,)
-        The coefficients c.
-    scale : float
-        What the matrix is divided by, so that its powers neither overflow nor vanish.
-
-    Returns
-    -------
-    Recurrence
-        The steps.
-    """
+    """The steps of sum_i c_i (M / scale)^i."""
     nothing = np.zeros(len(coefficients) - 1)
     return Recurrence(nothing + 1.0 / scale, nothing, nothing, coefficients[1:], float(coefficients[0]))

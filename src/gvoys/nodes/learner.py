@@ -17,8 +17,6 @@ from gvoys.nodes.prior_of import prior_of
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, check_nodes
 
-__all__ = ["NodeLearner"]
-
 _SINGLE = 20_000  # nodes from which vectors are in single precision
 
 

@@ -18,8 +18,6 @@ from gvoys.nodes.matrices import on_host
 from gvoys.nodes.observations import Observations
 from gvoys.nodes.priors import Prior
 
-__all__ = ["Learned", "learn_shared_weights", "learn_weights"]
-
 FEW = 1000  # values up to which the likelihood is computed exactly, where the graph is not too large for that
 _WORK = 2e10  # entries that are added up for it at most
 _SIGNS = (4, 64)  # random vectors, at least and at most
@@ -34,49 +32,16 @@ Array = NDArray[Any]
 
 
 class Learned(NamedTuple):
-    """Weights of the kernels and the noise, in units of the values' variance.
+    """Weights of the kernels and the noise, in units of the values' variance."""
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_terms,)
-        The weights.
-    noise : float
-        Variance of the noise.
-    shares : ndarray of shape (n_terms + 1,)
-        Shares in the variance of a value, the noise last.
-    solution : ndarray of shape (n_observed, 1) or None, default=None
-        About the covariance's inverse times the values, where there are many.
-    """
-
-    weights: Array
-    noise: float
-    shares: Array
-    solution: Array | None = None
+    weights: Array  # the weights
+    noise: float  # variance of the noise
+    shares: Array  # shares in the variance of a value, the noise last
+    solution: Array | None = None  # about the covariance's inverse times the values, where there are many
 
 
 def learn_weights(prior: Prior, rows: Array, y: Array, kind: Any, seed: int, fixed_noise: float | None) -> Learned:
-    """Weights and noise that make the values probable.
-
-    Parameters
-    ----------
-    prior : Prior
-        The kernels.
-    rows : ndarray of shape (n_observed,)
-        The rows of the measured nodes.
-    y : ndarray of shape (n_observed,)
-        The values, with mean 0 and variance 1.
-    kind : dtype
-        Precision of vectors.
-    seed : int
-        Seed of random signs.
-    fixed_noise : float or None
-        Variance of the noise, where it is known.
-
-    Returns
-    -------
-    Learned
-        The weights and the noise.
-    """
+    """Weights and noise that make the values probable."""
     entries = len(prior.matrix.sparse.indices) + prior.matrix.n_nodes
     if len(y) <= FEW and float(entries) * len(y) * 24 <= _WORK:
         return _exactly(prior, rows, y, fixed_noise)
@@ -95,28 +60,7 @@ def _learned(found: Array, means: Array) -> Learned:
 
 
 def learn_shared_weights(prior: Prior, rows: Array, Y: Array, noise: Array, kind: Any, seed: int) -> Array:
-    """Weights that make several columns of values probable, whose noise is known value by value.
-
-    Parameters
-    ----------
-    prior : Prior
-        The kernels.
-    rows : ndarray of shape (n_observed,)
-        The rows of the measured nodes.
-    Y : ndarray of shape (n_observed, n_columns)
-        The values, each column with mean 0.
-    noise : ndarray of shape (n_observed, n_columns)
-        Variance of the noise of each value.
-    kind : dtype
-        Precision of vectors.
-    seed : int
-        Seed of random signs.
-
-    Returns
-    -------
-    ndarray of shape (n_terms,)
-        The weights.
-    """
+    """Weights that make several columns of values probable, whose noise is known value by value."""
     count, n_columns = int(np.clip(_ENOUGH // len(Y), *_SIGNS)), Y.shape[1]
     both = prior.matrix.put(np.column_stack([Y.astype(kind), random_signs(len(Y), count, seed, kind)]))
     times = prior.terms(rows, both)

@@ -12,26 +12,16 @@ from gvoys.nodes.matrices import on_host
 from gvoys.nodes.observations import Observations
 from gvoys.nodes.priors import Prior
 
-__all__ = ["Evidence", "dense_evidence", "dense_terms", "exact_evidence", "random_signs", "sampled_evidence"]
-
 _AT_ONCE = 64  # columns of dense kernels that are made at once
 
 Array = NDArray[Any]
 
 
 class Evidence(NamedTuple):
-    """The log marginal likelihood of values with mean 0, and its gradient.
+    """The log marginal likelihood of values with mean 0, and its gradient."""
 
-    Parameters
-    ----------
-    value : float
-        The log marginal likelihood.
-    gradient : ndarray of shape (n_terms + 1,)
-        Its derivatives by the weights, the noise last.
-    """
-
-    value: float
-    gradient: Array
+    value: float  # the log marginal likelihood
+    gradient: Array  # its derivatives by the weights, the noise last
 
 
 def dense_terms(prior: Prior, rows: Array) -> Array:
@@ -45,24 +35,7 @@ def dense_terms(prior: Prior, rows: Array) -> Array:
 
 
 def exact_evidence(terms: Array, weights: Array, noise: float, y: Array) -> Evidence | None:
-    """By dense linear algebra; None where the covariance cannot be factored.
-
-    Parameters
-    ----------
-    terms : ndarray of shape (n_terms, n, n)
-        What `dense_terms` returned.
-    weights : ndarray of shape (n_terms,)
-        Their weights.
-    noise : float
-        Variance of the noise.
-    y : ndarray of shape (n,)
-        The values, with mean 0.
-
-    Returns
-    -------
-    Evidence or None
-        The log marginal likelihood.
-    """
+    """By dense linear algebra; None where the covariance cannot be factored."""
     n = len(y)
     covariance = np.tensordot(weights, terms, 1)
     covariance[np.diag_indices(n)] += noise
@@ -78,20 +51,7 @@ def exact_evidence(terms: Array, weights: Array, noise: float, y: Array) -> Evid
 
 
 def dense_evidence(seen: Observations, y: Array) -> Evidence | None:
-    """By dense linear algebra, with one matrix in memory; None where the covariance cannot be factored.
-
-    Parameters
-    ----------
-    seen : Observations
-        The covariance, in double precision.
-    y : ndarray of shape (n_observed,)
-        The values, with mean 0.
-
-    Returns
-    -------
-    Evidence or None
-        The log marginal likelihood.
-    """
+    """By dense linear algebra, with one matrix in memory; None where the covariance cannot be factored."""
     n = len(y)
     covariance, units = np.empty((n, n)), np.eye(n)
     blocks = [slice(first, min(first + _AT_ONCE, n)) for first in range(0, n, _AT_ONCE)]
@@ -120,24 +80,7 @@ def random_signs(n_observed: int, count: int, seed: int, kind: Any) -> Array:
 
 
 def sampled_evidence(seen: Observations, y: Array, signs: Array, tol: float) -> Evidence:
-    """By conjugate gradients and Lanczos quadrature.
-
-    Parameters
-    ----------
-    seen : Observations
-        The covariance.
-    y : ndarray of shape (n_observed,)
-        The values, with mean 0.
-    signs : ndarray of shape (n_observed, n_signs)
-        Vectors of random signs, on the host.
-    tol : float
-        Relative tolerance of systems.
-
-    Returns
-    -------
-    Evidence
-        The log marginal likelihood, estimated.
-    """
+    """By conjugate gradients and Lanczos quadrature."""
     right = seen.put(np.column_stack([y, signs]))
     solved = seen.solve(right, tol)
     alpha, rest = solved.X[:, :1], solved.X[:, 1:]
@@ -151,26 +94,7 @@ def sampled_evidence(seen: Observations, y: Array, signs: Array, tol: float) -> 
 def fits_and_sizes(
     seen: Observations, alpha: Array, rest: Array, signs: Array, of_signs: Array | None = None
 ) -> tuple[Array, Array]:
-    """alpha^T B alpha, and the trace of A^-1 B, for every kernel B and the noise; A is the covariance.
-
-    Parameters
-    ----------
-    seen : Observations
-        The covariance.
-    alpha : ndarray of shape (n_observed, 1)
-        A^-1 y.
-    rest : ndarray of shape (n_observed, n_signs)
-        A^-1 signs.
-    signs : ndarray of shape (n_observed, n_signs)
-        Vectors of random signs.
-    of_signs : ndarray of shape (n_terms, n_observed, n_signs) or None, default=None
-        Every kernel times the signs, where it is known.
-
-    Returns
-    -------
-    fits, sizes : ndarray of shape (n_terms + 1,)
-        The numbers, the noise last.
-    """
+    """alpha^T B alpha, and the trace of A^-1 B, for every kernel B and the noise; A is the covariance."""
     both = seen.prior.terms(seen.rows, alpha if of_signs is not None else np.hstack([alpha, signs]))
     times_signs = both[:, :, 1:] if of_signs is None else of_signs
     fits = on_host(np.einsum("kij,ij->k", both[:, :, :1], alpha, dtype=np.float64))

@@ -25,8 +25,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import outgoing
 from gvoys.graphs.spectrum import spectral_radius
 
-__all__ = ["MATRICES", "NodeMatrix", "Recurrence", "matrix_of", "on_host"]
-
 MATRICES = ("adjacency", "row", "symmetric", "laplacian", "normalized_laplacian")
 _LARGE = 1 << 16  # nodes from which the order of the nodes decides how fast products are
 
@@ -52,27 +50,13 @@ class Recurrence(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeMatrix:
-    """A matrix of a graph.
+    """A matrix of a graph."""
 
-    Parameters
-    ----------
-    sparse : Sparse
-        The adjacency matrix, and what its rows are multiplied by, in double precision.
-    scale : ndarray of shape (n_nodes,) or (0,)
-        What vectors are divided by before all steps, and multiplied by afterwards; none for ones.
-    interval : tuple of (float, float) or None
-        Where the eigenvalues lie; None where they may be complex.
-    order : ndarray of shape (n_nodes,) or (0,)
-        The node that each row stands for; none for all in their order.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where `sparse` and `scale` are, and all vectors.
-    """
-
-    sparse: Any
-    scale: Array
-    interval: tuple[float, float] | None
-    order: Array
-    device: str = "cpu"
+    sparse: Any  # the adjacency matrix, and what its rows are multiplied by, in double precision
+    scale: Array  # what vectors are divided by before all steps, and multiplied by afterwards; none for ones
+    interval: tuple[float, float] | None  # where the eigenvalues lie; None where they may be complex
+    order: Array  # the node that each row stands for; none for all in their order
+    device: str = "cpu"  # where `sparse` and `scale` are, and all vectors
 
     @property
     def n_nodes(self) -> int:
@@ -105,25 +89,7 @@ class NodeMatrix:
         return self.places[nodes] if len(self.order) else nodes
 
     def run(self, recurrence: Recurrence, X: Array, look: Look | None = None, overwrite: bool = False) -> Array:
-        """What a recurrence makes of vectors, (n_nodes, n_vectors), in their precision; rows are in `order`.
-
-        Parameters
-        ----------
-        recurrence : Recurrence
-            The factors of each step.
-        X : ndarray of shape (n_nodes, n_vectors)
-            The vectors.
-        look : callable or None, default=None
-            Called with the number of the step, the vectors that were made (a slice), and these divided by `scale`,
-            (n_nodes, 1, 4 or 16); it must not keep them.
-        overwrite : bool, default=False
-            Whether the vectors may be overwritten, which saves a copy.
-
-        Returns
-        -------
-        ndarray of shape (n_nodes, n_vectors)
-            The totals.
-        """
+        """What a recurrence makes of vectors, (n_nodes, n_vectors), in their precision; rows are in `order`."""
         if X.shape[1] and self._at_once(X.shape[1]) == X.shape[1]:
             return self._run_some(recurrence, X, slice(0, X.shape[1]), look, overwrite)
         out = np.empty_like(X)
@@ -233,32 +199,7 @@ def on_host(array: Any) -> Array:
 
 
 def matrix_of(graph: GraphBatch, name: str, transposed: bool = False) -> NodeMatrix:
-    """The matrix of a graph by its name.
-
-    Parameters
-    ----------
-    graph : GraphBatch
-        A batch of one graph.
-    name : {"adjacency", "row", "symmetric", "laplacian", "normalized_laplacian"}
-        A, D^-1 A, D^-1/2 A D^-1/2, D - A or 1 - D^-1/2 A D^-1/2. Nodes without edges have a 1 on the diagonal of
-        normalised matrices, as if each had a loop.
-    transposed : bool, default=False
-        Whether to transpose it, where that makes a difference.
-
-    Returns
-    -------
-    NodeMatrix
-        The matrix; "normalized_laplacian" is that of "symmetric", of which it is a function.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such matrix.
-    UnsupportedError
-        If it is one of undirected graphs, and the graph is directed.
-    GraphError
-        If a degree that is divided by is not positive.
-    """
+    """The matrix of a graph by its name."""
     if not isinstance(name, str) or name not in MATRICES:
         raise ParameterError(f"matrix must be one of {', '.join(map(repr, MATRICES))}, not {name!r}")
     if graph.directed and name not in ("adjacency", "row"):

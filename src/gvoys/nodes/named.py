@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 
-__all__ = ["Diffusion", "LaplacianKernel", "Matern", "PStep", "RegularizedLaplacian"]
-
 
 class LaplacianKernel(ABC):
     """A function of the Laplacian, which is small for smooth functions of the nodes."""

@@ -13,54 +13,28 @@ from gvoys.errors import ConvergenceError
 from gvoys.nodes.matrices import on_host
 from gvoys.nodes.priors import Prior
 
-__all__ = ["Observations", "Solution"]
-
 _MOST = 1000  # iterations
 
 Array = NDArray[Any]
 
 
 class Solution(NamedTuple):
-    """Solutions of systems, and what the iterations tell of the matrix.
+    """Solutions of systems, and what the iterations tell of the matrix."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_observed, n_systems)
-        The solutions.
-    steps : list of (ndarray, ndarray)
-        Step lengths and ratios of residuals of each iteration, (n_systems,) each.
-    """
-
-    X: Array
-    steps: list[tuple[Array, Array]]
+    X: Array  # the solutions
+    steps: list[tuple[Array, Array]]  # step lengths and ratios of residuals of each iteration, (n_systems,) each
 
 
 @dataclass(frozen=True)
 class Observations:
-    """Values that were measured at some nodes: the kernel there, and noise.
+    """Values that were measured at some nodes: the kernel there, and noise."""
 
-    Parameters
-    ----------
-    prior : Prior
-        The kernel.
-    rows : ndarray of shape (n_observed,)
-        The rows of the nodes, in the order of the prior's matrix.
-    weights : ndarray of shape (n_terms,)
-        Weights of the prior's kernels.
-    noise : float or ndarray of shape (n_observed,)
-        Variance of the noise, of all values or of each.
-    kind : dtype
-        Precision of all vectors.
-    share : float, default=0.01
-        How far the kernel may be from what it should be, beside the covariance's least eigenvalue.
-    """
-
-    prior: Prior
-    rows: Array
-    weights: Array
-    noise: Any
-    kind: Any
-    share: float = 0.01
+    prior: Prior  # the kernel
+    rows: Array  # the rows of the nodes, in the order of the prior's matrix
+    weights: Array  # weights of the prior's kernels
+    noise: Any  # variance of the noise, of all values or of each
+    kind: Any  # precision of all vectors
+    share: float = 0.01  # how far the kernel may be from what it should be, beside the covariance's least eigenvalue
 
     @property
     def n_observed(self) -> int:
@@ -102,25 +76,6 @@ class Observations:
         """Solve systems with the covariance until every residual is at most `tol` of its right side.
 
         A system that is solved takes no more products.
-
-        Parameters
-        ----------
-        B : ndarray of shape (n_observed, n_systems)
-            The right sides.
-        tol : float or tuple of float
-            Relative tolerance, of all systems or of each.
-        start : ndarray of shape (n_observed, n_systems) or None, default=None
-            Where to begin; None means 0.
-
-        Returns
-        -------
-        Solution
-            The solutions.
-
-        Raises
-        ------
-        ConvergenceError
-            If 1000 iterations are not enough.
         """
         X = np.zeros_like(B) if start is None else start.copy()
         R = B.copy() if start is None else B - self.multiply(X)
@@ -160,16 +115,6 @@ class Observations:
 
         Conjugate gradients make a tridiagonal matrix whose eigenvalues and vectors are a Gauss quadrature of the
         matrix's spectrum (stochastic Lanczos quadrature; Ubaru, Chen and Saad 2017).
-
-        Parameters
-        ----------
-        steps : list of (ndarray, ndarray)
-            Of a `Solution` whose right sides were random signs, begun from 0.
-
-        Returns
-        -------
-        float
-            The estimate.
         """
         lengths, ratios = (np.array([on_host(one) for one in each]) for each in zip(*steps, strict=True))
         return float(self.n_observed * np.mean([_mean_log(*each) for each in zip(lengths.T, ratios.T, strict=True)]))

@@ -15,8 +15,6 @@ from gvoys.nodes.forms import Factors, KernelForm, form_of
 from gvoys.threads import threads
 from gvoys.walks.checks import check_nodes
 
-__all__ = ["NodeKernel", "node_kernel"]
-
 _AT_ONCE = 64  # columns that are computed at once
 
 Array = NDArray[np.float64]

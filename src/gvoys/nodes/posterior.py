@@ -15,8 +15,6 @@ from gvoys.nodes.matrices import on_host
 from gvoys.nodes.observations import Observations
 from gvoys.nodes.variances import Moderated, moderate
 
-__all__ = ["NodePosterior", "condition"]
-
 _SAMPLE_TOL = 2e-2  # of systems for samples, whose squares 16 of them know to a third
 _MEAN_TOL = 1e-3  # of the system for the constant mean
 _EXACT = 2e10  # entries that are added up for exact variances at most
@@ -28,24 +26,12 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class NodePosterior:
-    """A Gaussian process of the nodes given measured values, whose constant mean is not known before.
+    """A Gaussian process of the nodes given measured values, whose constant mean is not known before."""
 
-    Parameters
-    ----------
-    seen : Observations
-        The covariance of the values.
-    mean : float
-        The constant mean, estimated.
-    alpha : ndarray of shape (n_observed, 1)
-        The covariance's inverse times what the values differ from the mean.
-    ones : ndarray of shape (n_observed, 1)
-        The covariance's inverse times ones.
-    """
-
-    seen: Observations
-    mean: float
-    alpha: Array
-    ones: Array
+    seen: Observations  # the covariance of the values
+    mean: float  # the constant mean, estimated
+    alpha: Array  # the covariance's inverse times what the values differ from the mean
+    ones: Array  # the covariance's inverse times ones
 
     @cached_property
     def unexplained(self) -> Array:
@@ -62,22 +48,7 @@ class NodePosterior:
         return self.mean + on_host(self.seen.spread(self.alpha)[:, 0]).astype(np.float64)
 
     def variances(self, n_samples: int, seed: int, known: Array) -> Array:
-        """Variances of all nodes' functions, by row: exact where graph and values are few, else from samples.
-
-        Parameters
-        ----------
-        n_samples : int
-            Number of samples.
-        seed : int
-            Their seed.
-        known : ndarray of shape (n_nodes, n_features)
-            What is known of each node, beside what the values say of it.
-
-        Returns
-        -------
-        ndarray of shape (n_nodes,)
-            The variances.
-        """
+        """Variances of all nodes' functions, by row: exact where graph and values are few, else from samples."""
         of_mean = self.unexplained**2 * self.mean_variance
         sparse = self.seen.prior.matrix.sparse
         work = float(len(sparse.indices) + len(sparse.left)) * len(sparse.left) * 24
@@ -123,24 +94,7 @@ class NodePosterior:
 
 
 def condition(seen: Observations, y: Array, tol: float, start: Array | None = None) -> NodePosterior:
-    """Condition a process on values.
-
-    Parameters
-    ----------
-    seen : Observations
-        The covariance of the values.
-    y : ndarray of shape (n_observed,)
-        The values.
-    tol : float
-        Relative tolerance of systems.
-    start : ndarray of shape (n_observed, 1) or None, default=None
-        About the covariance's inverse times the values, where it is known.
-
-    Returns
-    -------
-    NodePosterior
-        The posterior; the mean is the one that generalised least squares give.
-    """
+    """Condition a process on values."""
     begin = None if start is None else np.concatenate([start, np.zeros_like(start)], axis=1)
     ends = seen.put(np.column_stack([y, np.ones(seen.n_observed)]))
     # of many values, the constant mean need not be known as closely as the others

@@ -17,32 +17,11 @@ from gvoys.nodes.priors import DiffusionMixture, FixedKernel, Prior
 from gvoys.series import Series
 from gvoys.walks.checks import is_auto
 
-__all__ = ["prior_of", "undirected"]
-
 _TOL = 1e-6  # of kernels of a given form
 
 
 def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int, device: str = "cpu") -> Prior:
-    """The prior.
-
-    Parameters
-    ----------
-    graph : GraphBatch
-        A batch of one graph.
-    kernel : "auto", Series or LaplacianKernel
-        The kernel; "auto" is the mixture that is learned.
-    matrix : str or None
-        The matrix of a given kernel.
-    max_length : int
-        Longest walk of the mixture.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where products are computed.
-
-    Returns
-    -------
-    Prior
-        The prior.
-    """
+    """The prior."""
     if is_auto(kernel):
         if matrix is not None:
             raise ParameterError(f'matrix={matrix!r} needs a kernel; kernel="auto" uses the normalised Laplacian')
@@ -63,18 +42,7 @@ def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int
 
 
 def undirected(graph: GraphBatch) -> GraphBatch:
-    """A graph without its directions: the weights of both add up.
-
-    Parameters
-    ----------
-    graph : GraphBatch
-        A batch of one graph.
-
-    Returns
-    -------
-    GraphBatch
-        The undirected graph, without labels.
-    """
+    """A graph without its directions: the weights of both add up."""
     if not graph.directed:
         return graph
     A = graph.adjacency()

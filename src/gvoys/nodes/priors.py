@@ -18,8 +18,6 @@ from gvoys.errors import ParameterError
 from gvoys.nodes.functions import chebyshev_coefficients, chebyshev_recurrence
 from gvoys.nodes.matrices import NodeMatrix, Recurrence
 
-__all__ = ["TIMES", "DiffusionMixture", "FixedKernel", "Prior"]
-
 TIMES = tuple(2.0**k for k in range(-1, 10))
 _UNLIKE = 2.0  # the time of the kernel whose neighbours differ
 _TOL = 1e-6  # of each kernel, relative to its largest eigenvalue
@@ -41,83 +39,23 @@ class Prior(ABC):
 
     @abstractmethod
     def apply(self, weights: Array, X: Array, error: float) -> Array:
-        """The kernel with these weights times vectors.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_terms,)
-            The weights.
-        X : ndarray of shape (n_nodes, n_vectors)
-            The vectors, which may be overwritten.
-        error : float
-            How far the kernel may be from what it should be, absolute, as an operator.
-
-        Returns
-        -------
-        ndarray of shape (n_nodes, n_vectors)
-            The products.
-        """
+        """The kernel with these weights times vectors."""
 
     def least(self, weights: Array) -> float:
-        """A bound from below on the eigenvalues of the kernel with these weights.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_terms,)
-            The weights.
-
-        Returns
-        -------
-        float
-            The bound.
-        """
+        """A bound from below on the eigenvalues of the kernel with these weights."""
         return 0.0
 
     @abstractmethod
     def root(self, weights: Array, noise: Array) -> Array:
-        """Functions of the nodes with this kernel as their covariance.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_terms,)
-            The weights.
-        noise : ndarray of shape (n_nodes, n_functions)
-            Independent standard normal numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_nodes, n_functions)
-            The functions.
-        """
+        """Functions of the nodes with this kernel as their covariance."""
 
     @abstractmethod
     def terms(self, rows: Array, V: Array) -> Array:
-        """Every kernel on some rows times vectors on these rows.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n_rows,)
-            The rows.
-        V : ndarray of shape (n_rows, n_vectors)
-            The vectors.
-
-        Returns
-        -------
-        ndarray of shape (n_terms, n_rows, n_vectors)
-            The products.
-        """
+        """Every kernel on some rows times vectors on these rows."""
 
 
 class DiffusionMixture(Prior):
-    """Diffusion kernels of several times, and one whose neighbours differ.
-
-    Parameters
-    ----------
-    matrix : NodeMatrix
-        D^-1/2 A D^-1/2.
-    max_length : int
-        Longest walk, the degree of the polynomials: times that need longer ones are not there.
-    """
+    """Diffusion kernels of several times, and one whose neighbours differ."""
 
     def __init__(self, matrix: NodeMatrix, max_length: int) -> None:
         self.matrix = matrix
@@ -185,17 +123,7 @@ def _shortened(coefficients: Array, error: float) -> Array:
 
 
 class FixedKernel(Prior):
-    """One kernel of a given form.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    factors : list of (NodeMatrix, Recurrence)
-        What makes a product with it, the first at first; all rows in the same order.
-    roots : list of (NodeMatrix, Recurrence)
-        What makes a product with a root F of it, with F F^T the kernel.
-    """
+    """One kernel of a given form."""
 
     def __init__(
         self, name: str, factors: list[tuple[NodeMatrix, Recurrence]], roots: list[tuple[NodeMatrix, Recurrence]]

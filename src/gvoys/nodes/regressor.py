@@ -21,8 +21,6 @@ from gvoys.nodes.posterior import NodePosterior, condition
 from gvoys.threads import threads
 from gvoys.walks.checks import check_count, is_auto
 
-__all__ = ["NodeRegressor"]
-
 _DENSE = 4000  # values up to which `log_marginal_likelihood` is exact, by default
 _SIGNS = (8, 500)  # vectors for it beyond, by default
 _ENOUGH = 10**6  # values times vectors, by default

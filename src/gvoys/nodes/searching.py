@@ -15,8 +15,6 @@ from gvoys.io.convert import as_one_graph
 from gvoys.nodes.regressor import NodeRegressor
 from gvoys.walks.checks import check_count, check_flag
 
-__all__ = ["NodeSearch", "search_nodes"]
-
 
 @dataclass(frozen=True)
 class NodeSearch:

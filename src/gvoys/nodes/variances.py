@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from scipy.special import digamma, polygamma, stdtrit
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-__all__ = ["Moderated", "moderate"]
-
 _FITTED = 50_000  # nodes that the trend is fitted to
 _FEW = 1000  # nodes under which there is no trend to find
 _MOST = 1e6  # degrees of freedom, of a trend that tells all
@@ -25,18 +23,10 @@ Array = NDArray[np.float64]
 
 
 class Moderated(NamedTuple):
-    """Variances with their degrees of freedom.
+    """Variances with their degrees of freedom."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_nodes,)
-        The variances.
-    freedom : float
-        Degrees of freedom that they are known with.
-    """
-
-    values: Array
-    freedom: float
+    values: Array  # the variances
+    freedom: float  # degrees of freedom that they are known with
 
     @property
     def widened(self) -> Array:
@@ -45,22 +35,7 @@ class Moderated(NamedTuple):
 
 
 def moderate(squares: Array, n_samples: int, known: NDArray[Any]) -> Moderated:
-    """Variances of nodes.
-
-    Parameters
-    ----------
-    squares : ndarray of shape (n_nodes,)
-        Mean squares of independent samples of mean 0.
-    n_samples : int
-        Number of samples.
-    known : ndarray of shape (n_nodes, n_features)
-        What is known of each node.
-
-    Returns
-    -------
-    Moderated
-        The variances.
-    """
+    """Variances of nodes."""
     if len(squares) < _FEW or not (squares > 0).all():
         return Moderated(squares, float(n_samples))
     logs = np.log(squares) - (digamma(n_samples / 2.0) - np.log(n_samples / 2.0))
