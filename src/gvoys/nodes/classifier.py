@@ -135,12 +135,12 @@ class NodeClassifier(NodeLearner):
         centres = (values / noise).sum(axis=0) / (1.0 / noise).sum(axis=0)
         self.weights_ = learn_shared_weights(self._prior, self._rows, values - centres, noise, self._kind, self.seed_)
         mixed = np.random.default_rng([self.seed_, 4]).permutation(len(codes))
-        held, kept = np.split(mixed, [min(len(codes) // _HELD_OUT, _MOST_HELD_OUT)])
+        held_out, kept = np.split(mixed, [min(len(codes) // _HELD_OUT, _MOST_HELD_OUT)])
         means, deviations = self._processes(values, noise, np.sort(kept))
-        rows = self._rows[held]
-        self.temperature_ = _temperature(means[rows], deviations[rows], codes[held])
-        found = self._processes(values, noise, np.arange(len(codes)))
-        self._means, self._deviations = (self._by_node(each) / self.temperature_ for each in found)
+        rows = self._rows[held_out]
+        self.temperature_ = _temperature(means[rows], deviations[rows], codes[held_out])
+        moments = self._processes(values, noise, np.arange(len(codes)))
+        self._means, self._deviations = (self._by_node(values) / self.temperature_ for values in moments)
 
     def _processes(self, values: Array, noise: Array, some: NDArray[np.int64]) -> tuple[Array, Array]:
         """Means and standard deviations of all classes' processes at every node, by row, from some known nodes."""
@@ -189,8 +189,8 @@ class NodeClassifier(NodeLearner):
         ndarray of shape (n_nodes,)
             The classes.
         """
-        found = self.predict_proba(nodes)
-        return np.asarray(self.classes_[found.argmax(axis=1)])
+        probabilities = self.predict_proba(nodes)
+        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
 
 
 def _observed(codes: NDArray[np.int64], n_classes: int) -> tuple[Array, Array]:
@@ -201,12 +201,12 @@ def _observed(codes: NDArray[np.int64], n_classes: int) -> tuple[Array, Array]:
 
 
 def _temperature(means: Array, deviations: Array, codes: NDArray[np.int64]) -> float:
-    """What logits are divided by so that classes that were held out are most probable, with a weak prior."""
+    """Return the temperature of the logits that makes held-out classes most probable, with a weak prior."""
 
     def loss(logarithm: float) -> float:
         shares = _mean_softmax(means / np.exp(logarithm), deviations / np.exp(logarithm))
-        found = np.log(np.maximum(shares[np.arange(len(codes)), codes], 1e-300)).sum()
-        return float(_WEAK * (logarithm - np.log(_USUAL)) ** 2 - found)
+        likelihood = np.log(np.maximum(shares[np.arange(len(codes)), codes], 1e-300)).sum()
+        return float(_WEAK * (logarithm - np.log(_USUAL)) ** 2 - likelihood)
 
     return float(np.exp(minimize_scalar(loss, bounds=(-1.0, 3.0), method="bounded").x))
 
@@ -231,7 +231,7 @@ def _check_classes(y: Any, count: int) -> NDArray[Any]:
         raise ParameterError(f"y must have one class for each of the {count} nodes, not shape {values.shape}")
     if count == 0:
         raise ParameterError("there must be at least one node with a class")
-    missing = next((place for place, name in enumerate(values.tolist()) if is_missing_class(name)), None)
+    missing = next((index for index, name in enumerate(values.tolist()) if is_missing_class(name)), None)
     if missing is not None:
         raise ParameterError(f"y[{missing}] is {values[missing]}; leave out nodes without a class")
     return values

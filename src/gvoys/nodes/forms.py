@@ -1,4 +1,4 @@
-"""What products with a kernel of the nodes are made of: recurrences with matrices of the graph."""
+"""Products with kernels of nodes, made of recurrences with matrices of the graph."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class KernelForm(NamedTuple):
         if device == "cpu" and (len(self.factors) > 1 or len(self.roots) > 1):
             return self
         moved = {id(matrix): matrix.on(device) for matrix, _ in [*self.factors, *self.roots]}
-        factors, roots = ([(moved[id(matrix)], each) for matrix, each in part] for part in (self.factors, self.roots))
+        factors, roots = (
+            [(moved[id(matrix)], recurrence) for matrix, recurrence in part] for part in (self.factors, self.roots)
+        )
         return KernelForm(factors, factors, roots, self.error)  # which are symmetric where there is one matrix
 
 
@@ -56,10 +58,10 @@ def form_of(graph: GraphBatch, series: Any, matrix: str | None, form: str, tol: 
         )
     if graph.directed or (name == "row" and form == "factored"):
         return _of_powers(graph, series, name, form, tol)
-    held, turned = (matrix_of(graph, name, transposed) for transposed in (False, True))
-    interval = _converging_interval(held, series, graph, name)
-    held, turned = (replace(each, interval=interval) for each in (held, turned))
-    return _by_chebyshev(held, turned, series.evaluate, tol)
+    forward, turned = (matrix_of(graph, name, transposed) for transposed in (False, True))
+    interval = _converging_interval(forward, series, graph, name)
+    forward, turned = (replace(part, interval=interval) for part in (forward, turned))
+    return _by_chebyshev(forward, turned, series.evaluate, tol)
 
 
 def _converging_interval(matrix: NodeMatrix, series: Series, graph: GraphBatch, name: str) -> tuple[float, float]:
@@ -93,19 +95,19 @@ def _of_laplacian(graph: GraphBatch, kernel: LaplacianKernel, name: str, tol: fl
     if graph.directed:
         raise UnsupportedError("a directed graph has no Laplacian here; drop the directions, or use a series")
     normalized = name == "normalized_laplacian"
-    held = matrix_of(graph, "symmetric" if normalized else "laplacian")
-    if _interval(held)[0] < 0 and not normalized:
+    laplacian = matrix_of(graph, "symmetric" if normalized else "laplacian")
+    if _interval(laplacian)[0] < 0 and not normalized:
         raise ParameterError("an edge has a negative weight; Laplacians need weights of at least 0")
-    kernel.check(2.0 if normalized else _interval(held)[1])
+    kernel.check(2.0 if normalized else _interval(laplacian)[1])
 
     def function(eigenvalue: Any) -> Any:
         return kernel.evaluate(1.0 - eigenvalue if normalized else eigenvalue)
 
-    return _by_chebyshev(held, held, function, tol)
+    return _by_chebyshev(laplacian, laplacian, function, tol)
 
 
 def _by_chebyshev(held: NodeMatrix, turned: NodeMatrix, function: Any, tol: float) -> KernelForm:
-    """Of matrices with real eigenvalues."""
+    """Make the form of a matrix with real eigenvalues."""
 
     def root(eigenvalue: Any) -> Any:
         return np.sqrt(np.maximum(function(eigenvalue), 0.0))
@@ -121,8 +123,8 @@ def _by_chebyshev(held: NodeMatrix, turned: NodeMatrix, function: Any, tol: floa
 
 
 def _of_powers(graph: GraphBatch, series: Series, name: str, form: str, tol: float) -> KernelForm:
-    """Of matrices whose eigenvalues may be complex, by the series itself."""
-    held, turned = (matrix_of(graph, name, transposed) for transposed in (False, True))
+    """Make the form of a matrix whose eigenvalues may be complex, by the series itself."""
+    forward, turned = (matrix_of(graph, name, transposed) for transposed in (False, True))
     share = tol / (2.0 * growth_constant(graph))
     length_of = series.truncation_length if form == "series" else series.modulation_length
     rate = 1.0 if name == "row" else walk_rate(graph, lambda rate: length_of(rate, share))
@@ -131,7 +133,7 @@ def _of_powers(graph: GraphBatch, series: Series, name: str, form: str, tol: flo
     scale = power_of_two(rate)
     if form == "series":
         steps = power_recurrence(series.coefficients(length, scale**0.5), scale)
-        return KernelForm([(held, steps)], [(turned, steps)], [], error)
+        return KernelForm([(forward, steps)], [(turned, steps)], [], error)
     steps = power_recurrence(series.modulation(length, scale**0.5), scale)
-    both = [(turned, steps), (held, steps)]
-    return KernelForm(both, both, [(held, steps)], error)
+    both = [(turned, steps), (forward, steps)]
+    return KernelForm(both, both, [(forward, steps)], error)

@@ -32,19 +32,21 @@ def chebyshev_coefficients(
         largest = float(np.abs(np.append(values, ends)).max())
         if not np.isfinite(largest):
             raise DivergenceError(f"this kernel is not finite for eigenvalues between {low:.6g} and {high:.6g}")
-        found = dct(values, type=2) / (degree + 1)
-        found[0] /= 2.0
-        found[np.abs(found) <= _ROUNDING * largest] = 0.0
-        tails = np.cumsum(np.abs(found)[::-1])[::-1]  # what a series lacks that ends before each term
+        coefficients = dct(values, type=2) / (degree + 1)
+        coefficients[0] /= 2.0
+        coefficients[np.abs(coefficients) <= _ROUNDING * largest] = 0.0
+        tails = np.cumsum(np.abs(coefficients)[::-1])[::-1]  # what a series lacks that ends before each term
         allowed = tol * largest
         # the last half must be small too: what interpolation aliases is then smaller still
         # and the ends must be met, where a function may be so narrow that no point between them sees it
-        missed = float(np.abs(ends - [(found * (-1.0) ** np.arange(degree + 1)).sum(), found.sum()]).max())
+        missed = float(
+            np.abs(ends - [(coefficients * (-1.0) ** np.arange(degree + 1)).sum(), coefficients.sum()]).max()
+        )
         if tails[degree // 2] <= 0.5 * allowed and missed <= allowed + _ROUNDING * degree * largest:
             kept = max(int(np.argmax(tails <= 0.5 * allowed)), 1)
-            return found[:kept], float(2.0 * tails[kept])
+            return coefficients[:kept], float(2.0 * tails[kept])
         if most is not None and degree >= most:
-            return found[:most], float(2.0 * tails[most]) if most < len(tails) else 0.0
+            return coefficients[:most], float(2.0 * tails[most]) if most < len(tails) else 0.0
         if degree >= _LONGEST:
             raise DivergenceError(
                 f"this kernel takes over {_LONGEST:,} products to {tol:g}: an eigenvalue is next to where it diverges; "

@@ -1,4 +1,4 @@
-"""What the learners of nodes share: the graph, the nodes that were measured, and results by node."""
+"""The base class of the learners of nodes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class NodeLearner(BaseEstimator):
         return chosen
 
     def _known(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What is known of each node before its samples: its degree, and whether it is one of these, by row."""
+        """Return the log degree of each node, and whether it is one of these, by row."""
         measured = np.zeros(self.graph_.n_nodes)
         measured[rows] = 1.0
         degrees = np.diff(on_host(self._prior.matrix.sparse.indptr)).astype(np.float64)

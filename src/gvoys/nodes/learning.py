@@ -49,9 +49,9 @@ def learn_weights(prior: Prior, rows: Array, y: Array, kind: Any, seed: int, fix
     both = prior.matrix.put(np.column_stack([y.astype(kind), random_signs(len(y), count, seed, kind)]))
     times = prior.terms(rows, both)
     of_values, of_signs = times[:, :, 0], times[:, :, 1:]
-    found = _nearest(of_values, of_signs, both[:, 0], both[:, 1:], fixed_noise)
-    found, solution = _raised(prior, rows, both, kind, of_signs, found, fixed_noise)
-    return _learned(found, _means(of_signs, both[:, 1:]))._replace(solution=solution)
+    variances = _nearest(of_values, of_signs, both[:, 0], both[:, 1:], fixed_noise)
+    variances, solution = _raised(prior, rows, both, kind, of_signs, variances, fixed_noise)
+    return _learned(variances, _means(of_signs, both[:, 1:]))._replace(solution=solution)
 
 
 def _learned(found: Array, means: Array) -> Learned:
@@ -88,21 +88,21 @@ def _exactly(prior: Prior, rows: Array, y: Array, fixed_noise: float | None) -> 
     def loss(logs: Array) -> tuple[float, Array]:
         shares = np.exp(logs)  # of the variance of a value
         noise = shares[-1] if fixed_noise is None else fixed_noise
-        found = exact_evidence(terms, shares[:-1] / means, float(noise), y)
-        if found is None:
+        evidence = exact_evidence(terms, shares[:-1] / means, float(noise), y)
+        if evidence is None:
             return 1e300, np.zeros(count)
         total = shares.sum()
         prior_value = _WEAK * (np.log(shares[-1] / total) + np.log(shares / total).mean() - total)
         by_logs = np.append(np.zeros(count - 1), 1.0) + 1.0 / count - 2.0 * shares / total - shares
-        gradient = found.gradient * shares / sizes + _WEAK * by_logs
-        return -(found.value + prior_value), np.where(free, -gradient, 0.0)
+        gradient = evidence.gradient * shares / sizes + _WEAK * by_logs
+        return -(evidence.value + prior_value), np.where(free, -gradient, 0.0)
 
     start = np.log(np.append(np.full(count - 1, 0.7 / max(count - 1, 1)), fixed_noise or 0.3))
     bounds = [(-11.0, 3.0)] * (count - 1) + [(float(np.log(_LEAST)), 3.0)]
     best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
-    found = np.exp(best.x) / sizes
-    found[-1] = found[-1] if fixed_noise is None else fixed_noise
-    return _learned(found, means)
+    variances = np.exp(best.x) / sizes
+    variances[-1] = variances[-1] if fixed_noise is None else fixed_noise
+    return _learned(variances, means)
 
 
 # -- many values
@@ -116,9 +116,9 @@ def _nearest(of_values: Array, of_signs: Array, y: Array, signs: Array, fixed_no
     if fixed_noise is not None:
         q = q - fixed_noise * Q[:, -1]
         return np.append(_nonnegative(Q[:-1, :-1], q[:-1]), fixed_noise)
-    found = _nonnegative(Q, q)
-    found[-1] = max(found[-1], _LEAST)
-    return found
+    solution = _nonnegative(Q, q)
+    solution[-1] = max(solution[-1], _LEAST)
+    return solution
 
 
 def _products(made: Array) -> Array:
@@ -126,8 +126,8 @@ def _products(made: Array) -> Array:
     flat = made.reshape(len(made), -1)
     out = np.zeros((len(made), len(made)))
     for first in range(0, flat.shape[1], _AT_ONCE):
-        some = flat[:, first : first + _AT_ONCE].astype(np.float64)
-        out += on_host(some @ some.T)
+        block = flat[:, first : first + _AT_ONCE].astype(np.float64)
+        out += on_host(block @ block.T)
     return out
 
 
@@ -147,14 +147,14 @@ def _raised(
     And the covariance's inverse times the values, before the last step.
     """
     n_signs = both.shape[1] - 1
-    some = min(n_signs, _SIGNS[0] - 1 if len(both) * _SIGNS[0] >= _ENOUGH else 2 * _SIGNS[0] - 1)
-    solved, right = None, both[:, : 1 + some]
+    n_used = min(n_signs, _SIGNS[0] - 1 if len(both) * _SIGNS[0] >= _ENOUGH else 2 * _SIGNS[0] - 1)
+    solved, right = None, both[:, : 1 + n_used]
     least = 1e-6 / np.append(np.maximum(_means(of_signs, both[:, 1:]), 1e-6), 1.0) / len(found)
     for _ in range(_STEPS):
         found = np.maximum(found, least)
         seen = Observations(prior, rows, found[:-1], float(found[-1]), kind)
         solved = seen.solve(right, _TOL, solved).X
-        fits, sizes = fits_and_sizes(seen, solved[:, :1], solved[:, 1:], right[:, 1:], of_signs[:, :, :some])
+        fits, sizes = fits_and_sizes(seen, solved[:, :1], solved[:, 1:], right[:, 1:], of_signs[:, :, :n_used])
         ratios = np.sqrt(np.maximum(fits, 0.0) / np.maximum(sizes, 1e-300))
         if noise is not None:
             ratios[-1] = 1.0

@@ -35,7 +35,7 @@ def dense_terms(prior: Prior, rows: Array) -> Array:
 
 
 def exact_evidence(terms: Array, weights: Array, noise: float, y: Array) -> Evidence | None:
-    """By dense linear algebra; None where the covariance cannot be factored."""
+    """Compute the evidence by dense linear algebra; None where the covariance cannot be factored."""
     n = len(y)
     covariance = np.tensordot(weights, terms, 1)
     covariance[np.diag_indices(n)] += noise
@@ -51,7 +51,7 @@ def exact_evidence(terms: Array, weights: Array, noise: float, y: Array) -> Evid
 
 
 def dense_evidence(seen: Observations, y: Array) -> Evidence | None:
-    """By dense linear algebra, with one matrix in memory; None where the covariance cannot be factored."""
+    """Compute the evidence by dense linear algebra with one matrix in memory; None where it cannot be factored."""
     n = len(y)
     covariance, units = np.empty((n, n)), np.eye(n)
     blocks = [slice(first, min(first + _AT_ONCE, n)) for first in range(0, n, _AT_ONCE)]
@@ -80,7 +80,7 @@ def random_signs(n_observed: int, count: int, seed: int, kind: Any) -> Array:
 
 
 def sampled_evidence(seen: Observations, y: Array, signs: Array, tol: float) -> Evidence:
-    """By conjugate gradients and Lanczos quadrature."""
+    """Estimate the evidence by conjugate gradients and Lanczos quadrature."""
     right = seen.put(np.column_stack([y, signs]))
     solved = seen.solve(right, tol)
     alpha, rest = solved.X[:, :1], solved.X[:, 1:]

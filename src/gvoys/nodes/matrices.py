@@ -74,22 +74,22 @@ class NodeMatrix:
     @cached_property
     def places(self) -> Array:
         """The row of each node; none for all in their order."""
-        places = np.empty_like(self.order)
-        places[self.order] = np.arange(len(self.order))
-        return places
+        positions = np.empty_like(self.order)
+        positions[self.order] = np.arange(len(self.order))
+        return positions
 
     @cached_property
     def in_single(self) -> Sparse:
         """The same matrix in single precision."""
         indptr, indices, *numbers = self.sparse
-        return Sparse(indptr, indices, *(frozen(each.astype(np.float32)) for each in numbers))
+        return Sparse(indptr, indices, *(frozen(array.astype(np.float32)) for array in numbers))
 
     def rows_of(self, nodes: Array) -> Array:
         """The rows of some nodes."""
         return self.places[nodes] if len(self.order) else nodes
 
     def run(self, recurrence: Recurrence, X: Array, look: Look | None = None, overwrite: bool = False) -> Array:
-        """What a recurrence makes of vectors, (n_nodes, n_vectors), in their precision; rows are in `order`."""
+        """Run a recurrence on vectors, (n_nodes, n_vectors), in their precision; rows are in `order`."""
         if X.shape[1] and self._at_once(X.shape[1]) == X.shape[1]:
             return self._run_some(recurrence, X, slice(0, X.shape[1]), look, overwrite)
         out = np.empty_like(X)
@@ -101,7 +101,7 @@ class NodeMatrix:
         return out
 
     def _at_once(self, left: int) -> int:
-        """How many of the vectors that are left to multiply at once."""
+        """Return how many of the remaining vectors to multiply at once."""
         if self.device == "cuda":
             return min(left, DEVICE_LANES)
         return min(left, min(_STEPS, key=lambda width: math.ceil(left / width) * self._times[width]))
@@ -134,7 +134,7 @@ class NodeMatrix:
         return {width: min(self._seconds(width) for _ in range(2)) for width in _STEPS}
 
     def _seconds(self, width: int) -> float:
-        """Of a few products."""
+        """Time a few products with the matrix."""
         factors, X = np.ones(_TRIED), np.zeros((self.n_nodes, width), np.float32)
         begin = perf_counter()
         self._run_some(Recurrence(factors, factors, factors, factors, 0.0), X, slice(0, width), None)
@@ -155,7 +155,7 @@ class NodeMatrix:
         if look is not None:
             look(0, columns, x)
         *factors, _ = recurrence
-        for number, terms in enumerate(zip(*(each.astype(kind) for each in factors), strict=True), 1):
+        for number, terms in enumerate(zip(*(factor.astype(kind) for factor in factors), strict=True), 1):
             step(Terms(*terms), x, y, total)
             x, y = y, x
             if look is not None:
@@ -188,7 +188,7 @@ class NodeMatrix:
         B = A[order][:, order]
         B.sort_indices()
         data = B.data if len(weights) else weights
-        left, diagonal, scale = (each[order] if len(each) else each for each in (left, diagonal, self.scale))
+        left, diagonal, scale = (array[order] if len(array) else array for array in (left, diagonal, self.scale))
         arrays = (B.indptr.astype(np.int64), B.indices.astype(np.int32).view(np.uint32), data, left, diagonal)
         return NodeMatrix(Sparse(*map(frozen, arrays)), scale, self.interval, order)
 

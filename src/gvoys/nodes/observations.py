@@ -116,8 +116,8 @@ class Observations:
         Conjugate gradients make a tridiagonal matrix whose eigenvalues and vectors are a Gauss quadrature of the
         matrix's spectrum (stochastic Lanczos quadrature; Ubaru, Chen and Saad 2017).
         """
-        lengths, ratios = (np.array([on_host(one) for one in each]) for each in zip(*steps, strict=True))
-        return float(self.n_observed * np.mean([_mean_log(*each) for each in zip(lengths.T, ratios.T, strict=True)]))
+        lengths, ratios = (np.array([on_host(one) for one in pair]) for pair in zip(*steps, strict=True))
+        return float(self.n_observed * np.mean([_mean_log(*pair) for pair in zip(lengths.T, ratios.T, strict=True)]))
 
 
 def _squares(X: Array) -> Array:
@@ -135,7 +135,7 @@ def _mean_log(lengths: Array, ratios: Array) -> float:
     lengths, ratios = lengths[:used], ratios[:used]
     diagonal = 1.0 / lengths
     diagonal[1:] += ratios[:-1] / lengths[:-1]
-    beside = np.sqrt(ratios[:-1]) / lengths[:-1]
-    T = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    off_diagonal = np.sqrt(ratios[:-1]) / lengths[:-1]
+    T = np.diag(diagonal) + np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1)
     values, vectors = np.linalg.eigh(T)
     return float(vectors[0] ** 2 @ np.log(np.maximum(values, 1e-300)))

@@ -119,11 +119,11 @@ class NodeKernel(LinearOperator):
         return self._apply(self._form.transposed, X)
 
     def _apply(self, factors: Factors, X: Any) -> Array:
-        found = np.ascontiguousarray(X, np.float64)
+        product = np.ascontiguousarray(X, np.float64)
         with threads(self._n_jobs):
             for matrix, recurrence in factors:
-                found = matrix.run(recurrence, found)
-        return found
+                product = matrix.run(recurrence, product)
+        return product
 
     def columns(self, nodes: Any) -> Array:
         """Some columns of the kernel.
@@ -141,9 +141,9 @@ class NodeKernel(LinearOperator):
         chosen = check_nodes(nodes, self.shape[0], repeats=True)
         out = np.empty((self.shape[0], len(chosen)))
         for first in range(0, len(chosen), _AT_ONCE):
-            some = chosen[first : first + _AT_ONCE]
-            units = np.zeros((self.shape[0], len(some)))
-            units[some, np.arange(len(some))] = 1.0
+            block = chosen[first : first + _AT_ONCE]
+            units = np.zeros((self.shape[0], len(block)))
+            units[block, np.arange(len(block))] = 1.0
             out[:, first : first + _AT_ONCE] = self._matmat(units)
         return out
 
@@ -157,6 +157,6 @@ class NodeKernel(LinearOperator):
         """
         out = np.empty(self.shape[0])
         for first in range(0, self.shape[0], _AT_ONCE):
-            some = np.arange(first, min(first + _AT_ONCE, self.shape[0]))
-            out[some] = self.columns(some)[some, np.arange(len(some))]
+            block = np.arange(first, min(first + _AT_ONCE, self.shape[0]))
+            out[block] = self.columns(block)[block, np.arange(len(block))]
         return out

@@ -1,4 +1,4 @@
-"""What is believed of all nodes once some are measured: means, variances and samples."""
+"""The posterior of all nodes: means, variances and samples."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NodePosterior:
 
     @cached_property
     def unexplained(self) -> Array:
-        """How much of the constant mean each node takes from elsewhere than the measured values, (n_nodes,)."""
+        """Weight of the constant mean in each node's prediction, (n_nodes,)."""
         return 1.0 - on_host(self.seen.spread(self.ones)[:, 0]).astype(np.float64)
 
     @property
@@ -55,8 +55,8 @@ class NodePosterior:
         if self.seen.n_observed <= _DENSE and work <= _EXACT:
             return np.asarray(self._exact_variances() + of_mean)
         squares = on_host((self.deviations(n_samples, seed) ** 2).mean(axis=1, dtype=np.float64))
-        found: Moderated = moderate(squares, n_samples, np.column_stack([known, self.unexplained]))
-        return np.asarray(found.widened + of_mean)
+        moderated: Moderated = moderate(squares, n_samples, np.column_stack([known, self.unexplained]))
+        return np.asarray(moderated.widened + of_mean)
 
     def _exact_variances(self) -> Array:
         seen = self.seen
@@ -66,12 +66,12 @@ class NodePosterior:
         n = seen.prior.matrix.n_nodes
         out = np.empty(n)
         for first in range(0, n, _AT_ONCE):
-            some = np.arange(first, min(first + _AT_ONCE, n))
-            units = np.zeros((n, len(some)), seen.kind)
-            units[some, np.arange(len(some))] = 1.0
+            block = np.arange(first, min(first + _AT_ONCE, n))
+            units = np.zeros((n, len(block)), seen.kind)
+            units[block, np.arange(len(block))] = 1.0
             columns = on_host(seen.prior.apply(seen.weights, seen.put(units), 0.0)).astype(np.float64)
-            own, theirs = columns[some, np.arange(len(some))], columns[seen.rows]
-            out[some] = own - np.einsum("ij,ij->j", theirs, cho_solve(factor, theirs))
+            own_values, observed_values = columns[block, np.arange(len(block))], columns[seen.rows]
+            out[block] = own_values - np.einsum("ij,ij->j", observed_values, cho_solve(factor, observed_values))
         return np.maximum(out, 0.0)
 
     def deviations(self, count: int, seed: int) -> Array:

@@ -1,4 +1,4 @@
-"""What is believed of a function of the nodes before any is measured: a sum of kernels, each with a weight.
+"""Prior over functions on the nodes: a weighted sum of kernels.
 
 `DiffusionMixture` is the one that is learned: diffusion kernels exp(-t L) from short to long times t, and one whose
 neighbours differ, exp(-2 (2 - L)), with the normalised Laplacian L. All are polynomials of the same matrix, so that a
@@ -59,16 +59,16 @@ class DiffusionMixture(Prior):
 
     def __init__(self, matrix: NodeMatrix, max_length: int) -> None:
         self.matrix = matrix
-        found = {f"diffusion {time:g}": _diffusion(time) for time in TIMES}
-        found["unlike neighbours"] = _mirrored(_diffusion(_UNLIKE))
-        kept = {name: each for name, each in found.items() if len(each) - 1 <= max_length}
+        kernels = {f"diffusion {time:g}": _diffusion(time) for time in TIMES}
+        kernels["unlike neighbours"] = _mirrored(_diffusion(_UNLIKE))
+        kept = {name: coefficients for name, coefficients in kernels.items() if len(coefficients) - 1 <= max_length}
         if not kept:
-            least = min(len(each) - 1 for each in found.values())
+            least = min(len(coefficients) - 1 for coefficients in kernels.values())
             raise ParameterError(f"max_length={max_length} leaves no diffusion kernel; the shortest needs {least}")
         self.names = tuple(kept)
-        self.coefficients = np.zeros((len(kept), max((len(each) for each in kept.values()), default=1)))
-        for row, each in zip(self.coefficients, kept.values(), strict=True):
-            row[: len(each)] = each
+        self.coefficients = np.zeros((len(kept), max((len(coefficients) for coefficients in kept.values()), default=1)))
+        for row, coefficients in zip(self.coefficients, kept.values(), strict=True):
+            row[: len(coefficients)] = coefficients
 
     def apply(self, weights: Array, X: Array, error: float) -> Array:
         return self.matrix.run(self._recurrence(weights, error), X, overwrite=True)
@@ -90,16 +90,16 @@ class DiffusionMixture(Prior):
         return self.matrix.run(chebyshev_recurrence(coefficients, _WHOLE), noise)
 
     def terms(self, rows: Array, V: Array) -> Array:
-        places = self.matrix.put(rows)
+        positions = self.matrix.put(rows)
         out = np.zeros_like(V, shape=(self.n_terms, *V.shape))
         X = np.zeros_like(V, shape=(self.matrix.n_nodes, V.shape[1]))
-        X[places] = V
-        scale = self.matrix.scale[places][:, None].astype(V.dtype)
+        X[positions] = V
+        scale = self.matrix.scale[positions][:, None].astype(V.dtype)
         recurrence = chebyshev_recurrence(np.zeros(self.coefficients.shape[1]), _WHOLE)
         factors = self.coefficients.astype(V.dtype)
 
         def look(step: int, columns: slice, x: Array) -> None:
-            seen = x[places, : columns.stop - columns.start] * scale
+            seen = x[positions, : columns.stop - columns.start] * scale
             for term in np.flatnonzero(factors[:, step]):
                 out[term, :, columns] += factors[term, step] * seen
 
@@ -137,10 +137,10 @@ class FixedKernel(Prior):
         return self._run(self._roots, float(np.sqrt(weights[0])), noise)
 
     def terms(self, rows: Array, V: Array) -> Array:
-        places = self.matrix.put(rows)
+        positions = self.matrix.put(rows)
         X = np.zeros_like(V, shape=(self.matrix.n_nodes, V.shape[1]))
-        X[places] = V
-        return self._run(self._factors, 1.0, X)[places][None]
+        X[positions] = V
+        return self._run(self._factors, 1.0, X)[positions][None]
 
     def _run(self, factors: list[tuple[NodeMatrix, Recurrence]], weight: float, X: Array) -> Array:
         for matrix, recurrence in factors:

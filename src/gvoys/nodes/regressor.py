@@ -157,11 +157,11 @@ class NodeRegressor(NodeLearner):
         self._deviations = self._by_node(self._unit * np.sqrt(np.maximum(variances, 0.0) + learned.noise))
 
     def _be_constant(self, values: Array, noise: float) -> None:
-        """What one value, or equal ones, say: that value everywhere, and nothing of how much nodes differ."""
-        said = "there is only one value" if len(values) == 1 else "all values are the same"
+        """Predict one value everywhere, where all measured values are equal."""
+        reason = "there is only one value" if len(values) == 1 else "all values are the same"
         deviations = f"deviations are the noise, {noise:g}" if noise else "deviations are 0"
         warn_user(
-            f"{said}: predictions are that value everywhere, and {deviations}, since nothing tells how nodes differ; "
+            f"{reason}: predictions are that value everywhere, and {deviations}, since nothing tells how nodes differ; "
             "measure nodes that differ"
         )
         n = self._prior.n_terms
@@ -227,8 +227,8 @@ class NodeRegressor(NodeLearner):
         if self._posterior is None:
             return np.tile(self._means[chosen][:, None], count)
         with threads(self.n_jobs):
-            found = self._posterior.samples(count, as_seed(random_state))
-        return self._by_node(self._centre + self._unit * found)[chosen]
+            samples = self._posterior.samples(count, as_seed(random_state))
+        return self._by_node(self._centre + self._unit * samples)[chosen]
 
     def log_marginal_likelihood(
         self, theta: Any = None, eval_gradient: bool = False, *, exact: bool | None = None, n_signs: int | None = None
@@ -257,11 +257,11 @@ class NodeRegressor(NodeLearner):
         check_is_fitted(self, "mean_")
         if self._posterior is None:
             raise ParameterError("the likelihood has no value where all measured values are the same")
-        found = self._variances(theta) / self._unit**2
+        variances = self._variances(theta) / self._unit**2
         with threads(self.n_jobs):
-            evidence = self._evidence(found, exact, n_signs)
+            evidence = self._evidence(variances, exact, n_signs)
         value = evidence.value - len(self._y) * np.log(self._unit)
-        return (value, evidence.gradient * found) if eval_gradient else value
+        return (value, evidence.gradient * variances) if eval_gradient else value
 
     def _variances(self, theta: Any) -> Array:
         """Weights and the variance of the noise; theta holds their logarithms."""

@@ -18,7 +18,7 @@ from gvoys.walks.checks import check_count, check_flag
 
 @dataclass(frozen=True)
 class NodeSearch:
-    """What a search has measured.
+    """The nodes that a search has measured, and their values.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def search_nodes(
     check_flag(maximize, "maximize")
     if not callable(measure):
         raise ParameterError(f"measure must be a function of an array of nodes, not {measure!r}")
-    sizes = [check_count(each, name) for each, name in ((n_initial, "n_initial"), (n_per_round, "n_per_round"))]
+    sizes = [check_count(count, name) for count, name in ((n_initial, "n_initial"), (n_per_round, "n_per_round"))]
     if sizes[0] > one.n_nodes:
         raise ParameterError(f"n_initial must be at most the {one.n_nodes} nodes of the graph, not {sizes[0]}")
     generator, sign = np.random.default_rng(as_seed(random_state)), 1.0 if maximize else -1.0
@@ -117,11 +117,11 @@ def search_nodes(
 
 
 def _measured(measure: Callable[[NDArray[np.int64]], Any], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    found = measure(nodes)
+    result = measure(nodes)
     try:
-        values = np.asarray(found, np.float64)
+        values = np.asarray(result, np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"measure must return a number for each of {len(nodes)} nodes, not {found!r}") from None
+        raise ParameterError(f"measure must return a number for each of {len(nodes)} nodes, not {result!r}") from None
     if values.shape != nodes.shape or not np.isfinite(values).all():
         raise ParameterError(f"measure must return a finite number for each of {len(nodes)} nodes, not {values!r}")
     return values

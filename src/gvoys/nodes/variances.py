@@ -39,9 +39,9 @@ def moderate(squares: Array, n_samples: int, known: NDArray[Any]) -> Moderated:
     if len(squares) < _FEW or not (squares > 0).all():
         return Moderated(squares, float(n_samples))
     logs = np.log(squares) - (digamma(n_samples / 2.0) - np.log(n_samples / 2.0))
-    some = slice(None, None, max(len(squares) // _FITTED, 1))
+    sample = slice(None, None, max(len(squares) // _FITTED, 1))
     tree = HistGradientBoostingRegressor(max_iter=60, min_samples_leaf=100, early_stopping=False)
-    trend = tree.fit(known[some], logs[some]).predict(known)
+    trend = tree.fit(known[sample], logs[sample]).predict(known)
     beyond = float(np.mean((logs - trend) ** 2)) - float(polygamma(1, n_samples / 2.0))
     freedom = _MOST if beyond <= 0 else min(2.0 * _inverse_trigamma(beyond), _MOST)
     centre = np.exp(trend + digamma(freedom / 2.0) - np.log(freedom / 2.0))
