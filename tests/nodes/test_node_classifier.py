@@ -7,7 +7,7 @@ import pytest
 
 import gvoys as gv
 from gvoys.errors import ParameterError
-from gvoys.nodes import learner, matrices, posterior
+from gvoys.nodes import matrices, node_learner, node_posterior
 
 
 def blocks(n=300, n_blocks=3, inside=0.08, outside=0.005, seed=0):
@@ -20,9 +20,9 @@ def blocks(n=300, n_blocks=3, inside=0.08, outside=0.005, seed=0):
 @pytest.fixture(params=["exact", "sampled"])
 def way(request, monkeypatch):
     if request.param == "sampled":
-        monkeypatch.setattr(learner, "_SINGLE", 10)
+        monkeypatch.setattr(node_learner, "_SINGLE", 10)
         monkeypatch.setattr(matrices, "_LARGE", 10)
-        monkeypatch.setattr(posterior, "_EXACT", 0.0)
+        monkeypatch.setattr(node_posterior, "_EXACT", 0.0)
 
 
 def test_communities_are_found(way):

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 import gvoys as gv
 from gvoys.errors import DivergenceError, GraphError, ParameterError, UnsupportedError
 from gvoys.nodes import Diffusion, Matern, PStep, RegularizedLaplacian, matrices, node_kernel
-from gvoys.nodes.functions import chebyshev_coefficients
+from gvoys.nodes.recurrences import chebyshev_coefficients
 
 TOL = 1e-8
 KINDS = [Kind(), Kind(weighted=True), Kind(directed=True), Kind(directed=True, weighted=True)]
@@ -160,7 +160,7 @@ def test_large_graphs_are_reordered_and_nothing_else_changes(monkeypatch):
     moved = held.reordered()
     assert sorted(moved.order) == list(range(300))
     assert moved.rows_of(moved.order[:5]).tolist() == [0, 1, 2, 3, 4]
-    from gvoys.nodes.functions import chebyshev_recurrence
+    from gvoys.nodes.recurrences import chebyshev_recurrence
 
     recurrence = chebyshev_recurrence(np.array([0.5, 1.0, -0.3, 0.2]), (-1, 1))
     X = np.random.default_rng(0).normal(size=(300, 6))

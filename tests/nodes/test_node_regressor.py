@@ -9,8 +9,8 @@ import pytest
 
 import gvoys as gv
 from gvoys.errors import InputWarning, ParameterError
-from gvoys.nodes import Diffusion, Matern, learner, learning, matrices, posterior, variances
-from gvoys.nodes.likelihood import dense_terms
+from gvoys.nodes import Diffusion, Matern, matrices, node_learner, node_likelihood, node_posterior, variances
+from gvoys.nodes.node_likelihood import dense_terms
 
 GRAPHS = dict(dense.graphs())
 
@@ -18,10 +18,10 @@ GRAPHS = dict(dense.graphs())
 @pytest.fixture
 def large(monkeypatch):
     """As if the graphs were large: single precision, reordered, learned and sampled by products alone."""
-    monkeypatch.setattr(learner, "_SINGLE", 10)
+    monkeypatch.setattr(node_learner, "_SINGLE", 10)
     monkeypatch.setattr(matrices, "_LARGE", 10)
-    monkeypatch.setattr(learning, "FEW", 0)
-    monkeypatch.setattr(posterior, "_EXACT", 0.0)
+    monkeypatch.setattr(node_likelihood, "FEW", 0)
+    monkeypatch.setattr(node_posterior, "_EXACT", 0.0)
 
 
 def fitted(name, seed=0, n_seen=80, time=4.0, noise=0.3, **options):
@@ -236,8 +236,8 @@ def test_the_same_bits_for_any_number_of_threads(way, request):
 
 
 def test_vectors_one_by_one_or_many_at_a_time_have_the_same_bits(monkeypatch):
-    from gvoys.nodes.functions import chebyshev_recurrence
     from gvoys.nodes.matrices import NodeMatrix, matrix_of
+    from gvoys.nodes.recurrences import chebyshev_recurrence
 
     recurrence = chebyshev_recurrence(np.array([0.5, 1.0, -0.3, 0.2, 0.1]), (-1, 1))
     for name in ("grid", "weighted, with isolated nodes"):

@@ -1,9 +1,9 @@
 """One large graph: kernels of its nodes, Gaussian processes and classifiers of them."""
 
-from gvoys.nodes.classifier import NodeClassifier
 from gvoys.nodes.named import Diffusion, Matern, PStep, RegularizedLaplacian
+from gvoys.nodes.node_classifier import NodeClassifier
+from gvoys.nodes.node_regressor import NodeRegressor
 from gvoys.nodes.operator import NodeKernel, node_kernel
-from gvoys.nodes.regressor import NodeRegressor
 from gvoys.nodes.searching import NodeSearch, search_nodes
 
 __all__ = [

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_one_graph
-from gvoys.nodes.checks import check_tolerance
-from gvoys.nodes.forms import Factors, KernelForm, form_of
+from gvoys.nodes.node_learner import check_tolerance
+from gvoys.nodes.recurrences import Factors, KernelForm, form_of
 from gvoys.threads import threads
 from gvoys.walks.checks import check_nodes
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.io.convert import as_one_graph
-from gvoys.nodes.regressor import NodeRegressor
+from gvoys.nodes.node_regressor import NodeRegressor
 from gvoys.walks.checks import check_count, check_flag
 
 

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.errors import ParameterError
 from gvoys.estimators.learning.targets import distinct_classes, is_missing_class
 from gvoys.graphs.numbers import as_array
-from gvoys.nodes.learner import NodeLearner
-from gvoys.nodes.learning import learn_shared_weights
+from gvoys.nodes.node_learner import NodeLearner
+from gvoys.nodes.node_likelihood import learn_shared_weights
+from gvoys.nodes.node_posterior import condition
 from gvoys.nodes.observations import Observations
-from gvoys.nodes.posterior import condition
 from gvoys.threads import threads
 
 _ELSEWHERE = 0.01  # how much of an observation each class has before any: Milios et al. 2018

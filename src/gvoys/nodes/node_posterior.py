@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from gvoys.nodes.likelihood import dense_terms
 from gvoys.nodes.matrices import on_host
+from gvoys.nodes.node_likelihood import dense_terms
 from gvoys.nodes.observations import Observations
 from gvoys.nodes.variances import Moderated, moderate
 

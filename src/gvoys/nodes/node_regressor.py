@@ -12,12 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learning.inputs import warn_user
-from gvoys.nodes.checks import check_targets
-from gvoys.nodes.learner import NodeLearner
-from gvoys.nodes.learning import Learned, learn_weights
-from gvoys.nodes.likelihood import Evidence, dense_evidence, random_signs, sampled_evidence
+from gvoys.nodes.node_learner import NodeLearner, check_targets
+from gvoys.nodes.node_likelihood import Evidence, Learned, dense_evidence, learn_weights, random_signs, sampled_evidence
+from gvoys.nodes.node_posterior import NodePosterior, condition
 from gvoys.nodes.observations import Observations
-from gvoys.nodes.posterior import NodePosterior, condition
 from gvoys.threads import threads
 from gvoys.walks.checks import check_count, is_auto
 
