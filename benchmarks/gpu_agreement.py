@@ -204,7 +204,7 @@ def _of_recurrence(graph: gv.GraphBatch) -> float:
     found = []
     for name in ("adjacency", "row", "symmetric", "laplacian"):
         here = matrix_of(graph, name)
-        there = here.on("cuda")
+        there = here.move_to("cuda")
         largest = max_degree(graph) if name in ("adjacency", "laplacian") else 1.0
         steps = Recurrence(of_matrix / largest, *others, 0.5)
         found.append(_relative(here.run(steps, X), on_host(there.run(steps, there.put(X)))))

@@ -7,7 +7,6 @@ import pytest
 
 import gvoys as gv
 from gvoys.errors import ParameterError
-from gvoys.nodes import matrices, node_learner, node_posterior
 
 
 def blocks(n=300, n_blocks=3, inside=0.08, outside=0.005, seed=0):
@@ -15,14 +14,6 @@ def blocks(n=300, n_blocks=3, inside=0.08, outside=0.005, seed=0):
     chances = np.full((n_blocks, n_blocks), outside) + (inside - outside) * np.eye(n_blocks)
     graph = nx.stochastic_block_model(sizes, chances, seed=seed)
     return nx.convert_node_labels_to_integers(graph), np.repeat(list("xyz")[:n_blocks], n // n_blocks)
-
-
-@pytest.fixture(params=["exact", "sampled"])
-def way(request, monkeypatch):
-    if request.param == "sampled":
-        monkeypatch.setattr(node_learner, "_SINGLE", 10)
-        monkeypatch.setattr(matrices, "_LARGE", 10)
-        monkeypatch.setattr(node_posterior, "_EXACT", 0.0)
 
 
 def test_communities_are_found(way):
@@ -79,16 +70,26 @@ def test_neighbours_that_differ():
     assert np.mean(gv.NodeClassifier().fit(graph, seen, y[seen]).predict(rest) == y[rest]) > 0.9
 
 
-def test_what_is_wrong_is_said():
-    grid = dense.grid(4)
-    with pytest.raises(ParameterError, match="y holds one class, 'a'; there must be two or more"):
-        gv.NodeClassifier().fit(grid, [0, 1], ["a", "a"])
-    with pytest.raises(ParameterError, match="one class for each of the 2 nodes"):
-        gv.NodeClassifier().fit(grid, [0, 1], ["a"])
-    with pytest.raises(ParameterError, match=r"y\[1\] is nan"):
-        gv.NodeClassifier().fit(grid, [0, 1], [1.0, np.nan])
-    with pytest.raises(ParameterError, match="at least one node"):
-        gv.NodeClassifier().fit(grid, [], [])
+@pytest.mark.parametrize(
+    ("nodes", "y", "message"),
+    [
+        ([0, 1], ["a", "a"], "y holds one class, 'a'; there must be two or more"),
+        ([0, 1], ["a"], "one class for each of the 2 nodes"),
+        ([0, 1], [1.0, np.nan], r"y\[1\] is nan"),
+        ([], [], "at least one node"),
+        ([0, 4, 8], ["a", None, "b"], r"y\[1\] is None"),
+        ([0, 4, 8], np.array(["a", np.nan, "b"], object), r"y\[1\] is nan"),
+        ([0, 4, 8], np.array([1, "a", 2.5], object), "y mixes classes of types float, int, str"),
+        ([0, 4, 8], [[1, 2], [3], [4]], "one class for each of the 3 nodes"),
+    ],
+)
+def test_what_is_wrong_is_said(nodes, y, message):
+    with pytest.raises(ParameterError, match=message):
+        gv.NodeClassifier().fit(nx.path_graph(9), nodes, y)
+
+
+def test_classes_of_several_types_are_strings_to_numpy():
+    assert len(gv.NodeClassifier().fit(nx.path_graph(9), [0, 4, 8], [1, "a", 2.5]).classes_) == 3
 
 
 # -- search_nodes
@@ -119,32 +120,18 @@ def test_a_small_graph_is_measured_whole():
     found = gv.search_nodes(nx.path_graph(7), lambda nodes: nodes.astype(float), n_initial=3)
     assert sorted(found.nodes) == list(range(7))
     assert found.best_node == 6
-    with pytest.raises(ParameterError, match="n_initial must be at most the 7 nodes"):
-        gv.search_nodes(nx.path_graph(7), lambda nodes: nodes, n_initial=20)
-    with pytest.raises(ParameterError, match="measure must return a finite number for each of 3 nodes"):
-        gv.search_nodes(nx.path_graph(7), lambda nodes: nodes[:1], n_initial=3)
 
 
 @pytest.mark.parametrize(
-    ("y", "said"),
+    ("measure", "n_initial", "message"),
     [
-        (["a", None, "b"], "y\\[1\\] is None"),
-        (np.array(["a", np.nan, "b"], object), "y\\[1\\] is nan"),
-        ([1, "a", 2.5], None),
-        (np.array([1, "a", 2.5], object), "y mixes classes of types float, int, str"),
-        ([[1, 2], [3], [4]], "one class for each of the 3 nodes"),
+        (lambda nodes: nodes, 20, "n_initial must be at most the 7 nodes"),
+        (lambda nodes: nodes[:1], 3, "measure must return a finite number for each of 3 nodes"),
+        (None, 3, "measure must"),
+        (lambda nodes: "much", 3, "measure must"),
+        (lambda nodes: ["a"] * len(nodes), 3, "measure must"),
     ],
 )
-def test_classes_that_are_none(y, said):
-    graph = nx.path_graph(9)
-    if said is None:  # NumPy makes strings of them
-        assert len(gv.NodeClassifier().fit(graph, [0, 4, 8], y).classes_) == 3
-        return
-    with pytest.raises(ParameterError, match=said):
-        gv.NodeClassifier().fit(graph, [0, 4, 8], y)
-
-
-@pytest.mark.parametrize("measure", [None, lambda nodes: "much", lambda nodes: ["a"] * len(nodes)])
-def test_measures_that_are_none(measure):
-    with pytest.raises(ParameterError, match="measure must"):
-        gv.search_nodes(nx.path_graph(9), measure, n_rounds=1, n_initial=3)
+def test_searches_that_are_none(measure, n_initial, message):
+    with pytest.raises(ParameterError, match=message):
+        gv.search_nodes(nx.path_graph(7), measure, n_rounds=1, n_initial=n_initial)

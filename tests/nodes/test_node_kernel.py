@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 import gvoys as gv
 from gvoys.errors import DivergenceError, GraphError, ParameterError, UnsupportedError
 from gvoys.nodes import Diffusion, Matern, PStep, RegularizedLaplacian, matrices, node_kernel
-from gvoys.nodes.recurrences import chebyshev_coefficients
+from gvoys.nodes.recurrences import chebyshev_coefficients, chebyshev_recurrence
 
 TOL = 1e-8
 KINDS = [Kind(), Kind(weighted=True), Kind(directed=True), Kind(directed=True, weighted=True)]
@@ -154,14 +154,12 @@ def test_series_are_as_near_as_they_say(tol):
 
 
 def test_large_graphs_are_reordered_and_nothing_else_changes(monkeypatch):
-    monkeypatch.setattr(matrices, "_LARGE", 10)
+    monkeypatch.setattr(matrices, "_LARGE_GRAPH_NODES", 10)
     batch, _ = graph_of(Kind(weighted=True), 300)
     held = matrices.matrix_of(batch, "symmetric")
-    moved = held.reordered()
+    moved = held.move_to("cpu")
     assert sorted(moved.order) == list(range(300))
     assert moved.rows_of(moved.order[:5]).tolist() == [0, 1, 2, 3, 4]
-    from gvoys.nodes.recurrences import chebyshev_recurrence
-
     recurrence = chebyshev_recurrence(np.array([0.5, 1.0, -0.3, 0.2]), (-1, 1))
     X = np.random.default_rng(0).normal(size=(300, 6))
     np.testing.assert_allclose(moved.run(recurrence, X[moved.order]), held.run(recurrence, X)[moved.order], atol=1e-12)
@@ -185,35 +183,36 @@ def test_graphs_that_hardly_are():
     np.testing.assert_allclose(node_kernel(nx.empty_graph(3), gv.Exponential(0.5)).diagonal(), 1.0)
 
 
-def test_what_is_wrong_is_said():
-    path = nx.path_graph(4)
-    with pytest.raises(DivergenceError, match="the decay must be below"):
-        node_kernel(path, gv.Geometric(1.0))
-    with pytest.raises(ParameterError, match='decay="auto" is resolved when an estimator is fitted'):
-        node_kernel(path, gv.Geometric("auto"))
-    with pytest.raises(ParameterError, match="matrix must be one of 'adjacency'"):
-        node_kernel(path, gv.Geometric(0.1), matrix="incidence")
-    with pytest.raises(UnsupportedError, match="a series counts walks, and matrix='laplacian' has none"):
-        node_kernel(path, gv.Geometric(0.1), matrix="laplacian")
-    with pytest.raises(UnsupportedError, match="drop the directions, or use a series"):
-        node_kernel(nx.DiGraph(path), Diffusion(1.0))
-    with pytest.raises(UnsupportedError, match="this one is directed"):
-        node_kernel(nx.DiGraph(path), gv.Geometric(0.1), matrix="symmetric")
-    with pytest.raises(ParameterError, match=r"shift must be at least 2, .* it is 1"):
-        node_kernel(path, PStep(1.0, 3))
+PATH, DIRECTED = nx.path_graph(4), nx.DiGraph(nx.path_graph(4))
+NEGATIVE = nx.Graph([(0, 1, {"weight": -1.0}), (1, 2, {"weight": 2.0})])
+
+
+@pytest.mark.parametrize(
+    ("graph", "kernel", "options", "error", "message"),
+    [
+        (PATH, gv.Geometric(1.0), {}, DivergenceError, "the decay must be below"),
+        (PATH, gv.Geometric("auto"), {}, ParameterError, 'decay="auto" is resolved when an estimator is fitted'),
+        (PATH, gv.Geometric(0.1), {"matrix": "incidence"}, ParameterError, "matrix must be one of 'adjacency'"),
+        (PATH, gv.Geometric(0.1), {"matrix": "laplacian"}, UnsupportedError, "and matrix='laplacian' has none"),
+        (DIRECTED, Diffusion(1.0), {}, UnsupportedError, "drop the directions, or use a series"),
+        (DIRECTED, gv.Geometric(0.1), {"matrix": "symmetric"}, UnsupportedError, "this one is directed"),
+        (PATH, PStep(1.0, 3), {}, ParameterError, r"shift must be at least 2, .* it is 1"),
+        (PATH, gv.Geometric(0.1), {"form": "product"}, ParameterError, "form must be"),
+        (PATH, gv.Geometric(0.1), {"tol": 2.0}, ParameterError, "tol must lie between"),
+        (NEGATIVE, Diffusion(1.0), {}, GraphError, "only positive degrees can be normalised"),
+        (gv.datasets.molecules(2), Diffusion(1.0), {}, ParameterError, "one graph"),
+    ],
+)
+def test_what_is_wrong_is_said(graph, kernel, options, error, message):
+    with pytest.raises(error, match=message):
+        node_kernel(graph, kernel, **options)
+
+
+def test_parameters_and_nodes_that_are_none():
     with pytest.raises(ParameterError, match="time must be a positive number, not -1"):
         Diffusion(-1)
-    with pytest.raises(ParameterError, match="form must be"):
-        node_kernel(path, gv.Geometric(0.1), form="product")
-    with pytest.raises(ParameterError, match="tol must lie between"):
-        node_kernel(path, gv.Geometric(0.1), tol=2.0)
     with pytest.raises(ParameterError, match="there is no node 4; the graph has nodes 0 to 3"):
-        node_kernel(path, gv.Geometric(0.1)).columns([4])
-    negative = nx.Graph([(0, 1, {"weight": -1.0}), (1, 2, {"weight": 2.0})])
-    with pytest.raises(GraphError, match="only positive degrees can be normalised"):
-        node_kernel(negative, Diffusion(1.0))
-    with pytest.raises(ParameterError, match="one graph"):
-        node_kernel(gv.datasets.molecules(2), Diffusion(1.0))
+        node_kernel(PATH, gv.Geometric(0.1)).columns([4])
 
 
 # -- what is hard for computers

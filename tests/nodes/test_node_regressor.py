@@ -9,19 +9,11 @@ import pytest
 
 import gvoys as gv
 from gvoys.errors import InputWarning, ParameterError
-from gvoys.nodes import Diffusion, Matern, matrices, node_learner, node_likelihood, node_posterior, variances
-from gvoys.nodes.node_likelihood import dense_terms
+from gvoys.nodes import Diffusion, Matern, variances
+from gvoys.nodes.matrices import NodeMatrix, matrix_of
+from gvoys.nodes.recurrences import chebyshev_recurrence
 
 GRAPHS = dict(dense.graphs())
-
-
-@pytest.fixture
-def large(monkeypatch):
-    """As if the graphs were large: single precision, reordered, learned and sampled by products alone."""
-    monkeypatch.setattr(node_learner, "_SINGLE", 10)
-    monkeypatch.setattr(matrices, "_LARGE", 10)
-    monkeypatch.setattr(node_likelihood, "FEW", 0)
-    monkeypatch.setattr(node_posterior, "_EXACT", 0.0)
 
 
 def fitted(name, seed=0, n_seen=80, time=4.0, noise=0.3, **options):
@@ -46,8 +38,7 @@ def test_means_and_deviations_are_those_of_the_process(name):
     assert model.mean_ == pytest.approx(constant, abs=2e-3)
     some = [5, 0, 5]
     np.testing.assert_array_equal(model.predict(some), found[some])
-    shares = np.append(model.weights_ * dense_terms(model._prior, model._rows).mean(axis=0).shape[0], 0)[:-1]
-    assert len(shares) == len(model.terms_)
+    assert len(model.weights_) == len(model.terms_)
     assert sum(model.shares_.values()) == pytest.approx(1)
 
 
@@ -121,11 +112,8 @@ def test_samples_have_the_posteriors_mean_and_covariance(name):
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("way", ["exact", "sampled"])
-def test_intervals_cover(name, way, request):
+def test_intervals_cover(name, way):
     """93 to 97 % of new measurements, over draws from the prior, with weights and noise learned anew."""
-    if way == "sampled":
-        request.getfixturevalue("large")
     covered = []
     for seed in range(12):
         model, A, _, y, seen = fitted(name, seed, 150)
@@ -135,11 +123,8 @@ def test_intervals_cover(name, way, request):
     assert 0.93 < np.mean(covered) < 0.97
 
 
-@pytest.mark.parametrize("way", ["exact", "products"])
-def test_what_is_learned_is_near_the_truth(way, request):
+def test_what_is_learned_is_near_the_truth(way):
     """A slow function and its noise are told apart, and a function whose neighbours differ is noticed."""
-    if way == "products":
-        request.getfixturevalue("large")
     model, _, f, *_ = fitted("grid", 1, 300, time=16.0)
     assert model.noise_ == pytest.approx(0.3, rel=0.25)
     mean = model.predict()
@@ -226,19 +211,13 @@ def test_a_store_that_is_mapped(tmp_path):
     np.testing.assert_array_equal(found.predict(), model.predict())
 
 
-@pytest.mark.parametrize("way", ["exact", "sampled"])
-def test_the_same_bits_for_any_number_of_threads(way, request):
-    if way == "sampled":
-        request.getfixturevalue("large")
+def test_the_same_bits_for_any_number_of_threads(way):
     found = [fitted("random geometric", n_jobs=n)[0].predict(return_std=True) for n in (1, 2)]
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_vectors_one_by_one_or_many_at_a_time_have_the_same_bits(monkeypatch):
-    from gvoys.nodes.matrices import NodeMatrix, matrix_of
-    from gvoys.nodes.recurrences import chebyshev_recurrence
-
     recurrence = chebyshev_recurrence(np.array([0.5, 1.0, -0.3, 0.2, 0.1]), (-1, 1))
     for name in ("grid", "weighted, with isolated nodes"):
         matrix = matrix_of(gv.as_batch([GRAPHS[name]]), "symmetric")
@@ -297,38 +276,38 @@ def test_graphs_that_hardly_are():
             assert (std > 0).all()
 
 
+EIGHT = np.arange(8)
+
+
 @pytest.mark.parametrize(
-    ("nodes", "y", "said"),
+    ("options", "nodes", "y", "message"),
     [
-        ([0, 99], [1.0, 2.0], "there is no node 99; the graph has nodes 0 to 15"),
-        ([0, 0], [1.0, 2.0], "node 0 comes more than once"),
-        ([0.5, 1], [1.0, 2.0], "nodes must be a flat list of node numbers"),
-        ([0, 1], [1.0], "y must have one number for each of the 2 nodes"),
-        ([0, 1], [1.0, np.nan], r"y\[1\] is nan; leave out nodes without a value"),
-        ([0, 1], ["a", "b"], "for classes use NodeClassifier"),
-        ([], [], "at least one node with a value"),
+        ({}, [0, 99], [1.0, 2.0], "there is no node 99; the graph has nodes 0 to 15"),
+        ({}, [0, 0], [1.0, 2.0], "node 0 comes more than once"),
+        ({}, [0.5, 1], [1.0, 2.0], "nodes must be a flat list of node numbers"),
+        ({}, [0, 1], [1.0], "y must have one number for each of the 2 nodes"),
+        ({}, [0, 1], [1.0, np.nan], r"y\[1\] is nan; leave out nodes without a value"),
+        ({}, [0, 1], ["a", "b"], "for classes use NodeClassifier"),
+        ({}, [], [], "at least one node with a value"),
+        ({}, EIGHT, EIGHT * 1e300, "the largest value is 7e\\+300, whose square is no number"),
+        ({}, EIGHT, EIGHT * 1e-300, "the largest value is 7e-300"),
+        ({}, EIGHT, EIGHT * 1j, "y must be numbers"),
+        ({"noise": -1.0}, EIGHT, EIGHT, 'noise must be "auto" or a positive number'),
+        ({"noise": "much"}, EIGHT, np.ones(8), "noise must be"),
+        ({"max_length": 1}, EIGHT, EIGHT, "max_length must be an integer of at least 4"),
+        ({"max_length": 4}, EIGHT, EIGHT, "max_length=4 leaves no diffusion kernel; the shortest needs 5"),
+        ({"kernel": "rbf"}, EIGHT, EIGHT, "series must be"),
+        ({"matrix": "row"}, EIGHT, EIGHT, "matrix='row' needs a kernel"),
     ],
 )
-def test_what_is_wrong_is_said(nodes, y, said):
-    with pytest.raises(ParameterError, match=said):
-        gv.NodeRegressor().fit(dense.grid(4), nodes, y)
+def test_what_is_wrong_is_said(options, nodes, y, message):
+    with pytest.raises(ParameterError, match=message):
+        gv.NodeRegressor(**options).fit(dense.grid(4), nodes, y)
 
 
-def test_what_else_is_wrong_is_said():
-    grid, y = dense.grid(4), np.arange(8.0)
-    with pytest.raises(ParameterError, match='noise must be "auto" or a positive number'):
-        gv.NodeRegressor(noise=-1.0).fit(grid, np.arange(8), y)
-    with pytest.raises(ParameterError, match="max_length must be an integer of at least 4"):
-        gv.NodeRegressor(max_length=1).fit(grid, np.arange(8), y)
-    with pytest.raises(ParameterError, match="series must be"):
-        gv.NodeRegressor("rbf").fit(grid, np.arange(8), y)
-    with pytest.raises(ParameterError, match="theta must hold 9 numbers"):
-        gv.NodeRegressor().fit(grid, np.arange(8), y).log_marginal_likelihood([0.0])
-    seen = np.zeros(16, bool)
-    seen[:8] = True
-    np.testing.assert_array_equal(
-        gv.NodeRegressor().fit(grid, seen, y).predict(), gv.NodeRegressor().fit(grid, np.arange(8), y).predict()
-    )
+def test_nodes_may_be_a_mask():
+    found = [gv.NodeRegressor().fit(dense.grid(4), nodes, EIGHT).predict() for nodes in (np.arange(16) < 8, EIGHT)]
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_series_that_is_no_covariance():
@@ -339,36 +318,16 @@ def test_a_series_that_is_no_covariance():
     assert np.abs(mean).max() < 2
 
 
-def test_parameters_are_used_as_given():
-    grid, seen = dense.grid(4), np.arange(8)
+def test_noise_of_equal_values_is_used_as_given():
     with pytest.warns(InputWarning, match="deviations are the noise, 0.5"):
-        model = gv.NodeRegressor(noise=0.5).fit(grid, seen, np.ones(8))
+        model = gv.NodeRegressor(noise=0.5).fit(dense.grid(4), EIGHT, np.ones(8))
     assert model.noise_ == 0.5
     np.testing.assert_array_equal(model.predict(return_std=True)[1], 0.5)
-    with pytest.raises(ParameterError, match="noise must be"):
-        gv.NodeRegressor(noise="much").fit(grid, seen, np.ones(8))
-    with pytest.raises(ParameterError, match="matrix='row' needs a kernel"):
-        gv.NodeRegressor(matrix="row").fit(grid, seen, np.arange(8.0))
-    with pytest.raises(ParameterError, match="max_length=4 leaves no diffusion kernel; the shortest needs 5"):
-        gv.NodeRegressor(max_length=4).fit(grid, seen, np.arange(8.0))
 
 
-@pytest.mark.parametrize(
-    ("y", "said"),
-    [
-        (np.arange(8) * 1e300, "the largest value is 7e\\+300, whose square is no number"),
-        (np.arange(8) * 1e-300, "the largest value is 7e-300"),
-        (np.arange(8) * 1j, "y must be numbers"),
-    ],
-)
-def test_numbers_that_are_none(y, said):
-    with pytest.raises(ParameterError, match=said):
-        gv.NodeRegressor().fit(dense.grid(4), np.arange(8), y)
-
-
-@pytest.mark.parametrize("theta", ["a", [np.nan] * 9, [1000.0] * 9, [np.inf] * 9])
+@pytest.mark.parametrize("theta", [[0.0], "a", [np.nan] * 9, [1000.0] * 9, [np.inf] * 9])
 def test_weights_that_are_none(theta):
-    model = gv.NodeRegressor().fit(dense.grid(4), np.arange(8), np.arange(8.0))
+    model = gv.NodeRegressor().fit(dense.grid(4), EIGHT, EIGHT)
     with pytest.raises(ParameterError, match="theta must hold 9 numbers of at most 230"):
         model.log_marginal_likelihood(theta)
 

@@ -16,6 +16,13 @@ from gvoys.errors import ParameterError
 class LaplacianKernel(ABC):
     """A function of the Laplacian, which is small for smooth functions of the nodes."""
 
+    def __post_init__(self: Any) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+            if not is_number or not 0 < value < math.inf:
+                raise ParameterError(f"{field.name} must be a positive number, not {value!r}")
+
     @abstractmethod
     def evaluate(self, eigenvalue: Any) -> NDArray[np.float64]:
         """The function of one eigenvalue of the Laplacian.
@@ -46,14 +53,6 @@ class LaplacianKernel(ABC):
         """
 
 
-def _positive(kernel: Any) -> None:
-    for field in fields(kernel):
-        value = getattr(kernel, field.name)
-        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        if not number or not 0 < value < math.inf:
-            raise ParameterError(f"{field.name} must be a positive number, not {value!r}")
-
-
 @dataclass(frozen=True)
 class Diffusion(LaplacianKernel):
     """The diffusion (heat) kernel exp(-time L).
@@ -74,9 +73,6 @@ class Diffusion(LaplacianKernel):
     """
 
     time: float
-
-    def __post_init__(self) -> None:
-        _positive(self)
 
     def evaluate(self, eigenvalue: Any) -> NDArray[np.float64]:
         return np.exp(-self.time * np.asarray(eigenvalue, np.float64))
@@ -102,9 +98,6 @@ class RegularizedLaplacian(LaplacianKernel):
     """
 
     strength: float
-
-    def __post_init__(self) -> None:
-        _positive(self)
 
     def evaluate(self, eigenvalue: Any) -> NDArray[np.float64]:
         return np.asarray(1.0 / (1.0 + self.strength * np.asarray(eigenvalue, np.float64)))
@@ -135,7 +128,7 @@ class PStep(LaplacianKernel):
     n_steps: int
 
     def __post_init__(self) -> None:
-        _positive(self)
+        super().__post_init__()
         if not isinstance(self.n_steps, (int, np.integer)):
             raise ParameterError(f"n_steps must be an integer of at least 1, not {self.n_steps!r}")
 
@@ -173,9 +166,6 @@ class Matern(LaplacianKernel):
 
     smoothness: float
     length_scale: float
-
-    def __post_init__(self) -> None:
-        _positive(self)
 
     def evaluate(self, eigenvalue: Any) -> NDArray[np.float64]:
         start = 2.0 * self.smoothness / self.length_scale**2

@@ -14,15 +14,16 @@ from gvoys.estimators.learning.targets import distinct_classes, is_missing_class
 from gvoys.graphs.numbers import as_array
 from gvoys.nodes.node_learner import NodeLearner
 from gvoys.nodes.node_likelihood import learn_shared_weights
-from gvoys.nodes.node_posterior import condition
-from gvoys.nodes.observations import Observations
+from gvoys.nodes.node_posterior import Observations
 from gvoys.threads import threads
 
-_ELSEWHERE = 0.01  # how much of an observation each class has before any: Milios et al. 2018
-_DRAWS = 64  # of the processes at a node, for the mean of probabilities
-_AT_ONCE = 1 << 14  # nodes for which they are drawn at once
-_HELD_OUT, _MOST_HELD_OUT = 5, 20_000  # one of so many known nodes, and no more, tells how sure predictions may be
-_USUAL, _WEAK = 2.0, 2.0  # the temperature to expect, and how many nodes that counts as
+_PRIOR_COUNT = 0.01  # of observations that each class has at a node before any: Milios et al. 2018
+_N_DRAWS = 64  # of the processes at a node, for the mean of probabilities
+_BLOCK_NODES = 1 << 14  # for which they are drawn at once
+_HELD_OUT_ONE_IN = 5  # one of so many known nodes tells how sure predictions may be
+_MAX_HELD_OUT_NODES = 20_000
+_PRIOR_TEMPERATURE = 2.0  # the one to expect
+_PRIOR_NODES = 2.0  # that it counts as
 
 Array = NDArray[np.float64]
 
@@ -131,27 +132,28 @@ class NodeClassifier(NodeLearner):
         return self
 
     def _fit(self, codes: NDArray[np.int64]) -> None:
-        values, noise = _observed(codes, len(self.classes_))
+        counts = _PRIOR_COUNT + np.eye(len(self.classes_))[codes]
+        noise = np.log1p(1.0 / counts)
+        values = np.log(counts) - noise / 2.0
         centres = (values / noise).sum(axis=0) / (1.0 / noise).sum(axis=0)
         self.weights_ = learn_shared_weights(self._prior, self._rows, values - centres, noise, self._kind, self.seed_)
-        mixed = np.random.default_rng([self.seed_, 4]).permutation(len(codes))
-        held_out, kept = np.split(mixed, [min(len(codes) // _HELD_OUT, _MOST_HELD_OUT)])
-        means, deviations = self._processes(values, noise, np.sort(kept))
+        shuffled = np.random.default_rng([self.seed_, 4]).permutation(len(codes))
+        held_out, kept = np.split(shuffled, [min(len(codes) // _HELD_OUT_ONE_IN, _MAX_HELD_OUT_NODES)])
+        means, deviations = self._predict_processes(values, noise, np.sort(kept))
         rows = self._rows[held_out]
-        self.temperature_ = _temperature(means[rows], deviations[rows], codes[held_out])
-        moments = self._processes(values, noise, np.arange(len(codes)))
-        self._means, self._deviations = (self._by_node(values) / self.temperature_ for values in moments)
+        self.temperature_ = _choose_temperature(means[rows], deviations[rows], codes[held_out])
+        means, deviations = self._predict_processes(values, noise, np.arange(len(codes)))
+        self._means = self._by_node(means) / self.temperature_
+        self._deviations = self._by_node(deviations) / self.temperature_
 
-    def _processes(self, values: Array, noise: Array, some: NDArray[np.int64]) -> tuple[Array, Array]:
-        """Means and standard deviations of all classes' processes at every node, by row, from some known nodes."""
-        rows, known = self._rows[some], self._known(self._rows[some])
+    def _predict_processes(self, values: Array, noise: Array, kept: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Return means and deviations of all classes' processes at every node, by row, from the known nodes to keep."""
         means, deviations = np.empty((2, self.graph_.n_nodes, values.shape[1]))
-        for number in range(values.shape[1]):
-            seen = Observations(self._prior, rows, self.weights_, noise[some, number], self._kind)
-            posterior = condition(seen, values[some, number], float(self.tol))
-            variances = posterior.variances(int(self.n_samples), self.seed_ + 7919 * (number + 1), known)
-            means[:, number] = posterior.means()
-            deviations[:, number] = np.sqrt(np.maximum(variances, 0.0))
+        for code in range(values.shape[1]):
+            seen = Observations(self._prior, self._rows[kept], self.weights_, noise[kept, code], self._kind)
+            seed = self.seed_ + 7919 * (code + 1)
+            _, means[:, code], variances = self._condition(seen, values[kept, code], seed)
+            deviations[:, code] = np.sqrt(variances)
         return means, deviations
 
     def predict_proba(self, nodes: Any = None) -> Array:
@@ -168,11 +170,11 @@ class NodeClassifier(NodeLearner):
             The probabilities.
         """
         check_is_fitted(self, "classes_")
-        chosen = self._chosen(nodes)
+        chosen = self._check_chosen(nodes)
         means, deviations = self._means[chosen], self._deviations[chosen]
         out = np.empty_like(means)
-        for first in range(0, len(means), _AT_ONCE):
-            rows = slice(first, first + _AT_ONCE)
+        for first in range(0, len(means), _BLOCK_NODES):
+            rows = slice(first, first + _BLOCK_NODES)
             out[rows] = _mean_softmax(means[rows], deviations[rows])
         return out
 
@@ -189,37 +191,29 @@ class NodeClassifier(NodeLearner):
         ndarray of shape (n_nodes,)
             The classes.
         """
-        probabilities = self.predict_proba(nodes)
-        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+        return np.asarray(self.classes_[self.predict_proba(nodes).argmax(axis=1)])
 
 
-def _observed(codes: NDArray[np.int64], n_classes: int) -> tuple[Array, Array]:
-    """Values of the classes' processes at nodes of these classes, and variances of their noise."""
-    counts = _ELSEWHERE + np.eye(n_classes)[codes]
-    noise = np.log1p(1.0 / counts)
-    return np.log(counts) - noise / 2.0, noise
-
-
-def _temperature(means: Array, deviations: Array, codes: NDArray[np.int64]) -> float:
+def _choose_temperature(means: Array, deviations: Array, codes: NDArray[np.int64]) -> float:
     """Return the temperature of the logits that makes held-out classes most probable, with a weak prior."""
 
     def loss(logarithm: float) -> float:
         shares = _mean_softmax(means / np.exp(logarithm), deviations / np.exp(logarithm))
         likelihood = np.log(np.maximum(shares[np.arange(len(codes)), codes], 1e-300)).sum()
-        return float(_WEAK * (logarithm - np.log(_USUAL)) ** 2 - likelihood)
+        return float(_PRIOR_NODES * (logarithm - np.log(_PRIOR_TEMPERATURE)) ** 2 - likelihood)
 
     return float(np.exp(minimize_scalar(loss, bounds=(-1.0, 3.0), method="bounded").x))
 
 
 def _mean_softmax(means: Array, deviations: Array) -> Array:
-    """Mean probabilities over draws of the processes."""
-    half = np.random.default_rng(0).normal(size=(_DRAWS // 2, means.shape[1]))
+    """Return mean probabilities over draws of the processes."""
+    half = np.random.default_rng(0).normal(size=(_N_DRAWS // 2, means.shape[1]))
     total = np.zeros_like(means)
     for draw in np.concatenate([half, -half]):
         logits = means + deviations * draw
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
         total += shares / shares.sum(axis=1, keepdims=True)
-    return np.asarray(total / _DRAWS)
+    return np.asarray(total / _N_DRAWS)
 
 
 def _check_classes(y: Any, count: int) -> NDArray[Any]:

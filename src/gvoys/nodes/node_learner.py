@@ -12,15 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.io.convert import as_one_graph
-from gvoys.nodes.matrices import on_host
+from gvoys.nodes.node_posterior import NodePosterior, Observations, condition
 from gvoys.nodes.priors import prior_of
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, check_nodes
 
-_LARGEST = 1e100
+_MAX_VALUE = 1e100  # also one over the least
+_SINGLE_PRECISION_NODES = 20_000  # from here on vectors are in single precision
+
+Array = NDArray[np.float64]
 
 
-def check_targets(y: Any, count: int) -> NDArray[np.float64]:
+def check_targets(y: Any, count: int) -> Array:
     """Check measured numbers, one for each node that was given."""
     try:
         values = np.asarray("complex" if np.iscomplexobj(y) else y, np.float64)  # NumPy would drop the imaginary part
@@ -34,7 +37,7 @@ def check_targets(y: Any, count: int) -> NDArray[np.float64]:
     if bad.size:
         raise ParameterError(f"y[{bad[0]}] is {values[bad[0]]}; leave out nodes without a value")
     largest = float(np.abs(values).max())
-    if largest > _LARGEST or 0.0 < largest < 1.0 / _LARGEST:
+    if largest > _MAX_VALUE or 0.0 < largest < 1.0 / _MAX_VALUE:
         raise ParameterError(f"the largest value is {largest:g}, whose square is no number; choose another unit")
     return values
 
@@ -44,9 +47,6 @@ def check_tolerance(tol: Any) -> float:
     if not isinstance(tol, (float, np.floating)) or not 1e-15 <= tol <= 0.5:
         raise ParameterError(f"tol must lie between 1e-15 and 0.5, not {tol!r}")
     return float(tol)
-
-
-_SINGLE = 20_000  # nodes from which vectors are in single precision
 
 
 class NodeLearner(BaseEstimator):
@@ -61,7 +61,7 @@ class NodeLearner(BaseEstimator):
     device: str
 
     def _start(self, graph: Any, nodes: Any) -> NDArray[np.int64]:
-        """Check the parameters, keep the graph and the prior; the nodes that were measured."""
+        """Check the parameters, keep the graph and the prior, and return the nodes that were measured."""
         self.graph_ = as_one_graph(graph, "graph", labels=False)
         check_count(self.max_length, "max_length", least=4)
         check_count(self.n_samples, "n_samples", least=2)
@@ -70,28 +70,23 @@ class NodeLearner(BaseEstimator):
         self.seed_ = as_seed(self.random_state)
         check_device(self.device)
         self._prior = prior_of(self.graph_, self.kernel, self.matrix, int(self.max_length), self.device)
-        single = self.device == "cuda" or self.graph_.n_nodes >= _SINGLE
+        single = self.device == "cuda" or self.graph_.n_nodes >= _SINGLE_PRECISION_NODES
         self._kind: Any = np.float32 if single else np.float64
         self._rows = self._prior.matrix.rows_of(chosen)
         self.terms_ = self._prior.names
         return chosen
 
-    def _known(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the log degree of each node, and whether it is one of these, by row."""
-        measured = np.zeros(self.graph_.n_nodes)
-        measured[rows] = 1.0
-        degrees = np.diff(on_host(self._prior.matrix.sparse.indptr)).astype(np.float64)
-        return np.column_stack([np.log1p(degrees), measured])
+    def _condition(
+        self, seen: Observations, y: Array, seed: int, start: Array | None = None
+    ) -> tuple[NodePosterior, Array, Array]:
+        """Condition a process on values; return it, and its means and variances of all nodes by row."""
+        posterior = condition(seen, y, float(self.tol), start)
+        return posterior, posterior.means(), posterior.variances(int(self.n_samples), seed)
 
     def _by_node(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values by row in the order of the nodes."""
-        order = self._prior.matrix.order
-        if not len(order):
-            return values
-        out = np.empty_like(values)
-        out[order] = values
-        return out
+        """Put values by row in the order of the nodes."""
+        return np.asarray(values[self._prior.matrix.rows_of(np.arange(len(values)))])
 
-    def _chosen(self, nodes: Any) -> Any:
+    def _check_chosen(self, nodes: Any) -> Any:
         check_is_fitted(self, "terms_")
         return slice(None) if nodes is None else check_nodes(nodes, self.graph_.n_nodes, repeats=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,16 @@ from gvoys.estimators.base import as_seed
 from gvoys.estimators.learning.inputs import warn_user
 from gvoys.nodes.node_learner import NodeLearner, check_targets
 from gvoys.nodes.node_likelihood import Evidence, Learned, dense_evidence, learn_weights, random_signs, sampled_evidence
-from gvoys.nodes.node_posterior import NodePosterior, condition
-from gvoys.nodes.observations import Observations
+from gvoys.nodes.node_posterior import NodePosterior, Observations
 from gvoys.threads import threads
 from gvoys.walks.checks import check_count, is_auto
 
-_DENSE = 4000  # values up to which `log_marginal_likelihood` is exact, by default
-_SIGNS = (8, 500)  # vectors for it beyond, by default
-_ENOUGH = 10**6  # values times vectors, by default
-_LARGEST_LOG = 230.0  # of a weight, 1e100
+_MAX_EXACT_VALUES = 4000  # up to which `log_marginal_likelihood` is exact, by default
+_MIN_SIGNS, _MAX_SIGNS = 8, 500  # vectors for it beyond, by default
+_ENOUGH_SIGNS = 10**6  # in all vectors, by default
+_EXACT_SHARE, _SIGNS_SHARE = 1e-8, 1e-4  # errors of kernels, relative to the covariance's least eigenvalue
+_SIGNS_TOL = 1e-4  # of their systems
+_MAX_LOG_WEIGHT = 230.0  # 1e100
 
 Array = NDArray[np.float64]
 
@@ -138,23 +138,22 @@ class NodeRegressor(NodeLearner):
 
     def _fit(self, values: Array) -> None:
         self._centre, self._unit = float(values.mean()), float(values.std())
-        noise = self._given_noise()
+        noise = self._check_noise()
         if self._unit <= 1e-12 * abs(self._centre):
-            self._be_constant(values, 0.0 if noise is None else noise)
+            self._fit_constant(values, 0.0 if noise is None else noise)
             return
         fixed = None if noise is None else (noise / self._unit) ** 2
         self._y = (values - self._centre) / self._unit
         learned = learn_weights(self._prior, self._rows, self._y, self._kind, self.seed_, fixed)
-        self._keep(learned)
-        seen = replace(self._observations(learned.weights, learned.noise), share=10.0 * self.tol)
-        self._posterior: NodePosterior | None = condition(seen, self._y, float(self.tol), learned.solution)
-        self.mean_ = self._centre + self._unit * self._posterior.mean
-        means = self._posterior.means()
-        variances = self._posterior.variances(int(self.n_samples), self.seed_, self._known(self._rows))
+        self._set_learned(learned)
+        seen = Observations(self._prior, self._rows, learned.weights, learned.noise, self._kind, 10.0 * self.tol)
+        posterior, means, variances = self._condition(seen, self._y, self.seed_, learned.solution)
+        self._posterior: NodePosterior | None = posterior
+        self.mean_ = self._centre + self._unit * posterior.mean
         self._means = self._by_node(self._centre + self._unit * means)
-        self._deviations = self._by_node(self._unit * np.sqrt(np.maximum(variances, 0.0) + learned.noise))
+        self._deviations = self._by_node(self._unit * np.sqrt(variances + learned.noise))
 
-    def _be_constant(self, values: Array, noise: float) -> None:
+    def _fit_constant(self, values: Array, noise: float) -> None:
         """Predict one value everywhere, where all measured values are equal."""
         reason = "there is only one value" if len(values) == 1 else "all values are the same"
         deviations = f"deviations are the noise, {noise:g}" if noise else "deviations are 0"
@@ -162,28 +161,25 @@ class NodeRegressor(NodeLearner):
             f"{reason}: predictions are that value everywhere, and {deviations}, since nothing tells how nodes differ; "
             "measure nodes that differ"
         )
-        n = self._prior.n_terms
-        self._keep(Learned(np.zeros(n), 0.0, np.append(np.zeros(n), 1.0)))
+        zeros = np.zeros(self._prior.n_terms)
+        self._set_learned(Learned.from_variances(np.append(zeros, 1.0), zeros))
         self._y, self._posterior, self.mean_ = np.zeros(len(values)), None, self._centre
         self._means = np.full(self.graph_.n_nodes, self._centre)
         self._deviations = np.full(self.graph_.n_nodes, noise)
         self.noise_ = noise
 
-    def _given_noise(self) -> float | None:
+    def _check_noise(self) -> float | None:
         if is_auto(self.noise):
             return None
-        number = isinstance(self.noise, (int, float, np.integer, np.floating)) and not isinstance(self.noise, bool)
-        if not number or not 0 < self.noise < np.inf:
+        is_number = isinstance(self.noise, (int, float, np.integer, np.floating)) and not isinstance(self.noise, bool)
+        if not is_number or not 0 < self.noise < np.inf:
             raise ParameterError(f'noise must be "auto" or a positive number, not {self.noise!r}')
         return float(self.noise)
 
-    def _keep(self, learned: Learned) -> None:
+    def _set_learned(self, learned: Learned) -> None:
         self.weights_ = learned.weights * self._unit**2
         self.noise_ = self._unit * float(np.sqrt(learned.noise))
         self.shares_ = dict(zip([*self.terms_, "noise"], learned.shares.tolist(), strict=True))
-
-    def _observations(self, weights: Array, noise: float) -> Observations:
-        return Observations(self._prior, self._rows, weights, noise, self._kind)
 
     def predict(self, nodes: Any = None, return_std: bool = False) -> Any:
         """Predict new measurements; deviations include their noise.
@@ -200,7 +196,7 @@ class NodeRegressor(NodeLearner):
         ndarray of shape (n_nodes,), or a tuple of two
             The means, and the standard deviations where they are asked for.
         """
-        chosen = self._chosen(nodes)
+        chosen = self._check_chosen(nodes)
         mean = self._means[chosen]
         return (mean, self._deviations[chosen]) if return_std else mean
 
@@ -221,7 +217,7 @@ class NodeRegressor(NodeLearner):
         ndarray of shape (n_nodes, n_samples)
             The functions.
         """
-        chosen, count = self._chosen(nodes), check_count(n_samples, "n_samples")
+        chosen, count = self._check_chosen(nodes), check_count(n_samples, "n_samples")
         if self._posterior is None:
             return np.tile(self._means[chosen][:, None], count)
         with threads(self.n_jobs):
@@ -255,14 +251,14 @@ class NodeRegressor(NodeLearner):
         check_is_fitted(self, "mean_")
         if self._posterior is None:
             raise ParameterError("the likelihood has no value where all measured values are the same")
-        variances = self._variances(theta) / self._unit**2
+        variances = self._check_theta(theta) / self._unit**2
         with threads(self.n_jobs):
-            evidence = self._evidence(variances, exact, n_signs)
+            evidence = self._compute_evidence(variances, self._y - self._posterior.mean, exact, n_signs)
         value = evidence.value - len(self._y) * np.log(self._unit)
         return (value, evidence.gradient * variances) if eval_gradient else value
 
-    def _variances(self, theta: Any) -> Array:
-        """Weights and the variance of the noise; theta holds their logarithms."""
+    def _check_theta(self, theta: Any) -> Array:
+        """Return the weights and the variance of the noise; theta holds their logarithms."""
         if theta is None:
             return np.append(self.weights_, self.noise_**2)
         count = len(self.terms_) + 1
@@ -270,21 +266,22 @@ class NodeRegressor(NodeLearner):
             logs = np.asarray(theta, np.float64)
         except (TypeError, ValueError):
             logs = np.empty(0)
-        if logs.shape != (count,) or not (logs <= _LARGEST_LOG).all():
+        if logs.shape != (count,) or not (logs <= _MAX_LOG_WEIGHT).all():
             raise ParameterError(
-                f"theta must hold {count} numbers of at most {_LARGEST_LOG:g}: logarithms of the weights of "
+                f"theta must hold {count} numbers of at most {_MAX_LOG_WEIGHT:g}: logarithms of the weights of "
                 f"{', '.join(self.terms_)}, and of the noise's variance"
             )
         return np.exp(logs)
 
-    def _evidence(self, found: Array, exact: bool | None, n_signs: int | None) -> Evidence:
-        assert self._posterior is not None
-        y = self._y - self._posterior.mean
-        seen = replace(self._observations(found[:-1], float(found[-1])), share=1e-4)
-        if exact if exact is not None else len(y) <= _DENSE:
-            evidence = dense_evidence(replace(seen, kind=np.float64, share=1e-8), y)
+    def _compute_evidence(self, variances: Array, y: Array, exact: bool | None, n_signs: int | None) -> Evidence:
+        weights, noise = variances[:-1], float(variances[-1])
+        if exact if exact is not None else len(y) <= _MAX_EXACT_VALUES:
+            seen = Observations(self._prior, self._rows, weights, noise, np.float64, _EXACT_SHARE)
+            evidence = dense_evidence(seen, y)
             if evidence is None:
                 raise ParameterError("the covariance cannot be factored with this theta; raise the noise")
             return evidence
-        count = int(np.clip(_ENOUGH // len(y), *_SIGNS)) if n_signs is None else check_count(n_signs, "n_signs")
-        return sampled_evidence(seen, y, random_signs(len(y), count, self.seed_, self._kind), 1e-4)
+        count = int(np.clip(_ENOUGH_SIGNS // len(y), _MIN_SIGNS, _MAX_SIGNS))
+        count = count if n_signs is None else check_count(n_signs, "n_signs")
+        seen = Observations(self._prior, self._rows, weights, noise, self._kind, _SIGNS_SHARE)
+        return sampled_evidence(seen, y, random_signs(len(y), count, self.seed_, self._kind), _SIGNS_TOL)

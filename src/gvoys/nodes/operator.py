@@ -10,12 +10,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_one_graph
+from gvoys.nodes.matrices import column_blocks
 from gvoys.nodes.node_learner import check_tolerance
-from gvoys.nodes.recurrences import Factors, KernelForm, form_of
+from gvoys.nodes.recurrences import Factors, KernelForm, form_of, run_factors
 from gvoys.threads import threads
 from gvoys.walks.checks import check_nodes
-
-_AT_ONCE = 64  # columns that are computed at once
 
 Array = NDArray[np.float64]
 
@@ -107,23 +106,17 @@ class NodeKernel(LinearOperator):
         self.n_products_ = sum(len(recurrence.kept) for _, recurrence in form.factors)
 
     def _matmat(self, X: Any) -> Array:
-        return self._apply(self._form.factors, X)
-
-    def _matvec(self, x: Any) -> Array:
-        return self._apply(self._form.factors, np.reshape(x, (-1, 1)))
+        return self._run(self._form.factors, X)
 
     def _rmatvec(self, x: Any) -> Array:
-        return self._apply(self._form.transposed, np.reshape(x, (-1, 1)))
+        return self._rmatmat(np.reshape(x, (-1, 1)))
 
     def _rmatmat(self, X: Any) -> Array:
-        return self._apply(self._form.transposed, X)
+        return self._run(self._form.transposed, X)
 
-    def _apply(self, factors: Factors, X: Any) -> Array:
-        product = np.ascontiguousarray(X, np.float64)
+    def _run(self, factors: Factors, X: Any) -> Array:
         with threads(self._n_jobs):
-            for matrix, recurrence in factors:
-                product = matrix.run(recurrence, product)
-        return product
+            return run_factors(factors, np.ascontiguousarray(X, np.float64))
 
     def columns(self, nodes: Any) -> Array:
         """Some columns of the kernel.
@@ -140,11 +133,10 @@ class NodeKernel(LinearOperator):
         """
         chosen = check_nodes(nodes, self.shape[0], repeats=True)
         out = np.empty((self.shape[0], len(chosen)))
-        for first in range(0, len(chosen), _AT_ONCE):
-            block = chosen[first : first + _AT_ONCE]
-            units = np.zeros((self.shape[0], len(block)))
-            units[block, np.arange(len(block))] = 1.0
-            out[:, first : first + _AT_ONCE] = self._matmat(units)
+        for block in column_blocks(len(chosen)):
+            units = np.zeros((self.shape[0], block.stop - block.start))
+            units[chosen[block], np.arange(units.shape[1])] = 1.0  # a node may come more than once
+            out[:, block] = self._matmat(units)
         return out
 
     def diagonal(self) -> Array:
@@ -156,7 +148,6 @@ class NodeKernel(LinearOperator):
             The diagonal.
         """
         out = np.empty(self.shape[0])
-        for first in range(0, self.shape[0], _AT_ONCE):
-            block = np.arange(first, min(first + _AT_ONCE, self.shape[0]))
-            out[block] = self.columns(block)[block, np.arange(len(block))]
+        for block in column_blocks(len(out)):
+            out[block] = self.columns(np.arange(block.start, block.stop))[block].diagonal()
         return out

@@ -13,21 +13,26 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.polynomial.chebyshev import chebval
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import index_type
-from gvoys.nodes.matrices import NodeMatrix, Recurrence, matrix_of
+from gvoys.nodes.matrices import NodeMatrix, column_blocks, matrix_of, on_host
 from gvoys.nodes.named import LaplacianKernel
-from gvoys.nodes.recurrences import chebyshev_coefficients, chebyshev_recurrence, form_of
+from gvoys.nodes.recurrences import KernelForm, chebyshev_coefficients, chebyshev_recurrence, form_of, run_factors
 from gvoys.series import Series
 from gvoys.walks.checks import is_auto
 
-TIMES = tuple(2.0**k for k in range(-1, 10))
-_UNLIKE = 2.0  # the time of the kernel whose neighbours differ
-_TOL = 1e-6  # of each kernel, relative to its largest eigenvalue
-_WHOLE = (-1.0, 1.0)
+_TIMES = tuple(2.0**k for k in range(-1, 10))  # of the diffusion kernels
+_UNLIKE_TIME = 2.0  # of the kernel whose neighbours differ
+_KERNEL_TOL = 1e-6  # relative to the kernel's largest eigenvalue
+_INTERVAL = (-1.0, 1.0)  # of the eigenvalues of the symmetric matrix
+_CHECKED_EIGENVALUES = 513  # for the least one of a mixture
+_MAX_DENSE_VALUES = 1000  # measured values up to which dense algebra is used
+_MAX_DENSE_ENTRIES = 2e10  # entries that products for it may add up
+_ENTRY_PASSES = 24  # passes over the graph that such a product takes, about
 
 Array = NDArray[Any]
 
@@ -45,19 +50,32 @@ class Prior(ABC):
 
     @abstractmethod
     def apply(self, weights: Array, X: Array, error: float) -> Array:
-        """The kernel with these weights times vectors."""
+        """Multiply vectors by the kernel with these weights."""
 
     def least(self, weights: Array) -> float:
-        """A bound from below on the eigenvalues of the kernel with these weights."""
+        """Return a bound from below on the eigenvalues of the kernel with these weights."""
         return 0.0
 
     @abstractmethod
     def root(self, weights: Array, noise: Array) -> Array:
-        """Functions of the nodes with this kernel as their covariance."""
+        """Make functions of the nodes with this kernel as their covariance from white noise."""
 
     @abstractmethod
     def terms(self, rows: Array, V: Array) -> Array:
-        """Every kernel on some rows times vectors on these rows."""
+        """Multiply vectors on some rows by every kernel between these rows."""
+
+    def dense_terms(self, rows: Array) -> Array:
+        """Return every kernel between rows, (n_terms, n_rows, n_rows)."""
+        n = len(rows)
+        out = np.empty((self.n_terms, n, n))
+        for columns in column_blocks(n):
+            out[:, :, columns] = on_host(self.terms(rows, self.matrix.put(np.eye(n)[:, columns])))
+        return (out + out.transpose(0, 2, 1)) / 2.0
+
+    def allows_dense(self, n_observed: int, n_vectors: int) -> bool:
+        """Return whether values, and products with vectors, are few enough for dense algebra."""
+        entries = float(len(self.matrix.sparse.indices) + self.matrix.n_nodes)
+        return n_observed <= _MAX_DENSE_VALUES and entries * n_vectors * _ENTRY_PASSES <= _MAX_DENSE_ENTRIES
 
 
 class DiffusionMixture(Prior):
@@ -65,122 +83,104 @@ class DiffusionMixture(Prior):
 
     def __init__(self, matrix: NodeMatrix, max_length: int) -> None:
         self.matrix = matrix
-        kernels = {f"diffusion {time:g}": _diffusion(time) for time in TIMES}
-        kernels["unlike neighbours"] = _mirrored(_diffusion(_UNLIKE))
+        kernels = {f"diffusion {time:g}": _diffusion(time) for time in _TIMES}
+        unlike = _diffusion(_UNLIKE_TIME)
+        kernels["unlike neighbours"] = unlike * (-1.0) ** np.arange(len(unlike))
         kept = {name: coefficients for name, coefficients in kernels.items() if len(coefficients) - 1 <= max_length}
         if not kept:
-            least = min(len(coefficients) - 1 for coefficients in kernels.values())
+            least = min(map(len, kernels.values())) - 1
             raise ParameterError(f"max_length={max_length} leaves no diffusion kernel; the shortest needs {least}")
         self.names = tuple(kept)
-        self.coefficients = np.zeros((len(kept), max((len(coefficients) for coefficients in kept.values()), default=1)))
-        for row, coefficients in zip(self.coefficients, kept.values(), strict=True):
+        self._coefficients = np.zeros((len(kept), max(map(len, kept.values()))))
+        for row, coefficients in zip(self._coefficients, kept.values(), strict=True):
             row[: len(coefficients)] = coefficients
 
     def apply(self, weights: Array, X: Array, error: float) -> Array:
-        return self.matrix.run(self._recurrence(weights, error), X, overwrite=True)
-
-    def _recurrence(self, weights: Array, error: float) -> Recurrence:
-        return chebyshev_recurrence(_shortened(weights @ self.coefficients, error), _WHOLE)
+        mixed = weights @ self._coefficients
+        tails = np.cumsum(np.abs(mixed)[::-1])[::-1]
+        negligible = np.flatnonzero(tails <= error)  # the last terms, which together are at most `error`
+        if negligible.size:
+            mixed = mixed[: max(int(negligible[0]), 1)]
+        return self.matrix.run(chebyshev_recurrence(mixed, _INTERVAL), X, overwrite=True)
 
     def least(self, weights: Array) -> float:
-        mixed = np.polynomial.chebyshev.chebval(np.linspace(*_WHOLE, 513), weights @ self.coefficients)
-        return max(float(mixed.min()), 0.0)
+        eigenvalues = np.linspace(*_INTERVAL, _CHECKED_EIGENVALUES)
+        return max(float(chebval(eigenvalues, weights @ self._coefficients).min()), 0.0)
 
     def root(self, weights: Array, noise: Array) -> Array:
-        mixed = weights @ self.coefficients
+        mixed = weights @ self._coefficients
 
         def function(eigenvalue: Any) -> Any:
-            return np.sqrt(np.maximum(np.polynomial.chebyshev.chebval(eigenvalue, mixed), 0.0))
+            return np.sqrt(np.maximum(chebval(eigenvalue, mixed), 0.0))
 
-        coefficients, _ = chebyshev_coefficients(function, _WHOLE, _TOL, most=4 * self.coefficients.shape[1])
-        return self.matrix.run(chebyshev_recurrence(coefficients, _WHOLE), noise)
+        coefficients, _ = chebyshev_coefficients(function, _INTERVAL, _KERNEL_TOL, max_terms=4 * len(mixed))
+        return self.matrix.run(chebyshev_recurrence(coefficients, _INTERVAL), noise)
 
     def terms(self, rows: Array, V: Array) -> Array:
-        positions = self.matrix.put(rows)
+        rows = self.matrix.put(rows)
         out = np.zeros_like(V, shape=(self.n_terms, *V.shape))
-        X = np.zeros_like(V, shape=(self.matrix.n_nodes, V.shape[1]))
-        X[positions] = V
-        scale = self.matrix.scale[positions][:, None].astype(V.dtype)
-        recurrence = chebyshev_recurrence(np.zeros(self.coefficients.shape[1]), _WHOLE)
-        factors = self.coefficients.astype(V.dtype)
+        scale = self.matrix.scale[rows][:, None].astype(V.dtype)
+        factors = self._coefficients.astype(V.dtype)
 
         def look(step: int, columns: slice, x: Array) -> None:
-            seen = x[positions, : columns.stop - columns.start] * scale
+            values = x[rows, : columns.stop - columns.start] * scale
             for term in np.flatnonzero(factors[:, step]):
-                out[term, :, columns] += factors[term, step] * seen
+                out[term, :, columns] += factors[term, step] * values
 
-        self.matrix.run(recurrence, X, look)
+        steps = chebyshev_recurrence(np.zeros(self._coefficients.shape[1]), _INTERVAL)
+        self.matrix.run(steps, self.matrix.spread(rows, V), look)
         return out
 
 
 def _diffusion(time: float) -> Array:
-    return chebyshev_coefficients(lambda s: np.exp(time * (np.asarray(s) - 1.0)), _WHOLE, _TOL)[0]
-
-
-def _mirrored(coefficients: Array) -> Array:
-    return np.asarray(coefficients * (-1.0) ** np.arange(len(coefficients)))
-
-
-def _shortened(coefficients: Array, error: float) -> Array:
-    """Without the last terms, which together are at most `error`."""
-    tails = np.cumsum(np.abs(coefficients)[::-1])[::-1]
-    beyond = np.flatnonzero(tails <= error)
-    return coefficients[: max(int(beyond[0]), 1)] if beyond.size else coefficients
+    """Return the Chebyshev coefficients of exp(-time L) by the symmetric matrix 1 - L."""
+    return chebyshev_coefficients(lambda s: np.exp(time * (np.asarray(s) - 1.0)), _INTERVAL, _KERNEL_TOL)[0]
 
 
 class FixedKernel(Prior):
     """One kernel of a given form."""
 
-    def __init__(
-        self, name: str, factors: list[tuple[NodeMatrix, Recurrence]], roots: list[tuple[NodeMatrix, Recurrence]]
-    ) -> None:
-        self.names, self.matrix, self._factors, self._roots = (name,), factors[0][0], factors, roots
+    def __init__(self, name: str, form: KernelForm) -> None:
+        self.names, self.matrix, self._form = (name,), form.factors[0][0], form
 
     def apply(self, weights: Array, X: Array, error: float) -> Array:
-        return self._run(self._factors, float(weights[0]), X)
+        return X.dtype.type(float(weights[0])) * run_factors(self._form.factors, X)
 
     def root(self, weights: Array, noise: Array) -> Array:
-        return self._run(self._roots, float(np.sqrt(weights[0])), noise)
+        return noise.dtype.type(float(np.sqrt(weights[0]))) * run_factors(self._form.roots, noise)
 
     def terms(self, rows: Array, V: Array) -> Array:
-        positions = self.matrix.put(rows)
-        X = np.zeros_like(V, shape=(self.matrix.n_nodes, V.shape[1]))
-        X[positions] = V
-        return self._run(self._factors, 1.0, X)[positions][None]
-
-    def _run(self, factors: list[tuple[NodeMatrix, Recurrence]], weight: float, X: Array) -> Array:
-        for matrix, recurrence in factors:
-            X = matrix.run(recurrence, X)
-        return X.dtype.type(weight) * X
+        rows = self.matrix.put(rows)
+        return run_factors(self._form.factors, self.matrix.spread(rows, V))[rows][None]
 
 
 def prior_of(graph: GraphBatch, kernel: Any, matrix: str | None, max_length: int, device: str = "cpu") -> Prior:
-    """The prior."""
+    """Make the prior of a learner of nodes from its parameters."""
     if is_auto(kernel):
         if matrix is not None:
             raise ParameterError(f'matrix={matrix!r} needs a kernel; kernel="auto" uses the normalised Laplacian')
-        return DiffusionMixture(matrix_of(undirected(graph), "symmetric").on(device), max_length)
+        return DiffusionMixture(matrix_of(_without_directions(graph), "symmetric").move_to(device), max_length)
     if not isinstance(kernel, (Series, LaplacianKernel)):
         raise ParameterError(
             f'kernel={kernel!r} is none; it is "auto", Diffusion, RegularizedLaplacian, PStep or Matern, all of '
             "gvoys.nodes, or a series, and a series must be Geometric, Exponential or Coefficients"
         )
     symmetric = not graph.directed and matrix != "row"
-    form = form_of(graph, kernel, matrix, "series" if symmetric else "factored", _TOL).on(device)
+    form = form_of(graph, kernel, matrix, "series" if symmetric else "factored", _KERNEL_TOL).move_to(device)
     if not form.roots:
         raise ParameterError(
             f"{kernel!r} is no covariance on this graph, since it is negative for some eigenvalues; raise mu_0, or use "
             "a kernel of gvoys.nodes"
         )
-    return FixedKernel(repr(kernel), form.factors, form.roots)
+    return FixedKernel(repr(kernel), form)
 
 
-def undirected(graph: GraphBatch) -> GraphBatch:
-    """A graph without its directions: the weights of both add up."""
+def _without_directions(graph: GraphBatch) -> GraphBatch:
+    """Drop the directions of a graph; the weights of both add up."""
     if not graph.directed:
         return graph
     A = graph.adjacency()
     both = sp.csr_array(A + A.T)
     both.sort_indices()
     indptr = both.indptr.astype(index_type(both.nnz))
-    return GraphBatch(graph.node_offsets, indptr, both.indices.astype(np.int32), False, edge_weights=both.data)
+    return GraphBatch._adopt(graph.node_offsets, indptr, both.indices.astype(np.int32), False, edge_weights=both.data)
