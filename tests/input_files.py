@@ -2,6 +2,7 @@
 
 import csv
 import json
+from contextlib import suppress
 
 import networkx as nx
 import numpy as np
@@ -32,6 +33,13 @@ def write_inputs(folder):
             table = csv.writer(file, delimiter=delimiter)
             table.writerow(["name", "SMILES", "y"])
             table.writerows([f"m, {i}", s, i] for i, s in enumerate(SMILES))
+    with suppress(ImportError):
+        from openpyxl import Workbook
+
+        book = Workbook()
+        for row in [("name", "SMILES", "y"), *((f"m{i}", s, i) for i, s in enumerate(SMILES))]:
+            book.active.append(row)
+        book.save(folder / "a.xlsx")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -43,9 +51,26 @@ def write_inputs(folder):
     for g in labelled:
         nx.set_node_attributes(g, {u: ["C", u % 3] for u in g}, "label")
     (folder / "a.jsonl").write_text("".join(json.dumps(nx.node_link_data(g, edges="links")) + "\n" for g in labelled))
+    (folder / "a.json").write_text(json.dumps([nx.node_link_data(g, edges="links") for g in labelled]))
+    write_graphml(folder / "a.graphml", labelled)
     write_tu(folder / "TINY")
     gv.write_store(gv.datasets.molecules(30, mean_nodes=8), folder / "store")
     return sorted(folder.iterdir())
+
+
+def write_graphml(path, graphs):
+    """All graphs in one file, as networkx writes each."""
+    texts = ["".join(nx.generate_graphml(graph)) for graph in map(with_texts, graphs)]
+    bodies = [f"<graph {text.split('<graph ', 1)[1].split('</graph>')[0]}</graph>\n" for text in texts]
+    path.write_text(texts[0].split("<graph ", 1)[0] + "".join(bodies) + "</graphml>\n")
+
+
+def with_texts(graph):
+    """The graph with texts in the place of lists, which GraphML cannot hold."""
+    copy = graph.copy()
+    for node in copy.nodes.values():
+        node.update({name: str(value) for name, value in node.items() if isinstance(value, list)})
+    return copy
 
 
 def write_tu(folder, n_graphs=12):

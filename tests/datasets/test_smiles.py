@@ -108,14 +108,14 @@ def test_tables(tmp_path):
         ("none.csv", None, None, "there is no file"),
         ("a.csv", "smiles,y\n", "y", "holds no graphs"),
         ("a.csv", "smiles,y\nCC,1\n", "z", "no column 'z'; it has 'smiles', 'y'"),
-        ("a.csv", "smiles,y\nCC,1\nC,\n", "y", "row 2: the column 'y' is empty"),
+        ("a.csv", "smiles,y\nCC,1\nC,\n", "y", "row 3: the column 'y' is empty"),
         (
             "a.csv",
             "smiles,y\nCC,1\nC(,2\n",
             "y",
-            r"a.csv, row 2: RDKit cannot read the SMILES 'C\('; correct it or remove it",
+            r"a.csv, row 3: RDKit cannot read the SMILES 'C\('; correct it or remove it",
         ),
-        ("a.csv", "smiles,y\nC(,1\nC(,2\n", "y", "holds no graph that can be read; row 1: RDKit"),
+        ("a.csv", "smiles,y\nC(,1\nC(,2\n", "y", "holds no graph that can be read; row 2: RDKit"),
         ("a.smi", "CC\n", "y", "has no columns"),
         ("a.smi", "\n", None, "holds no graphs"),
     ],
@@ -135,7 +135,7 @@ def test_rows_that_cannot_be_read_are_skipped_and_counted(tmp_path):
     assert table.smiles == ["CC", "CCO"]
     assert table.batch.graph_sizes.tolist() == [2, 3]
     reasons = ["RDKit cannot read the SMILES 'C('", "the column 'smiles' is empty", "the column 'y' is empty"]
-    assert table.skipped == list(zip([2, 3, 4], ["C(", "", "CO"], reasons, strict=True))
+    assert table.skipped == list(zip([3, 4, 5], ["C(", "", "CO"], reasons, strict=True))
     assert len(open_graphs(tmp_path / "a.csv").read().ids) == 3  # no target is needed
     (tmp_path / "b.smi").write_text("CC\tethane gas\nC( what\nCO methanol\n")
     assert open_graphs(tmp_path / "b.smi").read().ids == ["ethane gas", "methanol"]

@@ -6,6 +6,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from input_files import write_graphml
 
 import gvoys as gv
 from gvoys.errors import DatasetError, InputWarning
@@ -34,14 +35,6 @@ def node_link(made):
 
 def write_lines(path, graphs):
     path.write_text("".join(json.dumps(node_link(made)) + "\n" for made in graphs))
-
-
-def write_graphml(path, graphs):
-    """As networkx writes each, in one file."""
-    texts = ["".join(nx.generate_graphml(made)) for made in graphs]
-    head, rest = texts[0].split("<graph ", 1)
-    bodies = [text.split("<graph ", 1)[1].split("</graph>")[0] for text in texts]
-    path.write_text(head + "".join(f"<graph {body}</graph>" for body in bodies) + rest.rsplit("</graph>", 1)[1])
 
 
 FORMS = {

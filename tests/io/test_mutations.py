@@ -1,5 +1,6 @@
 """Damaged inputs of every kind: a right answer or one sentence; never a traceback, a hang, a crash or a wrong batch."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -29,7 +30,8 @@ from gvoys.scale.parts import part_features, part_ids, part_path
 
 PARAMETERS = Parameters(max_length=2, n_components=16, rows_per_part=11)
 LIMIT = 25  # seconds of one input
-FILES = ("a.smi", "a.csv", "a.tsv", "a.parquet", "a.g6", "a.s6", "a.jsonl", "TINY.zip", "TINY", "store")
+FILES = ("a.smi", "a.csv", "a.tsv", "a.parquet", "a.g6", "a.s6", "a.jsonl", "a.json", "a.graphml", "TINY.zip")
+FILES += ("TINY", "store", *(["a.xlsx"] if importlib.util.find_spec("openpyxl") else []))
 OPTIONS = {"a.csv": {"id": "name"}, "a.parquet": {"id": "name"}}
 
 

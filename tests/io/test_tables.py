@@ -1,6 +1,7 @@
 """Tables as people have them: the same rows whatever separates columns and encodes text, or one sentence."""
 
 import builtins
+import warnings
 import zipfile
 
 import numpy as np
@@ -11,7 +12,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 import gvoys as gv
-from gvoys.errors import DatasetError, MissingDependencyError
+from gvoys.errors import DatasetError, InputWarning, MissingDependencyError
 from gvoys.io import open_graphs
 
 ROWS = [("SMILES", "name", "y"), ("CCO", "é, 1", "1.5"), ("C1CC", "two", "2.5"), ("c1ccccc1", "three", "-3e-1")]
@@ -59,6 +60,24 @@ def test_decimal_commas_of_a_table_with_semicolons(tmp_path):
 def test_names_of_molecules_in_other_encodings(tmp_path, encoding):
     (tmp_path / "a.smi").write_bytes("CCO é\n".encode(encoding))
     assert open_graphs(tmp_path / "a.smi").read().ids == ["é"]
+
+
+def test_a_guess_of_the_encoding_is_told(tmp_path):
+    (tmp_path / "a.csv").write_bytes("smiles,name\nC,é\nCC,\x81\n".encode("latin-1"))
+    with pytest.warns(InputWarning, match=r"^a.csv is not UTF-8 and is read as Windows-1252; save it as UTF-8 if"):
+        assert open_graphs(tmp_path / "a.csv", id="name").read().ids == ["é", "\x81"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (tmp_path / "b.csv").write_text("smiles,name\nC,é\n", encoding="utf-8")
+        assert open_graphs(tmp_path / "b.csv", id="name").read().ids == ["é"]
+
+
+@pytest.mark.parametrize("smiles", ["CCÿ", "éCC", "CC é"])
+def test_what_rdkit_passes_over_is_no_molecule(tmp_path, smiles):
+    """It takes bytes at the ends that are no ASCII for spaces."""
+    (tmp_path / "a.csv").write_text(f"smiles\nC\n{smiles}\n", encoding="utf-8")
+    found = open_graphs(tmp_path / "a.csv").read()
+    assert [each.row for each in found.skipped] == ([] if smiles == "CC é" else [3])  # which has a name
 
 
 def test_damaged_utf_16_is_one_sentence(tmp_path):

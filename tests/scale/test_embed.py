@@ -73,8 +73,9 @@ def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     with (tmp_path / "out.skipped.csv").open() as file:
         rows = list(csv.reader(file))
     assert rows[0] == ["row", "text", "reason"]
-    assert [int(row) for row, *_ in rows[1:]] == [i + 1 for i in range(30) if i not in READABLE]
-    assert rows[1] == ["3", "C1CC", "RDKit cannot read the SMILES 'C1CC'"]
+    first = 1 if name in ("a.smi", "a.parquet") else 2  # after the header of a text
+    assert [int(row) for row, *_ in rows[1:]] == [i + first for i in range(30) if i not in READABLE]
+    assert rows[1] == [str(2 + first), "C1CC", "RDKit cannot read the SMILES 'C1CC'"]
 
 
 @pytest.mark.parametrize("name", ["a.g6", "a.s6"])

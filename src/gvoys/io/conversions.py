@@ -21,16 +21,16 @@ _MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the beginning of UTF-16
 
 def convert(path: Path, suffix: str) -> tuple[TemporaryCopy | None, str]:
     """Return a copy of a file in the form in which it is read, None where that is its own, and the suffix of that."""
-    with path.open("rb") as file:
-        head = file.read(2)
+    with path.open("rb") as raw:
+        head = raw.read(2)
     kind, lines = _FORMS.get(suffix, (suffix, _read_utf16))
     if suffix not in _FORMS and head not in _MARKS and b"\0" not in head:
         return None, suffix
     copy = TemporaryCopy(path.name)
-    with copy.path.open("w", newline="", encoding="utf-8") as file:
+    with copy.path.open("w", newline="", encoding="utf-8", errors="replace") as file:
         try:
             file.writelines(lines(path))
-        except GraphError as error:
+        except (GraphError, RecursionError) as error:
             raise DatasetError(f"{path.name}: {error}") from None
     return copy, kind
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gvoys.errors import DatasetError, GraphError, GvoysError
+from gvoys.errors import DatasetError, GraphError, GvoysError, InputWarning
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import build_batch, read_graph
 from gvoys.io.graph6 import claimed_nodes, read_graph6
@@ -24,15 +25,7 @@ from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.named import NamedSource
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
-__all__ = [
-    "TEXT_ENCODINGS",
-    "Graph6Source",
-    "JsonSource",
-    "LinesSource",
-    "SmilesSource",
-    "build_each",
-    "decode_line",
-]
+__all__ = ["Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each"]
 
 _READ = 1 << 20  # bytes at a time, when lines are counted
 _HEAVY = 1 << 24  # bytes after which a chunk ends with the line
@@ -40,14 +33,13 @@ _LONGEST = 1 << 26  # bytes of a line
 _MOST_VALUES = 3_000_000  # in a line of JSON, each of which takes some hundred bytes of memory
 _MOST_NODES = 8_000_000  # that lines of graph6 may have together besides one per character
 _FIRST = 1000  # lines among which a graph must tell the names of columns
-TEXT_ENCODINGS = ("utf-8", "cp1252", "latin-1")  # of texts beside SMILES; the last one reads any byte
 
 
 class LinesSource(FileSource):
     """A text file with one row per line, numbered as the lines are; blank lines are no rows."""
 
     _begin = 0  # the byte at which rows begin
-    _encodings: tuple[str, ...] = ("utf-8",)  # in order of trial
+    _takes_any = False  # whether lines may be no UTF-8, as the names of molecules in old files
     _heavy = 1 << 62  # bytes after which a chunk of this format ends with the line, where that is less than for others
 
     @property
@@ -64,7 +56,7 @@ class LinesSource(FileSource):
         rows, texts, skipped = [], [], []
         for row, line in enumerate(self._lines(chunk), chunk.row):
             try:
-                text = decode_line(line, *self._encodings)
+                text = self._decode(line)
             except GraphError as error:
                 skipped.append(Skipped.of(row, line, str(error)))
                 continue
@@ -72,6 +64,17 @@ class LinesSource(FileSource):
                 rows.append(row)
                 texts.append(text)
         return self._records(rows, texts, skipped, columns)
+
+    def _decode(self, line: bytes) -> str:
+        with suppress(UnicodeDecodeError):
+            return line.decode()
+        if not self._takes_any:
+            raise GraphError("the line is not UTF-8; save the file as UTF-8")
+        told = f"{self} is not UTF-8 and is read as Windows-1252; save it as UTF-8 if its names look wrong"
+        warnings.warn(told, InputWarning, stacklevel=4)
+        with suppress(UnicodeDecodeError):
+            return line.decode("cp1252")
+        return line.decode("latin-1")  # which reads any byte
 
     def _lines(self, chunk: Chunk) -> list[bytes]:
         with self.path.open("rb") as file:
@@ -89,7 +92,7 @@ class LinesSource(FileSource):
 class SmilesSource(MoleculeSource, LinesSource):
     """A file without a header: a SMILES on every line, and after a space or tab its id."""
 
-    _encodings = TEXT_ENCODINGS
+    _takes_any = True
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
         check_rdkit()  # where it is missing, no row is at fault
@@ -150,7 +153,7 @@ class JsonSource(NamedSource, LinesSource):
         first = next(self.chunks(_FIRST), None)
         for line in [] if first is None else self._lines(first):
             with suppress(GraphError):
-                yield _parse_json(decode_line(line))
+                yield _parse_json(self._decode(line))
 
     def find_attributes(self, kind: str) -> Sequence[str]:
         known = (find_attributes(graph, kind, self.names) for graph in self.first_graphs())
@@ -168,14 +171,6 @@ class JsonSource(NamedSource, LinesSource):
 
     def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
         return build_each(items, lambda text: read_graph(_parse_json(text), self.names))
-
-
-def decode_line(line: bytes, *encodings: str) -> str:
-    """Return a line, without its end, as text in the first encoding that fits."""
-    for encoding in encodings or ("utf-8",):
-        with suppress(UnicodeDecodeError):
-            return line.decode(encoding)
-    raise GraphError("the line is not UTF-8; save the file as UTF-8")
 
 
 def _cuts(path: Any, begin: int, n_rows: int, n_bytes: int) -> Iterator[tuple[int, int]]:

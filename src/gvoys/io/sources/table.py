@@ -13,7 +13,7 @@ from gvoys.io.smiles import check_rdkit
 from gvoys.io.sources.base import row_chunks
 from gvoys.io.sources.columns import cell_text, find_columns
 from gvoys.io.sources.ends import BOM, read_line
-from gvoys.io.sources.lines import TEXT_ENCODINGS, LinesSource, decode_line
+from gvoys.io.sources.lines import LinesSource
 from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
@@ -64,7 +64,8 @@ class TableSource(MoleculeSource):
 class TextTableSource(TableSource, LinesSource):
     """A table with a header, one row per line; a quoted field may hold delimiters but no line breaks."""
 
-    first_row, _encodings = 2, TEXT_ENCODINGS
+    first_row = 2
+    _takes_any = True
 
     def __init__(self, path: Path, smiles: str, id: str | None, target: str | Sequence[str] | None) -> None:
         super().__init__(path)
@@ -74,9 +75,8 @@ class TextTableSource(TableSource, LinesSource):
         if not header.strip():
             raise DatasetError(f"{self} begins with an empty line; a table begins with the names of its columns")
         try:
-            self._delimiter, names = _find_delimiter(
-                _header_text(header), DELIMITERS.get(path.suffix.lower(), ","), smiles
-            )
+            text, usual = self._decode(_header_line(header)), DELIMITERS.get(path.suffix.lower(), ",")
+            self._delimiter, names = _find_delimiter(text, usual, smiles)
         except GraphError as error:
             raise DatasetError(f"{self}, header: {error}") from None
         self.decimal_comma = self._delimiter == ";"  # since the comma is taken, as in most languages of Europe
@@ -126,10 +126,10 @@ def _find_delimiter(header: str, usual: str, smiles: str) -> tuple[str, list[str
     return found, columns[found]
 
 
-def _header_text(line: bytes) -> str:
+def _header_line(line: bytes) -> bytes:
     if len(line) == _HEADER:
         raise GraphError("the first line has over 1 MiB; a table begins with the names of its columns")
-    return decode_line(line.removeprefix(BOM).rstrip(b"\r\n"), *TEXT_ENCODINGS)
+    return line.removeprefix(BOM).rstrip(b"\r\n")
 
 
 class ColumnsSource(TableSource):
