@@ -84,21 +84,15 @@ def test_factored(kind, name):
     batch, A = graph_of(kind, 80)
     M = dense_matrix(A, name)
     rho = np.abs(M).sum(axis=1).max()
-    series = gv.Exponential(1.0 / rho)
-    F = expm(0.5 / rho * M)
-    kernel = node_kernel(batch, series, matrix=name, form="factored")
-    assert_same(kernel, F @ F.T)
-    F = fractional_matrix_power(np.eye(len(M)) - 0.5 / rho * M, -0.5).real
-    assert_same(node_kernel(batch, gv.Geometric(0.5 / rho), matrix=name, form="factored"), F @ F.T)
+    root = fractional_matrix_power(np.eye(len(M)) - 0.5 / rho * M, -0.5).real
+    for series, F in ((gv.Exponential(1.0 / rho), expm(0.5 / rho * M)), (gv.Geometric(0.5 / rho), root)):
+        assert_same(node_kernel(batch, series, matrix=name, form="factored"), F @ F.T)
 
 
 NAMED = {
     "diffusion": (Diffusion(3.0), lambda L: expm(-3.0 * L)),
     "regularised": (RegularizedLaplacian(5.0), lambda L: np.linalg.inv(np.eye(len(L)) + 5.0 * L)),
-    "matern": (
-        Matern(1.5, 2.0),
-        lambda L: fractional_matrix_power(np.eye(len(L)) + L / 0.75, -1.5).real,
-    ),
+    "matern": (Matern(1.5, 2.0), lambda L: fractional_matrix_power(np.eye(len(L)) + L / 0.75, -1.5).real),
     "p-step": (PStep(40.0, 4), lambda L: np.linalg.matrix_power(40.0 * np.eye(len(L)) - L, 4)),
 }
 
@@ -171,8 +165,7 @@ def test_large_graphs_are_reordered_and_nothing_else_changes(monkeypatch):
 def test_the_same_bits_for_any_number_of_threads():
     batch, _ = graph_of(Kind(), 3000)
     X = np.random.default_rng(0).normal(size=(3000, 5))
-    found = [node_kernel(batch, Diffusion(2.0), n_jobs=n) @ X for n in (1, 2)]
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(*[node_kernel(batch, Diffusion(2.0), n_jobs=n) @ X for n in (1, 2)])
 
 
 def test_graphs_that_hardly_are():
@@ -239,9 +232,7 @@ def test_powers_of_directed_graphs_do_not_overflow(form, factor):
 def test_kernels_that_are_narrow_at_the_end_of_the_interval(time, matrix):
     """No point of a short Chebyshev series sees more than zeros."""
     star = nx.star_graph(100)
-    L = nx.laplacian_matrix(star).toarray().astype(float)
-    if matrix == "normalized_laplacian":
-        L = nx.normalized_laplacian_matrix(star).toarray()
+    L = dense_matrix(nx.to_numpy_array(star), matrix)
     kernel = gv.node_kernel(star, gv.nodes.Diffusion(time), matrix=matrix)
     assert np.abs(kernel @ np.eye(101) - expm(-time * L)).max() < 1e-8
     assert kernel.n_products_ > 16
