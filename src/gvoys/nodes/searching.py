@@ -97,26 +97,26 @@ def search_nodes(
     check_flag(maximize, "maximize")
     if not callable(measure):
         raise ParameterError(f"measure must be a function of an array of nodes, not {measure!r}")
-    sizes = [check_count(count, name) for count, name in ((n_initial, "n_initial"), (n_per_round, "n_per_round"))]
-    if sizes[0] > one.n_nodes:
-        raise ParameterError(f"n_initial must be at most the {one.n_nodes} nodes of the graph, not {sizes[0]}")
+    n_initial, n_per_round = check_count(n_initial, "n_initial"), check_count(n_per_round, "n_per_round")
+    if n_initial > one.n_nodes:
+        raise ParameterError(f"n_initial must be at most the {one.n_nodes} nodes of the graph, not {n_initial}")
     generator, sign = np.random.default_rng(as_seed(random_state)), 1.0 if maximize else -1.0
-    nodes = generator.choice(one.n_nodes, sizes[0], replace=False)
-    values = sign * _measured(measure, nodes)
+    nodes = generator.choice(one.n_nodes, n_initial, replace=False)
+    values = sign * _measure_nodes(measure, nodes)
     model = NodeRegressor(**options)
     for number in range(check_count(n_rounds, "n_rounds", least=0)):
         model.fit(one, nodes, values)
-        drawn = model.sample_y(n_samples=sizes[1], random_state=int(generator.integers(2**31)))
-        new = _largest(drawn, nodes)
+        drawn = model.sample_y(n_samples=n_per_round, random_state=int(generator.integers(2**31)))
+        new = _choose_nodes(drawn, nodes)
         if not len(new):
             break
-        nodes, values = np.append(nodes, new), np.append(values, sign * _measured(measure, new))
+        nodes, values = np.append(nodes, new), np.append(values, sign * _measure_nodes(measure, new))
         on_progress(number, sign * float(values.max()))
     best = int(values.argmax())
     return NodeSearch(nodes, sign * values, int(nodes[best]), sign * float(values[best]), model)
 
 
-def _measured(measure: Callable[[NDArray[np.int64]], Any], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+def _measure_nodes(measure: Callable[[NDArray[np.int64]], Any], nodes: NDArray[np.int64]) -> NDArray[np.float64]:
     result = measure(nodes)
     try:
         values = np.asarray(result, np.float64)
@@ -127,9 +127,8 @@ def _measured(measure: Callable[[NDArray[np.int64]], Any], nodes: NDArray[np.int
     return values
 
 
-def _largest(drawn: NDArray[np.float64], measured: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The node where each function is largest, among those that were not measured, each once."""
-    drawn = drawn.copy()
+def _choose_nodes(drawn: NDArray[np.float64], measured: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the node where each function is largest, among those that were not measured, each once."""
     drawn[measured] = -np.inf
     chosen: list[int] = []
     for column in drawn.T:
