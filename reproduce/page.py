@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from gvoys.io.files import appearing
-from gvoys.report.page import BASE_STYLE
+from gvoys.report.page import BASE_STYLE, content_policy
 from reproduce.result import Result
 
 _COLUMNS = ("", "the paper", "gvoys, the paper's way", "gvoys, the best way")
@@ -42,8 +42,8 @@ def write_page(results: list[Result], folder: Path) -> Path:
     """report.html, which needs no other file."""
     page = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta http-equiv="Content-Security-Policy"'
-        " content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"
+        f"{content_policy()}"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>gvoys: the paper, reproduced</title><style>{BASE_STYLE}{_STYLE}</style></head><body><main>"
         '<h1 id="top">The paper, reproduced</h1>'
         "<p>Choromanski, Reid, Sehanobish and Dubey: Optimal Time Complexity Algorithms for Computing General Random "

@@ -16,6 +16,7 @@ from reproduce.result import read_result, slope
 
 import gvoys as gv
 from gvoys.errors import DatasetError, ParameterError
+from gvoys.report.page import content_policy
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,7 @@ def test_every_experiment_leaves_its_files(report):
             assert (folder / f"{figure.name}.png").stat().st_size > 1000
             assert (folder / f"{figure.name}.svg").stat().st_size > 1000
     page = report.page.read_text()
+    assert content_policy() in page
     assert page.count("<h2 ") == len(EXPERIMENTS)
     anchors = set(re.findall(r'<h2 id="(\w+)"', page))
     assert anchors == set(re.findall(r'<li><a href="#(\w+)"', page)) == set(EXPERIMENTS)

@@ -115,6 +115,7 @@ def test_the_page_shows_what_is_furthest_and_escapes_what_it_is_given(classes, t
     write_page(page, "<b>", classes, ["4 graphs & more."], {}, ["<script>", "x", "y", "z"], None)
     text = page.read_text()
     assert "<script>" not in text
+    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'none';" in text
     assert "<h1>&lt;b&gt;</h1>" in text
     assert "4 graphs &amp; more." in text
     assert "&lt;script&gt;: a, predicted b" in text

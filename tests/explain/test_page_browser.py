@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import networkx as nx
 import numpy as np
 import pytest
-from browser import find_browser, opened
+from browser import find_browser, opened, watch
 from standins import explained, leaning, sequence
 
 import gvoys as gv
@@ -59,7 +59,7 @@ def another_tab(browser, path, width=1440, height=900, **how):
     """As `opened`, in a browser that is there."""
     context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **how)
     tab, errors = context.new_page(), []
-    tab.on("pageerror", lambda error: errors.append(str(error)))
+    watch(tab, errors)
     tab.goto(f"file://{path}")
     tab.wait_for_selector("body[data-ready=yes]")
     yield tab

@@ -3,6 +3,7 @@
 import os
 import shutil
 from contextlib import contextmanager, nullcontext
+from functools import partial
 
 import pytest
 
@@ -39,15 +40,34 @@ def shared():
         _shared.clear()
 
 
+def watch(tab, errors):
+    """Collect errors of scripts and what the page's policy forbids, such as the eval by which Playwright waits."""
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("console", lambda said: errors.append(said.text) if "Content Security Policy" in said.text else None)
+    tab.expose_function("forbidden", lambda what: errors.append(f"the policy forbids {what}"))
+    tab.add_init_script(
+        "addEventListener('securitypolicyviolation', e => forbidden(e.violatedDirective + e.blockedURI))"
+    )
+    tab.wait_for_function = partial(_wait, tab)
+
+
+def _wait(tab, expression, arg=None):
+    for _ in range(600):
+        if tab.evaluate(expression, arg):
+            return
+        tab.wait_for_timeout(50)
+    raise AssertionError(f"{expression} does not become true")
+
+
 @contextmanager
 def opened(path, width=1400, height=900, **how):
-    """A tab that shows a file, with the network cut off; errors of its scripts fail the test."""
+    """A tab that shows a file, with the network cut off; errors of its scripts fail the test, and what is forbidden."""
     with nullcontext(_shared[0]) if _shared else browser() as running:
         context = running.new_context(viewport={"width": width, "height": height}, offline=True, **how)
         tab, errors = context.new_page(), []
-        tab.on("pageerror", lambda error: errors.append(str(error)))
+        watch(tab, errors)
         tab.goto(f"file://{path}")
         tab.wait_for_selector("body[data-ready=yes]", timeout=60_000)
         yield tab
         context.close()
-    assert errors == []
+    assert errors == [], errors

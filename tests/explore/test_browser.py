@@ -85,6 +85,22 @@ def test_the_map_is_the_principal_components_of_the_profiles(tab, batch):
     np.testing.assert_allclose(rotation @ rotation.T, np.eye(2), atol=0.01)
 
 
+def test_no_script_runs_but_those_of_the_page(page, tmp_path):
+    breaks = "document.body.dataset.broken = 1"
+    more = f"<script>{breaks}</script><img src=x onerror='{breaks}'><a href='javascript:{breaks}' id=link>x</a>"
+    (tmp_path / "page.html").write_text(page.read_text().replace("</body>", f"{more}</body>"))
+
+    def look():
+        with opened(tmp_path / "page.html") as tab:
+            tab.locator("#link").click()
+            tab.wait_for_timeout(200)
+            assert tab.evaluate("document.body.dataset.broken") is None, "broken"
+
+    with pytest.raises(AssertionError, match="the policy forbids script-src-elem") as caught:
+        look()
+    assert "img-src" in str(caught.value)
+
+
 def test_hovering_draws_the_graph_and_names_it(tab, batch):
     g = outermost(tab)
     x, y = place_of(tab, g)

@@ -14,6 +14,7 @@ from gvoys.evaluation.run import Evaluation
 from gvoys.evaluation.tables import shown_measure
 from gvoys.io.files import appearing
 from gvoys.report.machine import describe_machine
+from gvoys.report.page import content_policy
 from gvoys.report.structures import structure_svg
 
 __all__ = ["write_page"]
@@ -62,7 +63,8 @@ def write_page(
         The molecules, which are drawn where predictions are worst.
     """
     parts = [
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{escape(title)}</title><style>{_STYLE}</style>",
+        f"<!doctype html><html lang='en'><meta charset='utf-8'>{content_policy()}<title>{escape(title)}</title>",
+        f"<style>{_STYLE}</style>",
         f"<h1>{escape(title)}</h1>",
         "".join(f"<p>{escape(fact)}</p>" for fact in facts),
         _table(found),

@@ -12,7 +12,7 @@ from typing import Any
 from gvoys.errors import ParameterError
 from gvoys.explain.cards import Prediction, Words, card
 from gvoys.io.files import appearing, as_path, check_output
-from gvoys.report.page import BASE_STYLE, read_asset, share_colours
+from gvoys.report.page import BASE_STYLE, content_policy, read_asset, share_colours
 from gvoys.report.picture import known_molecule
 
 __all__ = ["Prediction", "write_page"]
@@ -72,6 +72,7 @@ def write_page(
     if len(explanations) > n_graphs:
         facts = [*facts, f"The page shows the first {n_graphs:,} of {len(explanations):,} graphs."]
     page = Template(_asset("page.html")).substitute(
+        policy=content_policy(_asset("page.js")),
         title=escape(title),
         style=BASE_STYLE + _asset("style.css"),
         light=share_colours("light"),

@@ -22,11 +22,12 @@ from gvoys.explore.judged import Judged
 from gvoys.explore.properties import Property
 from gvoys.io.files import appearing
 from gvoys.report.networks import LARGEST
-from gvoys.report.page import BASE_STYLE, read_asset, share_colours
+from gvoys.report.page import BASE_STYLE, content_policy, read_asset, share_colours
 from gvoys.report.structures import INK
 
 __all__ = ["Library", "check_plotly", "write_page"]
 
+_DRAWN = 5000  # points that are drawn as SVG; more need WebGL, for which Plotly compiles scripts of its own
 _SCRIPTS = tuple(
     f"{name}.js" for name in ("walks", "draw", "data", "scales", "map", "panel", "find", "weights", "page")
 )
@@ -102,6 +103,7 @@ def write_page(
         "properties": [_property(name, each) for name, each in collection.properties.items()],
         "facts": [{"name": name, "values": own} for name, own in (judged.facts if judged else {}).items()],
         "sizes": collection.batch.graph_sizes.tolist(),
+        "many": len(collection.batch) > _DRAWN,
         "mu": blocks.mu.tolist(),
         "means": blocks.means.tolist(),
         "lengths": [_length(each) for each in blocks.lengths],
@@ -113,14 +115,16 @@ def write_page(
     }
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     text = re.sub("<(?=[/!sS])", r"\\u003c", text)  # what ends a script, or changes how it is read
+    plotly, script = _plotly(), "\n".join(map(_asset, _SCRIPTS))
     page = Template(_asset("page.html")).substitute(
+        policy=content_policy(plotly, script, compiles=data["many"]),
         title=escape(f"{collection.name}: graphs by the walks they share"),
         light=share_colours("light"),
         dark=share_colours("dark"),
         style=BASE_STYLE + _asset("style.css"),
         data=text,
-        plotly=_plotly(),
-        script="\n".join(map(_asset, _SCRIPTS)),
+        plotly=plotly,
+        script=script,
     )
     with appearing(path) as partial:
         partial.write_text(page, encoding="utf-8", errors="replace")

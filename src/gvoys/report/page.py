@@ -1,17 +1,29 @@
-"""What the pages share: their base style, and how files beside a module are read."""
+"""What the pages share: their base style, what they may load, and how files beside a module are read."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from importlib.resources import files
 
 from gvoys.report.shares import PALETTES
 
-__all__ = ["BASE_STYLE", "read_asset", "share_colours"]
+__all__ = ["BASE_STYLE", "content_policy", "read_asset", "share_colours"]
 
 
 def read_asset(package: str, name: str) -> str:
     """Read a file from the folder assets of a package."""
     return (files(package) / "assets" / name).read_text(encoding="utf-8")
+
+
+def content_policy(*scripts: str, compiles: bool = False) -> str:
+    """A meta element for a page that runs these scripts alone and loads nothing; they may compile others or not."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join([*(f"'sha256-{digest}'" for digest in digests), *["'unsafe-eval'"] * compiles]) or "'none'"
+    return (
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+        f"style-src 'unsafe-inline'; script-src {allowed}; base-uri 'none'; form-action 'none'\">"
+    )
 
 
 def share_colours(palette: str) -> str:

@@ -1,7 +1,7 @@
-/* The map: every point is a graph. */
+/* The map: every point is a graph. WebGL draws many of them; Plotly compiles scripts for it, as the page's policy allows then. */
 function drawable() {
   try {
-    return document.createElement("canvas").getContext("webgl") ? "scattergl" : "scatter";
+    return data.many && document.createElement("canvas").getContext("webgl") ? "scattergl" : "scatter";
   } catch {
     return "scatter";
   }
