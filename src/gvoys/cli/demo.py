@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import begin
-from gvoys.cli.options import Jobs
+from gvoys.cli.options import Jobs, Overwrite
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +34,7 @@ def demo(
     root: Annotated[Path | None, typer.Option(help="For --kernel: a folder that holds MUTAG.zip or MUTAG/.")] = None,
     compare: Annotated[bool, typer.Option(help="For --kernel: run GraKeL too; about ten seconds.")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
 ) -> None:
     """Predict how well molecules dissolve in water: train, evaluate, predict, explain, and look at the result.
@@ -47,9 +48,9 @@ def demo(
 
         compare_kernels(console, root, compare, seed)
         return
-    from gvoys.io.files import check_output
+    from gvoys.cli.outputs import check_outputs
 
-    check_output(out, ".html", ".htm")
+    check_outputs(out, ".html", ".htm", overwrite=overwrite)
     start = time.perf_counter()
     graphs, found, model = _learn(console, seed, n_jobs)
     _show_errors(console, found)

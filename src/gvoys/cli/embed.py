@@ -15,6 +15,7 @@ from gvoys.cli.options import (
     Jobs,
     Json,
     Molecules,
+    Overwrite,
     Parts,
     Reading,
     Walks,
@@ -43,6 +44,7 @@ def embed(
         str, typer.Option(help="summed or stacked over walk lengths; auto sums sketches up and keeps moments apart.")
     ] = "auto",
     device: Device = "cpu",
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -53,19 +55,24 @@ def embed(
     with the same options compare; with *--like* they compare with those of another run, or of a trained model.
     """
     console = begin(json)
+    from gvoys.cli.outputs import RunFiles, check_outputs
     from gvoys.cli.stream import run_parts
     from gvoys.scale import embed_file
     from gvoys.scale.parts import skipped_beside
 
+    files = RunFiles(out, skipped_beside(out), out)
+    check_outputs(
+        out, inputs=[data, like], root=reading.root, overwrite=overwrite, folder=True, beside=[files.skipped], work=out
+    )
     how: dict[str, Any] = read_options(reading, molecules)
     how["parameters"] = parameters_of(walks, lengths=lengths, rows_per_part=parts.rows_per_part, device=device)
     if like is not None:
         how |= _given(context, how) | {"like": like}
 
     def work(worker: Any, on_progress: Any, _: Any) -> Any:
-        return embed_file(data, out, **how, worker=worker, on_progress=on_progress)
+        return embed_file(data, out, **how, overwrite=overwrite, worker=worker, on_progress=on_progress)
 
-    run_parts(console, "embed", out, skipped_beside(out), parts, n_jobs, json, work)
+    run_parts(console, "embed", files, parts, n_jobs, json, work)
 
 
 def parameters_of(walks: Walks, **more: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from gvoys.cli.options import (
     Json,
     Molecules,
     OutFolder,
+    Overwrite,
     Reading,
     Splitting,
     Targets,
@@ -51,6 +52,7 @@ def evaluate(
     baselines: Annotated[bool, typer.Option(help="Evaluate WL and fingerprints on the same folds.")] = True,
     attributes: Attributes = None,
     out: OutFolder = None,
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -62,13 +64,13 @@ def evaluate(
     """
     console = begin(json)
     from gvoys.cli.learner import cross_validate, learner_for, prepare
+    from gvoys.cli.outputs import check_outputs
     from gvoys.cli.read import file_name
     from gvoys.estimators.learning.inputs import warn_of_unused
     from gvoys.evaluation.tables import summarise
-    from gvoys.io.files import check_folder
 
     if out is not None:
-        check_folder(out)
+        check_outputs(out, inputs=data, root=reading.root, overwrite=overwrite, folder=True)
         _check_plots()
     summaries = []
     columns = columns_of(target)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import answer, begin
-from gvoys.cli.options import Data, Jobs, Json, Reading, given_options
+from gvoys.cli.options import Data, Jobs, Json, Overwrite, Reading, given_options
 
 if TYPE_CHECKING:
     from gvoys.explain import Prediction
@@ -34,6 +34,7 @@ def explain(
         typer.Option(help="The class to explain; by default the second of two, or the predicted one of several."),
     ] = None,
     graphs: Annotated[int, typer.Option(help="The most graphs, up to 500: the first ones of the data.")] = 200,
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -45,12 +46,14 @@ def explain(
     network and no other file. Molecules are read as those of the training table were.
     """
     console = begin(json)
+    from gvoys.cli.outputs import check_outputs
     from gvoys.cli.read import counted, say, say_skipped
     from gvoys.scale.models import load_one
     from gvoys.scale.reading import open_file
     from gvoys.threads import threads
 
     _check(out, graphs)
+    check_outputs(out, inputs=[model, data], root=reading.root, overwrite=overwrite)
     start = time.perf_counter()
     with threads(n_jobs), console.status("reading …") as status:
         learner = load_one(model)
@@ -85,14 +88,12 @@ def _check(out: Path, graphs: int) -> None:
     """Before any work."""
     from gvoys.errors import ParameterError
     from gvoys.explain.page import MOST
-    from gvoys.io.files import check_output
     from gvoys.report.plots import check
 
     if out.suffix.lower() not in _PAGES + _DRAWINGS:
         raise ParameterError(
             f"explanations are written to a page, NAME.html, or of one graph to NAME.svg or NAME.png, and not to {out}"
         )
-    check_output(out)
     if not 1 <= graphs <= MOST:
         raise ParameterError(f"--graphs must lie between 1 and {MOST}, not {graphs}")
     if out.suffix.lower() == ".png":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import begin
-from gvoys.cli.options import Data, Jobs, Labels, Length, Molecules, Reading, no_labels, read_options
+from gvoys.cli.options import Data, Jobs, Labels, Length, Molecules, Overwrite, Reading, no_labels, read_options
 from gvoys.defaults import PAGE
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def explore(
     labels: Labels = "auto",
     graphs: Annotated[int, typer.Option(help="The most graphs on the page; of more, some are drawn at random.")] = 5000,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
 ) -> None:
     """Write a page to look at graphs: a map, drawings, nearest graphs, and what a model says of them.
@@ -50,14 +51,14 @@ def explore(
     Molecules are drawn as molecules where RDKit is installed, and UMAP gives a second map where umap-learn is.
     """
     console = begin()
+    from gvoys.cli.outputs import check_outputs
     from gvoys.cli.read import say_skipped
     from gvoys.explore import check_plotly, has_umap
     from gvoys.explore import explore as write_page
-    from gvoys.io.files import check_output
     from gvoys.threads import threads
 
     check_plotly()
-    check_output(out, ".html", ".htm")
+    check_outputs(out, ".html", ".htm", inputs=[data, model, index], root=reading.root, overwrite=overwrite)
     chosen = _series(series, decay)
     start = time.perf_counter()
     with threads(n_jobs), console.status("reading …") as status:

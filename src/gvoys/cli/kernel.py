@@ -9,7 +9,7 @@ import typer
 
 from gvoys.cli.embed import parameters_of
 from gvoys.cli.messages import begin
-from gvoys.cli.options import Data, Device, Jobs, Json, Molecules, Parts, Reading, Walks, read_options
+from gvoys.cli.options import Data, Device, Jobs, Json, Molecules, Overwrite, Parts, Reading, Walks, read_options
 
 __all__ = ["kernel"]
 
@@ -24,6 +24,7 @@ def kernel(
     lengths: Annotated[str, typer.Option(help="stacked or summed over walk lengths.")] = "stacked",
     normalize: Annotated[bool, typer.Option("--normalize", help="Divide by sqrt(K(G,G) K(H,H)).")] = False,
     device: Device = "cpu",
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -32,11 +33,15 @@ def kernel(
     A run that was stopped or killed goes on where it was when the command is given again.
     """
     console = begin(json)
+    from gvoys.cli.outputs import RunFiles, check_outputs
     from gvoys.cli.stream import run_parts
     from gvoys.scale import write_gram
     from gvoys.scale.job import Parameters
 
-    how: dict[str, Any] = {**read_options(reading, molecules), "normalize": normalize}
+    files = RunFiles.beside(out)
+    beside = [out.parent / f"{out.stem}.ids.txt", files.skipped]
+    check_outputs(out, ".npy", inputs=[data], root=reading.root, overwrite=overwrite, beside=beside, work=files.work)
+    how: dict[str, Any] = {**read_options(reading, molecules), "normalize": normalize, "overwrite": overwrite}
     options = parameters_of(walks, lengths=lengths, rows_per_part=parts.rows_per_part, device=device)
 
     def work(worker: Any, on_progress: Any, bar: Any) -> Any:
@@ -50,4 +55,4 @@ def kernel(
             data, out, Parameters(**options), **how, worker=worker, on_progress=on_progress, on_rows=on_rows
         )
 
-    run_parts(console, "profiles", out, out.with_suffix(".skipped.csv"), parts, n_jobs, json, work)
+    run_parts(console, "profiles", files, parts, n_jobs, json, work)

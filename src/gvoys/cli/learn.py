@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import answer, begin
-from gvoys.cli.options import Data, Folds, Jobs, Json, Molecules, OutFolder, Reading, no_labels, read_options
+from gvoys.cli.options import (
+    Data,
+    Folds,
+    Jobs,
+    Json,
+    Molecules,
+    OutFolder,
+    Overwrite,
+    Reading,
+    no_labels,
+    read_options,
+)
 from gvoys.defaults import LEARNED_SERIES
 
 if TYPE_CHECKING:
@@ -41,17 +52,21 @@ def learn(
         list[int] | None, typer.Option(help="Seed of the split; give it again for more. Default: 0.")
     ] = None,
     out: OutFolder = None,
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Learn the coefficients mu of the walk kernel, and see the gain in nested cross-validation."""
     console = begin(json)
+    from gvoys.cli.outputs import check_outputs
     from gvoys.cli.read import is_real, read_with_target
     from gvoys.errors import ParameterError
     from gvoys.estimators.learners import learn_series
     from gvoys.evaluation.folds import check_folds
     from gvoys.threads import threads
 
+    if out is not None:
+        check_outputs(out, inputs=[data], root=reading.root, overwrite=overwrite, folder=True)
     source, graphs = read_with_target(console, data, read_options(reading, molecules), target)
     assert graphs.y is not None
     name, real = source.name, is_real(graphs.y, name=target, rows=graphs.rows)

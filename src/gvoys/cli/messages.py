@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import signal
 import sys
 import unicodedata
@@ -17,24 +19,17 @@ from rich.text import Text
 
 from gvoys.errors import GvoysError
 
-__all__ = ["Terminal", "answer", "begin", "in_one_sentence", "printable"]
-
 _SMALLER = "take fewer graphs, or a smaller --max-length, --components or --rows-per-part where the command has them"
+_WRITING = {  # errors that happen where files are written, and what to do
+    errno.ENOSPC: "the disk is full; make room, and give the same command again",
+    errno.EDQUOT: "the disk quota is used up; make room, and give the same command again",
+    errno.EROFS: "the file system is read-only; choose another folder",
+}
+_PARTIAL = re.compile(r"\.(.+)\.[^.]+\.partial")  # of files that appear when they are complete
 
 
 def printable(text: str) -> str:
-    """Text whose control characters are escaped, so that a file name or an id cannot steer the terminal.
-
-    Parameters
-    ----------
-    text : str
-        What to print.
-
-    Returns
-    -------
-    str
-        The text, in which only ends of lines are left of all characters that are not written.
-    """
+    """Text whose control characters are escaped, so that a file name or an id cannot steer the terminal."""
     return "".join(_escaped(c) if unicodedata.category(c) in ("Cc", "Cf", "Cs") else c for c in text)
 
 
@@ -56,20 +51,7 @@ class Terminal(Console):
 
 
 def begin(json: bool = False) -> Terminal:
-    """The console of a command, whose work begins now.
-
-    From here on Ctrl-C raises KeyboardInterrupt, so that files are closed and workers stopped.
-
-    Parameters
-    ----------
-    json : bool, default=False
-        Whether standard output is kept for the answer.
-
-    Returns
-    -------
-    Terminal
-        Where the command prints.
-    """
+    """The console of a command, off standard output where that is for JSON; from here on Ctrl-C closes files."""
     from gvoys.cli import _leave
 
     if signal.getsignal(signal.SIGINT) is _leave:
@@ -83,13 +65,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__
 
 
 def answer(result: Any) -> None:
-    """Print what a command found, for machines.
-
-    Parameters
-    ----------
-    result : object
-        What JSON can hold; numbers that are not finite become null.
-    """
+    """Print what a command found, for machines."""
     from gvoys.report.plain import as_json
 
     sys.stdout.write(f"{as_json(result)}\n")
@@ -97,15 +73,7 @@ def answer(result: Any) -> None:
 
 @contextmanager
 def in_one_sentence() -> Iterator[None]:
-    """End the process as a command ends: what the user can mend in one sentence, and nothing after Ctrl-C.
-
-    Warnings are sentences as well.
-
-    Yields
-    ------
-    None
-        While the command runs.
-    """
+    """End the process as a command ends: bad input and warnings are sentences, and nothing follows Ctrl-C."""
     try:
         try:
             with warnings.catch_warnings():
@@ -119,11 +87,36 @@ def in_one_sentence() -> Iterator[None]:
     except MemoryError as error:
         _say(f"there is not enough memory ({error or 'no size is given'}); {_SMALLER}")
         sys.exit(2)
-    except (GvoysError, OSError) as error:  # the latter: a folder that cannot be written, a disk that is full
-        _say(str(error))
+    except (GvoysError, OSError) as error:
+        _say(_of_system(error) if isinstance(error, OSError) else str(error))
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+@contextmanager
+def naming(output: Any) -> Iterator[None]:
+    """Name the output of a command in an error of the system that names no file, as where a disk becomes full."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and output is not None and not isinstance(error, (ConnectionError, TimeoutError)):
+            error.filename = str(output)
+        raise
+
+
+def _of_system(error: OSError) -> str:
+    """What an error of the system says of which file, and what to do."""
+    if not error.strerror:
+        return str(error)
+    folder, name = os.path.split(os.fsdecode(error.filename or "the output"))
+    file = os.path.join(folder, _PARTIAL.sub(r"\1", name))
+    if error.errno in _WRITING:
+        return f"cannot write {file}: {_WRITING[error.errno]}"
+    if error.errno == errno.EEXIST:
+        return f"{file} exists already; choose another name, or give --overwrite"
+    remedy = "change its permissions, or choose" if isinstance(error, PermissionError) else "choose"
+    return f"cannot open {file}: {error.strerror.lower()}; {remedy} another file"
 
 
 def _say(sentence: str, style: str = "red") -> None:

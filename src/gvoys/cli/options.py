@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from gvoys.cli.messages import naming
 from gvoys.defaults import COLUMNS_OF_FILES, DECAY_OF_FILES, FILES
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Length",
     "Molecules",
     "OutFolder",
+    "Overwrite",
     "Parts",
     "Reading",
     "Splitting",
@@ -57,6 +59,9 @@ Task = Annotated[
 ]
 Folds = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
 OutFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder for the results and plots.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an output that is there; a run that was stopped starts anew.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and all else to standard error.")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; all by default.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
@@ -172,7 +177,8 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def called(**values: Any) -> None:
         groups = {name: kinds[name](**_taken(kinds[name], values)) for name in grouped}
-        command(**values, **groups)
+        with naming(values.get("out")):
+            command(**values, **groups)
 
     # arguments and options with a default may stand in any order, but Python's signatures want one
     ordered = sorted(spelled, key=lambda each: each.default is not inspect.Parameter.empty)

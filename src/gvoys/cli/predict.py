@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gvoys.cli.messages import begin
-from gvoys.cli.options import Data, Jobs, Json, Parts, Reading, given_options
+from gvoys.cli.options import Data, Jobs, Json, Overwrite, Parts, Reading, given_options
 
 __all__ = ["predict"]
 
@@ -22,6 +22,7 @@ def predict(
     index: Annotated[
         Path | None, typer.Option(help="An index of a library: its graph that is nearest to each graph is named.")
     ] = None,
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -34,12 +35,23 @@ def predict(
     that was stopped or killed goes on where it was when the command is given again.
     """
     console = begin(json)
+    from gvoys.cli.outputs import RunFiles, check_outputs
     from gvoys.cli.stream import run_parts
     from gvoys.scale import predict_file
 
-    how: dict[str, Any] = {**given_options(reading), "index": index, "rows_per_part": parts.rows_per_part}
+    files = RunFiles.beside(out)
+    inputs: list[str | Path | None] = [model, data, index]
+    check_outputs(
+        out, ".csv", inputs=inputs, root=reading.root, overwrite=overwrite, beside=[files.skipped], work=files.work
+    )
+    how: dict[str, Any] = {
+        **given_options(reading),
+        "index": index,
+        "rows_per_part": parts.rows_per_part,
+        "overwrite": overwrite,
+    }
 
     def work(worker: Any, on_progress: Any, _: Any) -> Any:
         return predict_file(model, data, out, **how, worker=worker, on_progress=on_progress)
 
-    run_parts(console, "predict", out, out.with_suffix(".skipped.csv"), parts, n_jobs, json, work)
+    run_parts(console, "predict", files, parts, n_jobs, json, work)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import answer, begin
-from gvoys.cli.options import Data, Jobs, Json, Molecules, Reading, read_options
+from gvoys.cli.options import Data, Jobs, Json, Molecules, Overwrite, Reading, read_options
 
 if TYPE_CHECKING:
     from gvoys.io import Graphs
@@ -34,6 +34,7 @@ def search(
     ] = None,
     like: Annotated[Path | None, typer.Option(help="A trained model: graphs are similar as it compares them.")] = None,
     candidates: Annotated[int, typer.Option(help="Graphs that are compared exactly with each query.")] = 384,
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -44,21 +45,25 @@ def search(
     into memory, so that millions of graphs are searched at once. Give that folder as LIBRARY the next time.
     """
     console = begin(json)
+    from gvoys.cli.outputs import check_outputs
     from gvoys.cli.read import say_skipped
-    from gvoys.io import open_graphs
-    from gvoys.io.files import check_output
+    from gvoys.io.chemistry import as_chemistry
+    from gvoys.io.open import open_graphs, set_chemistry
     from gvoys.threads import threads
     from gvoys.walks.checks import check_count
 
-    check_output(out, ".csv")
+    given: dict[str, Any] = {"inputs": [library, queries, like], "root": reading.root, "overwrite": overwrite}
+    check_outputs(out, ".csv", **given)
+    if index is not None:
+        check_outputs(index, **given, folder=True, work=index.parent / f"{index.name}.work")
     check_count(k, "-k")
     how = read_options(reading, molecules)
-    if queries != "-":  # whether they are there, before an index is built
-        open_graphs(queries, **how)
+    source = open_graphs(queries, **how)  # before an index is built
     with threads(n_jobs):
         theirs = how | {"smiles": library_smiles, "id": library_id}
-        built, chemistry = _index(console, library, index, like, candidates, theirs)
-        wanted = _queries(queries, how | {"chemistry": chemistry})
+        built, chemistry = _index(console, library, index, like, candidates, theirs, overwrite)
+        set_chemistry(source, as_chemistry(chemistry))
+        wanted = source.read()
         say_skipped(console, len(wanted.skipped), len(wanted.batch), wanted.skipped)
         start = time.perf_counter()
         with console.status(f"searching {len(built):,} graphs …"):
@@ -80,7 +85,13 @@ _COLUMNS = ("query", "smiles", "rank", "id", "similarity", "lower", "upper")  # 
 
 
 def _index(
-    console: Any, library: str, kept: Path | None, like: Path | None, candidates: int, how: dict[str, Any]
+    console: Any,
+    library: str,
+    kept: Path | None,
+    like: Path | None,
+    candidates: int,
+    how: dict[str, Any],
+    overwrite: bool,
 ) -> tuple[Index, Any]:
     """The index of a library, opened or built, and the chemistry by which its graphs were read."""
     import shutil
@@ -96,10 +107,8 @@ def _index(
         found = Index.open(library)
         found.n_candidates = candidates
         return found, read_chemistry(library)
-    if kept is not None and is_index(kept):
-        raise ParameterError(f"{kept} is an index already; give it as the library, or choose another folder")
     if kept is not None:
-        return _build(console, library, kept, like, candidates, how)
+        return _build(console, library, kept, like, candidates, how, overwrite)
     folder = Path(tempfile.mkdtemp(prefix="gvoys-"))
     try:
         return _build(console, library, folder / "index", like, candidates, how)
@@ -108,11 +117,18 @@ def _index(
 
 
 def _build(
-    console: Any, library: str, folder: Path, like: Path | None, candidates: int, how: dict[str, Any]
+    console: Any,
+    library: str,
+    folder: Path,
+    like: Path | None,
+    candidates: int,
+    how: dict[str, Any],
+    overwrite: bool = False,
 ) -> tuple[Index, Any]:
     from gvoys.cli.read import say_skipped
     from gvoys.cli.stream import progress_bar, resumable
     from gvoys.estimators.saving import load_model
+    from gvoys.scale.job import remove_run
     from gvoys.scale.reading import open_as_trained
     from gvoys.search import Index
     from gvoys.search.building import build_index
@@ -120,16 +136,13 @@ def _build(
 
     model = None if like is None else load_model(like)
     source = open_as_trained(library, model, how)
-    with progress_bar(console, "index") as (_, on_progress), resumable(console, folder):
+    work = folder.parent / f"{folder.name}.work"
+    with progress_bar(console, "index") as (_, on_progress), resumable(console, folder, work):
+        for path in (work, folder) if overwrite else ():
+            remove_run(path)
         n_graphs, skipped = build_index(source, folder, model, n_candidates=candidates, on_progress=on_progress)
     say_skipped(console, len(skipped), n_graphs, skipped)
     return Index.open(folder), read_chemistry(folder)
-
-
-def _queries(queries: str, how: dict[str, Any]) -> Graphs:
-    from gvoys.io import open_graphs
-
-    return open_graphs(queries, **how).read()
 
 
 def _rows(wanted: Graphs, hits: Hits) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,84 +14,49 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from gvoys.cli.messages import answer
 from gvoys.cli.options import Parts
+from gvoys.cli.outputs import RunFiles
 from gvoys.cli.read import counted, say, say_skipped
-from gvoys.errors import GvoysError
+from gvoys.errors import ClusterError, GvoysError
 from gvoys.scale.run import Summary
 from gvoys.threads import threads
-
-__all__ = ["progress_bar", "resumable", "run_parts"]
 
 
 def run_parts(
     console: Console,
     name: str,
-    out: Path,
-    skipped: Path,
+    files: RunFiles,
     parts: Parts,
     n_jobs: int | None,
     json: bool,
     work: Callable[..., Summary],
 ) -> None:
-    """Run a job with a progress bar, and print the result.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    name : str
-        What stands before the progress bar.
-    out : Path
-        Where the result goes.
-    skipped : Path
-        The file that lists the rows that were skipped.
-    parts : Parts
-        Who makes the parts.
-    n_jobs : int or None
-        Number of threads.
-    json : bool
-        Whether to print the result as JSON.
-    work : callable
-        The job: takes `worker`, `on_progress` and the progress bar.
-    """
+    """Run `work`, which takes who makes the parts, what moves the progress bar, and the bar; print the result."""
     begin = time.perf_counter()
     with (
         threads(n_jobs),
         _worker(parts) as worker,
         progress_bar(console, name) as (bar, on_progress),
-        resumable(console, out),
+        resumable(console, files.out, files.work),
     ):
         summary = work(worker, on_progress, bar)
     seconds = time.perf_counter() - begin
     if json:
-        answer(vars(summary) | {"seconds": seconds, "out": str(out), "skipped": str(skipped)})
+        answer(vars(summary) | {"seconds": seconds, "out": str(files.out), "skipped": str(files.skipped)})
     else:
-        made = f"{counted(summary.n_graphs, 'graph')} in {counted(summary.n_parts, 'part')}, {seconds:.1f} s: {out}"
+        made = (
+            f"{counted(summary.n_graphs, 'graph')} in {counted(summary.n_parts, 'part')}, {seconds:.1f} s: {files.out}"
+        )
         console.print(made, highlight=False, soft_wrap=True, markup=False)
-    say_skipped(console, summary.n_skipped, summary.n_graphs, file=skipped)
+    say_skipped(console, summary.n_skipped, summary.n_graphs, file=files.skipped)
     if summary.n_unlike:
         unseen = f", {summary.n_unseen:,} of them with labels that none of these has" if summary.n_unseen else ""
         many = "1 graph is" if summary.n_unlike == 1 else f"{summary.n_unlike:,} graphs are"
         say(console, f"{many} unlike all training graphs{unseen}: see the column unlike")
-    if not summary.n_graphs:
-        raise GvoysError("no graph could be read")
 
 
 @contextmanager
 def progress_bar(console: Console, name: str) -> Iterator[tuple[Progress, Any]]:
-    """A progress bar, and what is called with how much is done, of how much, and the number of graphs.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    name : str
-        What stands before the bar.
-
-    Yields
-    ------
-    tuple of Progress and callable
-        The bar, and what moves it.
-    """
+    """A progress bar, and what is called with how much is done, of how much, and the number of graphs."""
     begin = time.perf_counter()
     columns = (
         TextColumn("{task.description}"),
@@ -110,25 +76,17 @@ def progress_bar(console: Console, name: str) -> Iterator[tuple[Progress, Any]]:
 
 
 @contextmanager
-def resumable(console: Console, out: Path) -> Iterator[None]:
-    """Say after Ctrl-C that the run can go on.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    out : Path
-        What is being made.
-
-    Yields
-    ------
-    None
-        While it is made.
-    """
+def resumable(console: Console, out: Path, work: Path) -> Iterator[None]:
+    """Say after Ctrl-C that the run can go on; where the input is bad, remove the folder `work` that the run began."""
+    goes_on = work.exists()
     try:
         yield
     except KeyboardInterrupt:
         console.print(f"stopped; the same command goes on where this run of {out} was", soft_wrap=True, markup=False)
+        raise
+    except GvoysError as error:
+        if not goes_on and not isinstance(error, ClusterError):
+            shutil.rmtree(work, ignore_errors=True)
         raise
 
 

@@ -15,6 +15,7 @@ from gvoys.cli.options import (
     Jobs,
     Json,
     Molecules,
+    Overwrite,
     Reading,
     Splitting,
     Targets,
@@ -43,6 +44,7 @@ def train(
     folds: Folds = 5,
     seed: Annotated[int, typer.Option(help="Seed of its split.")] = 0,
     attributes: Attributes = None,
+    overwrite: Overwrite = False,
     n_jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -53,13 +55,12 @@ def train(
     """
     console = begin(json)
     from gvoys.cli.learner import learner_for, prepare
+    from gvoys.cli.outputs import check_outputs
     from gvoys.estimators.learning.inputs import unused_attributes
-    from gvoys.io.files import check_new, check_output
 
-    check_new(out)
-    check_output(out)
     models = []
     columns = columns_of(target)
+    check_outputs(out, inputs=[data], root=reading.root, overwrite=overwrite, folder=len(columns) > 1)
     for column in columns:
         job = prepare(console, data, read_options(reading, molecules), column, splitting, task)
         model = learner_for(job, attributes, n_jobs)
@@ -108,14 +109,19 @@ def _what(training: dict[str, Any]) -> str:
 
 
 def _save(models: list[Any], columns: list[Any], out: Path) -> list[Path]:
-    """One file, or a folder with one for each column."""
+    """One file, or a folder with one for each column, all at once."""
+    from tempfile import TemporaryDirectory
+
     from gvoys.cli.read import file_name
 
     if len(models) == 1:
         models[0].save(out)
         return [out]
-    out.mkdir()
     files = [out / f"{file_name(column)}.gvoys" for column in columns]
-    for model, file in zip(models, files, strict=True):
-        model.save(file)
+    with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
+        for model, file in zip(models, files, strict=True):
+            model.save(Path(folder, file.name))
+        out.mkdir(exist_ok=True)
+        for file in files:
+            Path(folder, file.name).replace(file)
     return files

@@ -7,17 +7,22 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import weakref
 import zlib
+from collections.abc import Iterable
+from functools import partial
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from gvoys.errors import DatasetError
 
-__all__ = ["TemporaryCopy", "copy_stdin", "unpack"]
+__all__ = ["TemporaryCopy", "copy_pipe", "copy_stdin", "unpack"]
 
 _BLOCK = 1 << 20  # bytes at a time
+_PATIENCE = 5.0  # seconds that somebody has to open a pipe for writing
 _MAGIC = b"\x1f\x8b"  # at the beginning of what gzip wrote
 MOST_UNPACKED, TIMES_UNPACKED = 1 << 26, 100  # bytes that any file may unpack to, and times its own size
 
@@ -69,12 +74,34 @@ def copy_stdin() -> TemporaryCopy:
     DatasetError
         If there is nothing in standard input, or it cannot be copied.
     """
-    copy = _written("stdin", _stdin(), None)
-    with copy.path.open("rb") as file:
-        head = file.read(len(_MAGIC))
-    if not head:
+    copy = _unpacked("stdin", _blocks(_stdin()))
+    if not copy.path.stat().st_size:
         raise DatasetError("standard input is empty; a file is read from there with - < FILE")
-    return unpack(copy.path, "stdin") if head == _MAGIC else copy
+    return copy
+
+
+def copy_pipe(path: Path) -> TemporaryCopy:
+    """A copy of what comes through a named pipe, unpacked if it is compressed."""
+    end = time.monotonic() + _PATIENCE
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:
+        while (first := pipe.read(1)) == b"":  # None where somebody has opened it and has written nothing yet
+            if time.monotonic() > end:
+                raise DatasetError(
+                    f"nobody writes to {path.name}, which is a named pipe; start what writes to it first"
+                )
+            time.sleep(0.01)
+        os.set_blocking(pipe.fileno(), True)
+        return _unpacked(path.name, chain([first or b""], _blocks(pipe)))
+
+
+def _unpacked(name: str, blocks: Iterable[bytes]) -> TemporaryCopy:
+    copy = _written(name, blocks, None)
+    with copy.path.open("rb") as file:
+        return unpack(copy.path, name) if file.read(len(_MAGIC)) == _MAGIC else copy
+
+
+def _blocks(stream: Any) -> Iterable[bytes]:
+    return iter(partial(stream.read, _BLOCK), b"")
 
 
 def _stdin() -> IO[bytes]:
@@ -104,14 +131,14 @@ def unpack(path: Path, name: str) -> TemporaryCopy:
         If it is damaged, far larger than the compressed file, or cannot be written.
     """
     with gzip.open(path, "rb") as stream:
-        return _written(name, stream, MOST_UNPACKED + TIMES_UNPACKED * path.stat().st_size)
+        return _written(name, _blocks(stream), MOST_UNPACKED + TIMES_UNPACKED * path.stat().st_size)
 
 
-def _written(name: str, stream: Any, most: int | None) -> TemporaryCopy:
+def _written(name: str, blocks: Iterable[bytes], most: int | None) -> TemporaryCopy:
     copy, n_bytes = TemporaryCopy(name), 0
     try:
         with copy.path.open("wb") as file:
-            while block := stream.read(_BLOCK):
+            for block in blocks:
                 n_bytes += file.write(block)
                 if most is not None and n_bytes > most:
                     raise DatasetError(f"{name} unpacks to over {most:,} bytes; unpack it first, and pass the file")

@@ -19,7 +19,7 @@ from gvoys.errors import DatasetError, InputWarning
 from gvoys.io import registry
 from gvoys.io.nearest import did_you_mean, names_in
 
-__all__ = ["data_folder", "find_dataset"]
+__all__ = ["data_folder", "dataset_in", "find_dataset"]
 
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 
@@ -49,19 +49,20 @@ def find_dataset(name: str, root: str | PathLike[str] | None, others: Sequence[s
     if root is not None and not isinstance(root, (str, PathLike)):
         raise DatasetError(f"root must be the path of a folder, not {root!r}")
     if root is not None:
-        found = _in_folder(Path(root), name)
+        found = dataset_in(Path(root), name)
         if found is None:
             near = did_you_mean(name, [*_datasets_in(Path(root)), *others])
             raise DatasetError(f"there is neither {name}.zip nor {name}/ in {root}{near}; {_known(Path(root))}")
         return found
-    found = _in_folder(data_folder("tu"), name)
+    found = dataset_in(data_folder("tu"), name)
     if found is not None:
         _check_digest(found)
         return found
     return _in_packages(name) or _download(_spelled(name, registry.ZIPS), others)
 
 
-def _in_folder(folder: Path, name: str) -> Path | None:
+def dataset_in(folder: Path, name: str) -> Path | None:
+    """The zip or folder of a dataset, where a folder holds it."""
     found = _exactly(folder, name)
     return _exactly(folder, _spelled(name, _datasets_in(folder))) if found is None else found
 
@@ -95,7 +96,7 @@ def _in_packages(name: str) -> Path | None:
     package = find_spec("grakel")
     if package is None or package.origin is None:
         return None
-    return _in_folder(Path(package.origin).parent / "tests" / "data", name)
+    return dataset_in(Path(package.origin).parent / "tests" / "data", name)
 
 
 def _download(name: str, others: Sequence[str]) -> Path:

@@ -7,8 +7,11 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import product
+from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +21,7 @@ __all__ = [
     "appearing",
     "as_path",
     "check_folder",
+    "check_kept",
     "check_new",
     "check_output",
     "lock_beside",
@@ -104,60 +108,53 @@ def _sync(path: Path) -> None:
 
 
 def check_output(path: Path, *suffixes: str) -> None:
-    """Check, before the work begins, that a file can be written.
-
-    Parameters
-    ----------
-    path : Path
-        File to write.
-    *suffixes : str
-        How its name may end, the usual one first; any name will do if none is given.
-
-    Raises
-    ------
-    ParameterError
-        If `path` is a folder, its folder does not exist, or its name says that it is something else.
-    """
+    """Check, before the work begins, that a file can be written whose name ends in one of some suffixes, or in any."""
     if not path.name or path.is_dir():
         raise ParameterError(f"{path} is a folder; name the file to write")
+    if path.exists() and not path.is_file():
+        raise ParameterError(f"{path} is no regular file; name the file to write")
     if suffixes and path.suffix.lower() not in suffixes:
         raise ParameterError(f"{path.name} must end in {suffixes[0]}, which is what is written")
     if not path.parent.is_dir():
         raise ParameterError(f"there is no folder {path.parent} for {path.name}")
+    _check_writable(path.parent)
 
 
 def check_folder(path: Path) -> None:
-    """Check, before the work begins, that files can be written into a folder, which need not be there yet.
+    """Check, before the work begins, that files can be written into a folder, which need not be there yet."""
+    there = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not there.is_dir():
+        raise ParameterError(f"{there} is a file; name a folder")
+    _check_writable(there)
 
-    Parameters
-    ----------
-    path : Path
-        The folder.
 
-    Raises
-    ------
-    ParameterError
-        If a file has its name.
-    """
-    if path.exists() and not path.is_dir():
-        raise ParameterError(f"{path} is a file; name a folder")
+def _check_writable(folder: Path) -> None:
+    try:
+        tempfile.TemporaryFile(dir=folder).close()  # permissions alone do not tell: file systems may be read-only
+    except OSError as error:
+        raise ParameterError(f"{folder} cannot be written ({error.strerror}); choose another folder") from None
 
 
 def check_new(path: Path) -> None:
-    """Check that a file would not be overwritten.
+    """Check that a file would not be overwritten."""
+    if os.path.lexists(path):
+        raise ParameterError(f"{path} exists already; choose another name, or give overwrite=True or --overwrite")
 
-    Parameters
-    ----------
-    path : Path
-        File to write.
 
-    Raises
-    ------
-    ParameterError
-        If it exists.
-    """
-    if path.exists():
-        raise ParameterError(f"{path} exists already; choose another name, or remove it")
+def check_kept(outputs: Iterable[Path], inputs: Iterable[str | PathLike[str] | None]) -> None:
+    """Check that no output is an input, lies in the folder of one, or is a folder that holds one."""
+    paths = [Path(given) for given in inputs if given is not None and os.path.exists(given)]
+    for out, given in product(outputs, paths):
+        target, kept = Path(os.path.realpath(out)), Path(os.path.realpath(given))
+        if target == kept or (out.exists() and out.samefile(given)):
+            relation = "is"
+        elif kept in target.parents:
+            relation = "lies in"
+        elif target in kept.parents:
+            relation = "is a folder that holds"
+        else:
+            continue
+        raise ParameterError(f"the output {out} {relation} the input {given}; choose another output")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.chemistry.options import Chemistry, as_chemistry
 from gvoys.io.conversions import CONVERTED, convert
 from gvoys.io.convert import as_list
-from gvoys.io.copies import TemporaryCopy, copy_stdin, unpack
+from gvoys.io.copies import TemporaryCopy, copy_pipe, copy_stdin, unpack
 from gvoys.io.fetch import find_dataset
 from gvoys.io.guess import HEAD, guess_suffix
 from gvoys.io.nearest import did_you_mean, names_in
@@ -66,8 +66,8 @@ def open_graphs(
         - SMILES: .smi, with an id after each SMILES, or a list of strings;
         - graphs: .g6, .s6, a store; .jsonl, .json (node-link, one graph per line, or one or a list of them), .graphml,
           whose columns are what each graph says under "graph" or of itself;
-        - any of these text files compressed by gzip, as in .smi.gz, or "-" for standard input, whose kind is guessed
-          from its first lines; both are read from a temporary copy;
+        - any of these text files compressed by gzip, as in .smi.gz, or "-" for standard input or a named pipe, whose
+          kind is guessed from the first lines; all are read from a temporary copy;
         - a dataset of the TU collection: a zip, a folder, or its name, such as "MUTAG"; its column is "class", or
           "target" for real numbers;
         - what `open_graphs` returned, as it is;
@@ -145,11 +145,12 @@ def open_source(
         raise no_columns(opened)
     if id is not None and not opened.has_ids:
         raise DatasetError(f"{opened} has no column of ids; leave out id=… or --id")
-    _set_chemistry(opened, as_chemistry(chemistry))
+    set_chemistry(opened, as_chemistry(chemistry))
     return opened
 
 
-def _set_chemistry(opened: GraphSource, chemistry: Chemistry) -> None:
+def set_chemistry(opened: GraphSource, chemistry: Chemistry) -> None:
+    """Choose what of its molecules becomes part of the graphs of a source."""
     if isinstance(opened, MoleculeSource):
         opened.chemistry = chemistry
     elif chemistry != Chemistry():
@@ -213,6 +214,8 @@ def _is_file(path: Path) -> bool:
 
 def _open_path(path: Path, smiles: str, id: str | None, target: Target, kind: str = "") -> GraphSource:
     suffix = kind or path.suffix.lower()
+    if path.is_fifo():
+        return _open_pipe(copy_pipe(path), path.stem if suffix == ".gz" else path.name, smiles, id, target)
     if path.is_dir():
         return StoreSource(path) if (path / "manifest.json").exists() else TuSource(path, target)
     path.open("rb").close()  # an error of the system is told here, and not in the middle of a run
@@ -237,9 +240,15 @@ def _open_path(path: Path, smiles: str, id: str | None, target: Target, kind: st
 
 
 def _open_stdin(smiles: str, id: str | None, target: Target) -> GraphSource:
-    copy = copy_stdin()
-    with copy.path.open("rb") as file:
-        copy.rename(f"stdin{guess_suffix(file.read(HEAD), smiles)}")
+    return _open_pipe(copy_stdin(), "stdin", smiles, id, target)
+
+
+def _open_pipe(copy: TemporaryCopy, name: str, smiles: str, id: str | None, target: Target) -> GraphSource:
+    """Open a copy under a name, to which a suffix that is guessed is added unless it has one."""
+    if not _is_file(Path(name)) and not name.lower().endswith(".zip"):
+        with copy.path.open("rb") as file:
+            name += guess_suffix(file.read(HEAD), smiles)
+    copy.rename(name)
     return _open_copy(copy, smiles, id, target)
 
 

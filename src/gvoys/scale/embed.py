@@ -13,9 +13,11 @@ import scipy.sparse as sp
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.arrow import pyarrow
 from gvoys.io.chemistry import Chemistry
+from gvoys.io.files import check_kept
 from gvoys.io.sources import FileSource
 from gvoys.scale.job import Parameters
 from gvoys.scale.like import given_parameters, read_like
+from gvoys.scale.parts import skipped_beside
 from gvoys.scale.reading import open_file
 from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.walks.profiles import check_finite
@@ -52,6 +54,7 @@ def embed_file(
     id: str | None = None,
     root: str | PathLike[str] | None = None,
     chemistry: Chemistry | dict[str, Any] | None = None,
+    overwrite: bool = False,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
     **fields: Any,
@@ -80,6 +83,8 @@ def embed_file(
         A folder that holds the TU dataset, where `path` is its name.
     chemistry : Chemistry, dict or None, default=None
         What of a molecule becomes part of its graph, as in `open_graphs`; None means as in `like`, or the defaults.
+    overwrite : bool, default=False
+        Whether to remove an earlier run from the folder and start anew.
     worker : callable or None, default=None
         Makes the parts, such as `Cluster.run`; None makes them in this process.
     on_progress : callable or None, default=None
@@ -96,7 +101,7 @@ def embed_file(
     Raises
     ------
     ParameterError
-        If the folder holds another run, `path` is no path, or a parameter contradicts `like`.
+        If the folder holds another run, `path` is no path or would be overwritten, or a parameter contradicts `like`.
     UnsupportedError
         If the graphs lack labels that `like` used.
     DatasetError
@@ -106,5 +111,6 @@ def embed_file(
     folder = Path(folder).absolute()  # workers may stand elsewhere
     given, model_or_run = given_parameters(parameters), read_like(like)
     source = open_file(path, model_or_run.reading, smiles, chemistry, id, root, **fields)
+    check_kept([folder, skipped_beside(folder)], [source.path, like])
     model, job = model_or_run.plan(source, given)
-    return run_job(_Embedding(source, folder, model), job, worker, on_progress)
+    return run_job(_Embedding(source, folder, model), job, worker, on_progress, overwrite)

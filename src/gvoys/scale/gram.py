@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 from gvoys.io.chemistry import Chemistry
-from gvoys.io.files import appearing, check_new, lock_beside, locked, move_in_place, remove_partial
+from gvoys.io.files import appearing, check_kept, check_new, lock_beside, locked, move_in_place, remove_partial
 from gvoys.io.sealed import read_sealed, write_sealed
 from gvoys.io.sources import FileSource
 from gvoys.scale.embed import embed_file
-from gvoys.scale.job import Parameters, read_job
+from gvoys.scale.job import Parameters, read_job, remove_run
 from gvoys.scale.matrix import create_matrix, open_matrix, products
 from gvoys.scale.parts import part_features, part_ids, part_path, read_summary, skipped_beside
 from gvoys.scale.reading import open_file
@@ -37,6 +37,7 @@ from gvoys.scale.run import Progress, Summary, Worker
 __all__ = ["write_gram"]
 
 _MATRIX, _ROWS, _IDS, _ENDING = "matrix.npy", "rows.json", "ids.txt", "ending.json"
+_OVERWRITE = "overwrite.json"  # the results may replace others
 
 
 def write_gram(
@@ -45,6 +46,7 @@ def write_gram(
     parameters: Parameters | None = None,
     *,
     normalize: bool = False,
+    overwrite: bool = False,
     smiles: str = "smiles",
     id: str | None = None,
     root: str | PathLike[str] | None = None,
@@ -66,6 +68,8 @@ def write_gram(
         Parameters of the features; None means the defaults.
     normalize : bool, default=False
         Whether to divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
+    overwrite : bool, default=False
+        Whether to start anew, and to replace `out` and the files beside it in the end.
     smiles, id, root, chemistry, worker, on_progress : object
         As in `embed_file`.
     on_rows : callable or None, default=None
@@ -81,7 +85,8 @@ def write_gram(
     Raises
     ------
     ParameterError
-        If a file of that name exists already, an unfinished run had other parameters, or another run is at work.
+        If a file of that name exists already or is the input, an unfinished run had other parameters, or another run is
+        at work.
     OSError
         If the disk has too little space for the matrix; a run with more space goes on.
     """
@@ -90,8 +95,12 @@ def write_gram(
     work, features = out.with_name(f"{out.name}.work"), out.with_name(f"{out.name}.work") / "features"
     source = open_file(path, {}, smiles, chemistry, id, root, **fields)
     parameters = parameters or Parameters()
+    check_kept([out, *_beside(out)], [source.path])
     out.parent.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(out), work):
+        if overwrite and work.exists():
+            remove_run(features)
+            shutil.rmtree(work)
         ending = _read(work / _ENDING)
         if ending and out.exists() and not (work / _MATRIX).exists():  # all was done but to remove the folder
             same = ending["run"] == _run(source, parameters, normalize)
@@ -100,7 +109,11 @@ def write_gram(
                 return Summary(**ending["summary"])
         with suppress(OSError):
             work.rmdir()  # where a run was killed between its last two steps
-        _check_names(out, bool(ending))
+        if overwrite:
+            work.mkdir(exist_ok=True)
+            write_sealed(work / _OVERWRITE, {})
+        if not (work / _OVERWRITE).exists():
+            _check_names(out, bool(ending))
         remove_partial(work, ".+")
         summary = embed_file(source, features, parameters, worker=worker, on_progress=on_progress)
         _fill(work, summary, normalize, on_rows or (lambda done, total: None))

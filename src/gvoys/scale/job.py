@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -18,10 +20,24 @@ from gvoys.io.sealed import open_seal, read_json, write_sealed
 from gvoys.io.sources import FileSource
 from gvoys.series import Series, series_named
 
-__all__ = ["JOB", "VERSION", "Parameters", "check_rows", "claim_folder", "describe", "new_job", "read_job"]
+__all__ = [
+    "JOB",
+    "VERSION",
+    "Parameters",
+    "check_rows",
+    "claim_folder",
+    "describe",
+    "new_job",
+    "read_job",
+    "remove_run",
+]
 
 JOB = "_job.json"
 _NAMES = (JOB, "job.json")  # the latter before version 5
+_MADE = re.compile(
+    r"_(job|summary|checksums|skipped)\.\w+|(job|index)\.json|coder\.gvoys|(part|segment)-\d+.*|\..*(lock|partial)"
+)
+_INSTEAD = "choose another folder, or start anew with overwrite=True or --overwrite"
 VERSION = 7  # of the folder and of the features: a run goes on, and compares, only with its own version
 
 
@@ -199,13 +215,26 @@ def claim_folder(folder: Path, job: dict[str, Any]) -> None:
         raise ParameterError(f"{folder} holds a run {_difference(before or {}, job)}")
 
 
+def remove_run(folder: Path) -> None:
+    """Remove all files of a run or an index, its job last; raise ParameterError where the folder holds others."""
+    files = sorted(folder.iterdir(), key=lambda file: "job" in file.name) if folder.is_dir() else []
+    strange = next((file.name for file in files if not _MADE.fullmatch(file.name)), None)
+    if strange is not None:
+        raise ParameterError(f"{folder} holds {strange}, which gvoys has not made; choose another folder")
+    for file in files:
+        if file.is_dir():
+            shutil.rmtree(file)
+        elif file.name != ".lock":  # of this run
+            file.unlink()
+
+
 def _difference(before: dict[str, Any], job: dict[str, Any]) -> str:
     """How the run in a folder is not this one, and what to do."""
     if before.get("version") != job["version"]:
-        return "of another version of gvoys; choose another folder, or remove it"
+        return f"of another version of gvoys; {_INSTEAD}"
     differs = next((key for key in job if before.get(key) != job[key]), "version")
     names = {"parameters": "other parameters", "gvoys": "another version of gvoys", "like": "another like=…"}
-    return f"with {names.get(differs, f'another {differs}')}; choose another folder, or remove it"
+    return f"with {names.get(differs, f'another {differs}')}; {_INSTEAD}"
 
 
 def read_job(folder: Path) -> dict[str, Any] | None:

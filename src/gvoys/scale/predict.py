@@ -17,6 +17,7 @@ from gvoys.io.arrow import pyarrow
 from gvoys.io.files import (
     appearing,
     as_path,
+    check_kept,
     check_new,
     check_output,
     lock_beside,
@@ -28,7 +29,7 @@ from gvoys.io.sources import FileSource
 from gvoys.io.sources.base import digest_file
 from gvoys.scale.job import VERSION
 from gvoys.scale.models import load_models
-from gvoys.scale.parts import part_path
+from gvoys.scale.parts import part_path, read_summary
 from gvoys.scale.reading import open_file
 from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.walks.checks import check_count
@@ -86,6 +87,7 @@ def predict_file(
     root: str | PathLike[str] | None = None,
     index: str | PathLike[str] | None = None,
     rows_per_part: int = 4096,
+    overwrite: bool = False,
     worker: Worker | None = None,
     on_progress: Progress | None = None,
     **fields: Any,
@@ -113,6 +115,8 @@ def predict_file(
         similarity by which the index compares.
     rows_per_part : int, default=4096
         Rows of the input that are predicted at once; another number changes predictions by rounding alone.
+    overwrite : bool, default=False
+        Whether to start anew, and to replace `out` in the end.
     worker : callable or None, default=None
         Makes the parts, such as `Cluster.run`; None makes them in this process.
     on_progress : callable or None, default=None
@@ -130,17 +134,18 @@ def predict_file(
     ModelError
         If `model` is no model file.
     ParameterError
-        If `out` exists already, an unfinished run had another model or input, or the molecules of `index` were read
-        otherwise.
+        If `out` exists already or an input would be overwritten, an unfinished run had another model or input, or the
+        molecules of `index` were read otherwise.
     StoreError
         If `index` is no index.
     DatasetError
-        If the file cannot be read, or is changed while it is read.
+        If the file cannot be read, or no graph of it, or is changed while it is read.
     """
     pyarrow()
     check_output(out, ".csv")
     models = load_models(model)
     source = open_file(path, models.reading, smiles, None, id, root, **fields)
+    check_kept([out, out.with_suffix(".skipped.csv")], [source.path, model, index])
     library = None if index is None else _library(index, source)
     work = out.with_name(f"{out.name}.work").absolute()
     job = {"version": VERSION, "input": source.identity(), "model": models.digest}
@@ -148,10 +153,14 @@ def predict_file(
     job |= {"with_smiles": source.has_smiles} | ({} if library is None else {"index": library[1]})
     with locked(lock_beside(out), out):
         remove_left_over(work)
-        if not work.exists():
+        if not overwrite and not work.exists():
             check_new(out)
         task = _Prediction(source, work, models, library)
-        summary = run_job(task, job, worker, on_progress)
+        summary = run_job(task, job, worker, on_progress, overwrite)
+        if not summary.n_graphs:
+            skipped = [row for index in range(summary.n_parts) for row in read_summary(part_path(work, index))[1][:1]]
+            remove_folder(work)
+            raise source.no_graph(skipped)
         n_unseen, n_unlike = _write_table(task, out, summary.n_parts)
         remove_folder(work)  # in one step: half of it would be no run that goes on
     return replace(summary, n_unseen=n_unseen, n_unlike=n_unlike)

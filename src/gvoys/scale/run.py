@@ -23,7 +23,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import appearing, locked, remove_left_over, remove_partial
 from gvoys.io.sources import Chunk, FileSource, Records, Skipped
 from gvoys.scale.columns import stack_rows
-from gvoys.scale.job import JOB, claim_folder, read_job
+from gvoys.scale.job import JOB, claim_folder, read_job, remove_run
 from gvoys.scale.parts import (
     CHECKSUMS,
     find_intact,
@@ -36,7 +36,7 @@ from gvoys.scale.parts import (
 )
 from gvoys.threads import n_threads, threads
 
-__all__ = ["SUMMARY", "Columns", "Done", "Progress", "Summary", "Task", "Worker", "run_here", "run_job"]
+__all__ = ["SUMMARY", "Columns", "Done", "Progress", "Summary", "Task", "Worker", "is_table", "run_here", "run_job"]
 
 SUMMARY = "_summary.json"
 _OURS = r"part-\d+\.parquet|_(job|summary|checksums|skipped)\.\w+"  # names in the folder of a run
@@ -233,7 +233,9 @@ Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]
 Progress = Callable[[int, int, int], None]  # bytes or rows that are done, of how many, and graphs made by this run
 
 
-def run_job(task: Task, job: dict[str, Any], worker: Worker | None, on_progress: Progress | None) -> Summary:
+def run_job(
+    task: Task, job: dict[str, Any], worker: Worker | None, on_progress: Progress | None, overwrite: bool = False
+) -> Summary:
     """Claim the task's folder for a job, make the parts that are missing or damaged, and sum up.
 
     Parameters
@@ -246,6 +248,8 @@ def run_job(task: Task, job: dict[str, Any], worker: Worker | None, on_progress:
         Makes the parts; None makes them in this process.
     on_progress : callable or None
         Called as in `embed_file`.
+    overwrite : bool, default=False
+        Whether to start anew.
 
     Returns
     -------
@@ -261,6 +265,8 @@ def run_job(task: Task, job: dict[str, Any], worker: Worker | None, on_progress:
     """
     task.folder.mkdir(parents=True, exist_ok=True)
     with locked(task.folder / ".lock", task.folder):
+        if overwrite:
+            remove_run(task.folder)
         if read_job(task.folder) is None:
             _check_table(task.skipped)
         claim_folder(task.folder, job)
@@ -271,11 +277,11 @@ def _check_table(path: Path) -> None:
     """Check, before the work begins, that the skipped rows can be listed, and would not take the place of a file."""
     if not os.access(path.parent, os.W_OK):
         raise ParameterError(f"{path.parent} cannot be written, where {path.name} would go; choose another folder")
-    if path.exists() and not _is_table(path):
+    if path.exists() and not is_table(path):
         raise ParameterError(f"{path} exists already, where the skipped rows would go; choose another folder")
 
 
-def _is_table(path: Path) -> bool:
+def is_table(path: Path) -> bool:
     """Whether a file lists skipped rows: of a run whose folder is gone."""
     header = f"{','.join(Skipped._fields)}\n".encode()
     try:
