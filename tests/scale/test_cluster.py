@@ -19,7 +19,7 @@ pytest.importorskip("rdkit")
 from sklearn.linear_model import Ridge, SGDClassifier
 
 import gvoys as gv
-from gvoys.errors import ParameterError
+from gvoys.errors import ClusterError, ParameterError
 from gvoys.scale import cluster as module
 from gvoys.scale import embed_file
 from gvoys.scale.cluster import (
@@ -173,6 +173,33 @@ def test_a_worker_that_dies_changes_no_bit(tmp_path):
         assert pids[0] not in cluster._client.run(os.getpid).values()
     assert killed.is_set()
     assert content(tmp_path / "parallel") == content(tmp_path / "serial")
+
+
+def _embed(cluster, end, folder):
+    (folder / "a.smi").write_text("CCO\n" * 50)
+    parameters = Parameters(max_length=1, rows_per_part=1)
+    embed_file(folder / "a.smi", folder / "out", parameters, worker=cluster.run, on_progress=lambda n, *_: n and end())
+
+
+def _sleep(cluster, end, folder):
+    for _ in module._map(cluster, time.sleep, [0.05] * 50):
+        end()
+
+
+@pytest.mark.parametrize("work", [_embed, _sleep])
+def test_a_cluster_without_workers_is_given_up(work, tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    options = {"processes": False, "dashboard_address": ":0", "silence_logs": 50}
+    words = r"no worker has been left for \d+ s; what is done is kept, start again when there are workers"
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, **options) as local,
+        open_cluster(scheduler=local.scheduler_address) as cluster,
+        pytest.raises(ClusterError, match=words),
+    ):
+        work(cluster, lambda: local.scale(0), tmp_path)
+    assert work is _sleep or 0 < len(list((tmp_path / "out").glob("*.parquet"))) < 50
 
 
 def content(folder: Path):

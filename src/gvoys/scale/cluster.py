@@ -9,8 +9,11 @@ along a tree that the order of the partitions determines.
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import threading
+import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
@@ -49,6 +52,9 @@ __all__ = [
 
 Partition = Callable[[], Any]
 
+_AGAIN = "what is done is kept, start again"
+_LOOK = 1.0  # seconds after which workers are looked for again
+_PATIENCE = 20.0  # seconds without any worker after which a cluster is given up
 _AHEAD = 4  # tasks per worker that are handed out at once: enough to keep it busy, few enough to hold in memory
 
 
@@ -80,6 +86,7 @@ def open_cluster(workers: int | None = None, scheduler: str | None = None) -> It
     if workers is not None and workers < 1:
         raise ParameterError(f"there must be one worker or more, not {workers}")
     distributed = _distributed()
+    logging.getLogger("asyncio").addFilter(_matters)
     if scheduler is not None:
         with _without_logs():
             try:
@@ -96,6 +103,11 @@ def open_cluster(workers: int | None = None, scheduler: str | None = None) -> It
             client = stack.enter_context(distributed.Client(local))
             client.run(_ignore_interrupts)  # Ctrl-C reaches the whole group; this process deals with it
         yield Cluster(client)
+
+
+def _matters(record: logging.LogRecord) -> bool:
+    """Whether a log is more than Dask's remark that it no longer waits for a result."""
+    return not (record.exc_info and record.exc_info[0] and record.exc_info[0].__name__ == "AllExit")
 
 
 @contextmanager
@@ -152,49 +164,35 @@ def _distributed() -> Any:
 
 
 class Cluster:
-    """Workers that the functions of this module may use; `open_cluster` makes one.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        A connected client of Dask.
-    """
+    """Workers that the functions of this module may use; `open_cluster` makes one of a connected client of Dask."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._had_workers, self._looked, self._seen = False, 0.0, time.monotonic()
 
     @property
     def n_slots(self) -> int:
         """Number of tasks that run at the same time."""
+        return max(self._n_threads(), 1)
+
+    def _n_threads(self) -> int:
         try:
-            return max(sum(self._client.nthreads().values()), 1)
+            found = sum(self._client.nthreads().values())
         except OSError as error:  # no connection
             raise _failed(error) from None
+        if found:
+            self._had_workers, self._seen = True, time.monotonic()
+        return found
 
     def run(self, task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
-        """Make parts of `gvoys embed`; a dead worker's parts are made by another.
-
-        Parameters
-        ----------
-        task : Task
-            What makes a part.
-        chunks : iterable of Chunk
-            The chunks of the input whose parts are missing.
-
-        Yields
-        ------
-        Done
-            Each part that was made, in whatever order they are done.
-
-        Raises
-        ------
-        ClusterError
-            If the scheduler or too many workers are lost; the parts that are done are kept.
-        """
+        """Make parts of `gvoys embed`, in whatever order they are done; a dead worker's parts are made by another."""
         left = iter(chunks)
         waiting = _distributed().as_completed([self._submit(task, chunk) for chunk in self._few(left)])
-        for future in waiting:
-            yield _result(future)
+        while not waiting.is_empty():
+            while not waiting.has_ready():
+                time.sleep(0.01)
+                self._check_workers()
+            yield self._result(next(waiting))
             for chunk in islice(left, 1):
                 waiting.add(self._submit(task, chunk))
 
@@ -203,7 +201,7 @@ class Cluster:
         left = iter(items)
         waiting = [self._submit(work, item) for item in self._few(left)]
         while waiting:
-            yield _result(waiting.pop(0))
+            yield self._result(waiting.pop(0))
             waiting += [self._submit(work, item) for item in islice(left, 1)]
 
     def _few(self, items: Iterator[Any]) -> Iterator[Any]:
@@ -219,20 +217,41 @@ class Cluster:
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)
             level = [self._submit(add, *pair) for pair in pairs] + level[len(level) // 2 * 2 :]
-        return _result(level[0])
+        return self._result(level[0])
 
+    def _result(self, future: Any) -> Any:
+        """What a task returned, or raised; where the cluster failed, one sentence."""
+        distributed = _distributed()
+        while True:
+            try:
+                found = future.result(timeout=_LOOK)
+            except TimeoutError:
+                if future.status == "error":  # of the task itself
+                    raise
+                self._check_workers()
+            except (CancelledError, distributed.KilledWorker, distributed.comm.CommClosedError) as error:
+                raise _failed(error) from None
+            else:
+                self._seen = time.monotonic()
+                return found
 
-def _result(future: Any) -> Any:
-    """What a task returned, or raised; where the cluster failed, one sentence."""
-    distributed = _distributed()
-    try:
-        return future.result()
-    except (CancelledError, distributed.KilledWorker, distributed.comm.CommClosedError) as error:
-        raise _failed(error) from None
+    def _check_workers(self) -> None:
+        """Raise ClusterError where all workers have been gone for a while, and warn where none has come yet."""
+        now = time.monotonic()
+        if now < self._looked + _LOOK:
+            return
+        self._looked = now
+        if not self._n_threads() and now > self._seen + _PATIENCE:
+            if self._had_workers:
+                raise ClusterError(
+                    f"no worker has been left for {now - self._seen:.0f} s; {_AGAIN} when there are workers"
+                )
+            warnings.warn("the scheduler has no worker yet; the run waits for the first", stacklevel=2)
+            self._seen = math.inf  # this is said once
 
 
 def _failed(error: BaseException) -> ClusterError:
-    return ClusterError(f"the cluster failed ({type(error).__name__}); what is done is kept, start again")
+    return ClusterError(f"the cluster failed ({type(error).__name__}); {_AGAIN}")
 
 
 def _on_worker(work: Callable[..., Any], *arguments: Any) -> Any:
