@@ -16,7 +16,7 @@ help:
 	@sed -n 's/^# *//p' Makefile | head -1
 
 demo: .venv/demo-installed
-	$(BIN)/gvoys demo
+	$(BIN)/gvoys demo --overwrite
 
 # For everyday work: what takes a minute once kernels are compiled.
 FAST := tests/test_reference.py tests/test_series.py tests/test_contract.py tests/test_docs.py tests/test_docstrings.py \

@@ -123,7 +123,8 @@ def test_the_first_graphs_of_many(models, tmp_path):
     assert text.count("<article") == 7
     assert "These are the first 7 graphs of many.csv." in text
     assert re.findall('<h2 id="name.">(.*?)</h2>', text)[4:] == ["row 6", "row 8", "row 9"]
-    result = run("explain", models / "kind.gvoys", tmp_path / "many.csv", "-o", out, "--graphs", 10)
+    again = ("explain", models / "kind.gvoys", tmp_path / "many.csv", "-o", out, "--graphs", 10, "--overwrite")
+    result = run(*again)
     assert "These are the first" not in result.output
     assert "2 of 12 rows were skipped" in result.output
 
@@ -196,11 +197,11 @@ def test_help_says_what_it_does():
 
 
 def test_the_class_to_explain_can_be_named(models, table, tmp_path):
-    arguments = ("explain", models / "kind.gvoys", table, "-o", tmp_path / "why.html", "--json")
+    arguments = ("explain", models / "kind.gvoys", table, "-o", tmp_path / "why.html", "--json", "--overwrite")
     usual, other = (json.loads(run(*arguments, *more).stdout) for more in ((), ("--of", "acid")))
     assert [each["of"] for each in usual] == ["other"] * 2
     assert [each["of"] for each in other] == ["acid"] * 2
     assert np.allclose([each["decision"] for each in usual], [-each["decision"] for each in other])
     assert "--of base is no class of this model; it has acid, other" in refused(*arguments, "--of", "base")
-    numbers = (models / "size.gvoys", table, "-o", tmp_path / "why.html", "--of", "3")
+    numbers = (models / "size.gvoys", table, "-o", tmp_path / "other.html", "--of", "3")
     assert "this model predicts numbers" in refused("explain", *numbers)

@@ -113,7 +113,7 @@ def test_duplicates_are_never_on_both_sides_and_said(table, tmp_path):
     rows = rows_of(tmp_path / "out" / "chains" / "predictions.csv")
     for pair in same:
         assert len({row["fold"] for row in rows if smiles[row["id"]] in pair}) == 1
-    result = run("evaluate", table, *options, "--duplicates", "merge")
+    result = run("evaluate", table, *options, "--duplicates", "merge", "--overwrite")
     assert "2 duplicates were merged, without 1 molecules of several classes" in result.output
     assert len(rows_of(tmp_path / "out" / "chains" / "predictions.csv")) == 59
 
@@ -121,8 +121,8 @@ def test_duplicates_are_never_on_both_sides_and_said(table, tmp_path):
 def test_splits(table, tmp_path):
     lines = table.read_text().split()
     table.write_text("\n".join([f"{lines[0]},lab", *(f"{line},{k % 5}" for k, line in enumerate(lines[1:]))]))
-    options = ("--target", "kind", "--folds", 5, "--seed", 0, "--no-baselines", "--out", tmp_path / "out")
-    result = run("evaluate", table, *options, "--split", "group", "--group", "lab")
+    options = ("--target", "kind", "--folds", 5, "--seed", 0, "--no-baselines")
+    result = run("evaluate", table, *options, "--split", "group", "--group", "lab", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     rows = rows_of(tmp_path / "out" / "chains" / "predictions.csv")
     fold_of = {(int(row["id"]) - 1) % 5: row["fold"] for row in rows}
@@ -267,7 +267,8 @@ def test_what_was_trained_is_said(tmp_path):
 
 def test_a_folder_that_is_a_file_is_told_before_any_work(tmp_path):
     table = _numbers(tmp_path, [k % 3 for k in range(30)])
-    done = run("evaluate", table, "--target", "logP", "-o", table)
+    (tmp_path / "file").touch()
+    done = run("evaluate", table, "--target", "logP", "-o", tmp_path / "file")
     assert "is a file; name a folder" in str(done.exception)
 
 

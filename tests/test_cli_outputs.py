@@ -17,7 +17,7 @@ pytest.importorskip("plotly")
 import gvoys as gv
 from gvoys.cli import app
 from gvoys.cli.messages import in_one_sentence
-from gvoys.errors import ParameterError
+from gvoys.errors import DatasetError, ParameterError
 from gvoys.scale import embed_file, predict_file, write_gram
 from gvoys.scale.job import Parameters
 
@@ -284,6 +284,22 @@ def test_nothing_is_left_of_an_input_without_graphs(kit, name, row):
     assert not Path(out).exists()
 
 
+@pytest.mark.parametrize("name", ["predict", "embed", "kernel", "search kept"])
+def test_nothing_is_left_of_a_run_that_cannot_be_made(kit, name, monkeypatch):
+    def fail(*_, **__):
+        raise DatasetError("these graphs cannot be used")
+
+    words, option, out = COMMANDS[name]
+    monkeypatch.setattr(
+        f"gvoys.scale.{'predict._Prediction' if name == 'predict' else 'embed._Embedding'}.compute", fail
+    )
+    monkeypatch.setattr("gvoys.search.building.encode_graphs", fail)
+    before = set(kit.iterdir())
+    for more in ((), ("--overwrite",)):
+        assert "these graphs cannot be used" in sentence(*words, option, out, *more)
+        assert {path for path in kit.iterdir() if not (path.is_dir() and not any(path.iterdir()))} == before
+
+
 def test_an_output_that_is_to_be_replaced_outlives_a_failure(kit):
     Path("p.csv").write_text("old")
     Path("bad.csv").write_text("smiles\nC1CC\n")
@@ -306,6 +322,18 @@ def test_a_folder_of_models_appears_at_once(kit, monkeypatch):
     assert not Path(out).exists()
 
 
+def test_no_output_takes_the_place_of_another(kit):
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "t.csv").write_text(Path("t.csv").read_text().replace("smiles,y,z", "smiles,y 1,y_1"))
+    assert run("train", "a/t.csv", "--target", "y 1", "--target", "y_1", "--no-cv", "-o", "new").exit_code == 0
+    models = {name: gv.load_model(f"new/{name}.gvoys").training_["target"] for name in ("y_1", "y_1-2")}
+    assert models == {"y_1": "y 1", "y_1-2": "y_1"}
+    quick = ("--folds", 2, "--seed", 0, "--no-baselines", "-o", "results")
+    assert run("evaluate", "a/t.csv", "b/t.csv", "--target", "y_1", *quick).exit_code == 0
+    assert sorted(path.name for path in Path("results").iterdir()) == ["t", "t-2"]
+
+
 # -- errors of the system
 
 
@@ -314,6 +342,7 @@ def test_a_folder_of_models_appears_at_once(kit, monkeypatch):
     [
         (errno.ENOSPC, "cannot write hits.csv: the disk is full; make room"),
         (errno.EDQUOT, "cannot write hits.csv: the disk quota is used up; make room"),
+        (errno.EFBIG, "cannot write hits.csv: it is larger than files may be here"),
         (errno.EACCES, "cannot open hits.csv: permission denied"),
         (errno.EEXIST, "hits.csv exists already"),
         (errno.EROFS, "cannot write hits.csv: the file system is read-only"),

@@ -171,14 +171,14 @@ def test_the_command(tmp_path):
     assert data["model"]["errors"] is not None
     assert data["captions"][0] == "m0"
     assert data["library"]["name"] == "lib.index"
-    done("explore", table, "-o", page, "--target", "OTHER")
+    done("explore", table, "-o", page, "--target", "OTHER", "--overwrite")
     assert data_of(page)["properties"][0]["name"] == "other"
     for words, kind, why in (
         (("--target", "gone"), DatasetError, "has no column 'gone'"),
         (("--model", table), ModelError, "table.csv"),
         (("--index", tmp_path), StoreError, "is no index"),
     ):
-        result = run.invoke(app, ["explore", str(table), "-o", str(page), *map(str, words)])
+        result = run.invoke(app, ["explore", str(table), "-o", str(page), "--overwrite", *map(str, words)])
         assert isinstance(result.exception, kind)
         assert why in str(result.exception)
     assert data_of(page)["properties"][0]["name"] == "other"  # what was there stays

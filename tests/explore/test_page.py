@@ -227,7 +227,7 @@ def test_the_command(tmp_path, table):
         (["-o", str(tmp_path / "page.html"), "--series", "linear"], "series must be 'geometric' or 'exponential'"),
         (["-o", str(tmp_path / "page.html"), "--smiles", "text"], "has no column 'text'"),
     ):
-        refused = CliRunner().invoke(app, ["explore", str(table), *wrong])
+        refused = CliRunner().invoke(app, ["explore", str(table), "--overwrite", *wrong])
         assert isinstance(refused.exception, GvoysError)
         assert why in str(refused.exception)
 

@@ -449,7 +449,7 @@ def test_every_kind_of_graphs_in_every_command(tmp_path):
     write_inputs(tmp_path / "in")
     for path in sorted((tmp_path / "in").iterdir()):
         run("embed", path, "-o", tmp_path / f"{path.name}.features", "--components", 8, "--max-length", 1)
-        run("explore", path, "-o", tmp_path / "page.html", "--max-length", 1)
+        run("explore", path, "-o", tmp_path / f"{path.name}.html", "--max-length", 1)
     write_tu(tmp_path / "MORE", 40)
     for command in ("evaluate", "learn"):
         run(command, tmp_path / "MORE", "--folds", 2)

@@ -230,8 +230,10 @@ def test_a_finished_run_is_left_alone_and_others_are_refused(inputs, tmp_path):
         embed_file(inputs / "a.smi", out, Parameters(max_length=3, n_components=128, rows_per_part=4))
     with pytest.raises(ParameterError, match="holds a run with another input"):
         embed_file(inputs / "a.g6", out, SMALL)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").touch()
     with pytest.raises(ParameterError, match="not empty and holds no run"):
-        embed_file(inputs / "a.smi", inputs, SMALL)
+        embed_file(inputs / "a.smi", tmp_path / "full", SMALL)
     part_path(out, 2).unlink()
     (out / "_summary.json").unlink()
     embed_file(inputs / "a.smi", out, SMALL)

@@ -194,7 +194,7 @@ def hidden(folder):
 def test_embed_on_a_full_disk(molecules, tmp_path, disk):
     log = tmp_path / "log"
     assert finish(embed(molecules, disk / "out", log=log)) == 2
-    assert "No space left on device" in said(log)
+    assert "out: the disk is full; make room" in said(log)
     assert hidden(disk) == []
     resize(disk, "200m")
     assert finish(embed(molecules, disk / "out")) == 0
@@ -209,7 +209,7 @@ def test_kernel_on_a_full_disk(molecules, tmp_path, disk, size):
     resize(disk, size)
     assert finish(kernel(molecules, disk / "K.npy", log=log)) == 2
     if size == "100k":
-        assert "No space left on device" in said(log)
+        assert "K.npy: the disk is full; make room" in said(log)
     else:
         assert said(log).startswith("the matrix needs 16.6 MB and ")
     assert hidden(disk) == []
@@ -237,7 +237,7 @@ def test_embed_where_files_may_not_grow(molecules, tmp_path):
     """The same for those who cannot mount a disk."""
     log = tmp_path / "log"
     assert finish(start(_limited, molecules, tmp_path / "out", log=log)) == 2
-    assert "File too large" in said(log)
+    assert "out: it is larger than files may be here" in said(log)
     assert hidden(tmp_path) == []
     for name in ("out", "whole"):
         assert finish(embed(molecules, tmp_path / name)) == 0

@@ -21,8 +21,6 @@ from gvoys.cli.search import search
 from gvoys.cli.train import train
 from gvoys.errors import ParameterError
 
-__all__ = ["app"]
-
 _NAMES_OF_0_1 = {"smiles-column": "smiles", "id-column": "id"}
 
 app = typer.Typer(

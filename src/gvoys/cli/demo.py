@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from gvoys.evaluation import Evaluation
     from gvoys.io import Graphs
 
-__all__ = ["demo"]
 
 INSTALL = 'pip install "gvoys[chem,explore]"'
 _FOLDS = 5  # one of which is held out

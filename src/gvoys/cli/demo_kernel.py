@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from gvoys.graphs.batch import GraphBatch
     from gvoys.series import Series
 
-__all__ = ["compare_kernels"]
 
 INSTALL = 'pip install "gvoys[peers]"'
 

@@ -24,8 +24,6 @@ from gvoys.cli.options import (
     read_options,
 )
 
-__all__ = ["embed"]
-
 _NAMES = {"components": "n_components", "columns": "n_columns"}  # options that Python has by other names
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from gvoys.cli.learner import Job
     from gvoys.evaluation import Evaluation
 
-__all__ = ["evaluate"]
 
 _FEW = 1000  # graphs below which one split says little, and three are made
 
@@ -64,7 +63,7 @@ def evaluate(
     """
     console = begin(json)
     from gvoys.cli.learner import cross_validate, learner_for, prepare
-    from gvoys.cli.outputs import check_outputs
+    from gvoys.cli.outputs import another, check_outputs, together
     from gvoys.cli.read import file_name
     from gvoys.estimators.learning.inputs import warn_of_unused
     from gvoys.evaluation.tables import summarise
@@ -72,7 +71,7 @@ def evaluate(
     if out is not None:
         check_outputs(out, inputs=data, root=reading.root, overwrite=overwrite, folder=True)
         _check_plots()
-    summaries = []
+    summaries, folders = [], list[Path]()
     columns = columns_of(target)
     for source, column in product(data, columns):
         job = prepare(console, source, read_options(reading, molecules), column, splitting, task)
@@ -84,8 +83,10 @@ def evaluate(
         about = {"data": job.name, "target": column, "graphs": len(job.y), "split": splitting.split, "folds": folds}
         summaries.append(about | {"facts": job.facts} | summarise(found))
         if out is not None:
-            folder = out / (f"{job.name}-{file_name(column)}" if len(columns) > 1 else job.name)
-            _write(folder, job, found, learned, summaries[-1])
+            name = f"{job.name}-{file_name(column)}" if len(columns) > 1 else job.name
+            folders.append(folder := another(out / name, folders))
+            with together(folder) as partial:
+                _write(partial, job, found, learned, summaries[-1])
             console.print(f"{folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
     if json:
         answer(summaries if len(summaries) > 1 else summaries[0])
@@ -120,13 +121,12 @@ def _said(method: str, found: Evaluation) -> str:
 
 
 def _write(folder: Path, job: Job, found: Evaluation, learned: list[Any], summary: dict[str, Any]) -> None:
-    """All files of one evaluation; each appears only when it is whole."""
+    """All files of one evaluation."""
     from gvoys.evaluation.page import write_page
     from gvoys.evaluation.tables import write_predictions
     from gvoys.io.files import appearing
     from gvoys.report.plain import as_json
 
-    folder.mkdir(parents=True, exist_ok=True)
     write_predictions(folder / "predictions.csv", found, job.graphs.ids, job.graphs.smiles)
     with appearing(folder / "results.json") as partial:
         partial.write_text(as_json(summary), encoding="utf-8")

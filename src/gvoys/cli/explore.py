@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gvoys.explore import Collection
     from gvoys.series import Series
 
-__all__ = ["explore"]
-
 
 def explore(
     data: Data,

@@ -11,8 +11,6 @@ from gvoys.cli.embed import parameters_of
 from gvoys.cli.messages import begin
 from gvoys.cli.options import Data, Device, Jobs, Json, Molecules, Overwrite, Parts, Reading, Walks, read_options
 
-__all__ = ["kernel"]
-
 
 def kernel(
     data: Data,
@@ -35,10 +33,13 @@ def kernel(
     console = begin(json)
     from gvoys.cli.outputs import RunFiles, check_outputs
     from gvoys.cli.stream import run_parts
+    from gvoys.io.files import check_folder
     from gvoys.scale import write_gram
     from gvoys.scale.job import Parameters
 
     files = RunFiles.beside(out)
+    check_folder(out.parent)
+    out.parent.mkdir(parents=True, exist_ok=True)
     beside = [out.parent / f"{out.stem}.ids.txt", files.skipped]
     check_outputs(out, ".npy", inputs=[data], root=reading.root, overwrite=overwrite, beside=beside, work=files.work)
     how: dict[str, Any] = {**read_options(reading, molecules), "normalize": normalize, "overwrite": overwrite}

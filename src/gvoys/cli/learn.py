@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gvoys.estimators.learners import LearnedSeries
 
-__all__ = ["learn"]
-
 
 def learn(
     data: Data,
@@ -58,7 +56,7 @@ def learn(
 ) -> None:
     """Learn the coefficients mu of the walk kernel, and see the gain in nested cross-validation."""
     console = begin(json)
-    from gvoys.cli.outputs import check_outputs
+    from gvoys.cli.outputs import check_outputs, together
     from gvoys.cli.read import is_real, read_with_target
     from gvoys.errors import ParameterError
     from gvoys.estimators.learners import learn_series
@@ -79,10 +77,11 @@ def learn(
         start = time.perf_counter()
         series = learn_series(graphs.batch, graphs.y, objective, **walks)
         _show(console, name, series, time.perf_counter() - start)
-        if out is not None:
-            _write(out, name, series)
         compare = _compare_errors if real else partial(_compare, objective=objective)
         found = compare(console, name, graphs, folds=folds, seeds=tuple(seed or [0]), walks=walks)
+    if out is not None:
+        with together(out) as folder:
+            _write(folder, name, series)
     if json:
         mu = [{"walks": walk, "mu": value, "share": share} for walk, value, share in _rows(series)]
         answer({"data": name, "objective": objective, "mu": mu, "rmse" if real else "accuracy": found})
@@ -175,7 +174,6 @@ def _write(folder: Path, name: str, series: LearnedSeries) -> None:
 
     from gvoys.report import plots
 
-    folder.mkdir(parents=True, exist_ok=True)
     names, _, shares = zip(*_rows(series), strict=True)
     plots.save_bars(folder / f"{name}-lengths.png", list(names), np.array(shares))
     plots.save_curve(folder / f"{name}-curve.png", series.curve, series.objective)

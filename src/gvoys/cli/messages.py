@@ -23,6 +23,7 @@ _SMALLER = "take fewer graphs, or a smaller --max-length, --components or --rows
 _WRITING = {  # errors that happen where files are written, and what to do
     errno.ENOSPC: "the disk is full; make room, and give the same command again",
     errno.EDQUOT: "the disk quota is used up; make room, and give the same command again",
+    errno.EFBIG: "it is larger than files may be here; choose another disk, or ask for a higher limit",
     errno.EROFS: "the file system is read-only; choose another folder",
 }
 _PARTIAL = re.compile(r"\.(.+)\.[^.]+\.partial")  # of files that appear when they are complete
@@ -100,7 +101,8 @@ def naming(output: Any) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None and output is not None and not isinstance(error, (ConnectionError, TimeoutError)):
+        is_of_file = error.strerror and not isinstance(error, (ConnectionError, TimeoutError))
+        if is_of_file and error.filename is None and output is not None:
             error.filename = str(output)
         raise
 

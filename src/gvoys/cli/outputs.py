@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from gvoys.io.fetch import data_folder, dataset_in
@@ -49,6 +52,24 @@ def check_outputs(
         for path in (out, *beside):
             if not _may_go(path):
                 check_new(path)
+
+
+def another(path: Path, taken: Iterable[Path]) -> Path:
+    """The path, with a number in its name where it is taken by another output of the same command."""
+    numbered = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    return next(each for each in chain([path], numbered) if each not in taken)
+
+
+@contextmanager
+def together(folder: Path) -> Iterator[Path]:
+    """Write files in a temporary folder; they appear in `folder` when all are complete."""
+    folder = Path(os.path.realpath(folder))  # files are renamed, which links to other disks do not allow
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as partial:
+        yield Path(partial)
+        folder.mkdir(exist_ok=True)
+        for file in Path(partial).iterdir():
+            file.replace(folder / file.name)
 
 
 def _files(inputs: Iterable[str | Path | None], root: Path | None) -> Iterator[Path]:

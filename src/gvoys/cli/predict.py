@@ -10,8 +10,6 @@ import typer
 from gvoys.cli.messages import begin
 from gvoys.cli.options import Data, Jobs, Json, Overwrite, Parts, Reading, given_options
 
-__all__ = ["predict"]
-
 
 def predict(
     model: Annotated[Path, typer.Argument(help="The file or folder that `gvoys train` wrote.")],

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gvoys.cli.messages import answer, begin
+from gvoys.cli.messages import answer, begin, naming
 from gvoys.cli.options import Data, Jobs, Json, Molecules, Overwrite, Reading, read_options
 
 if TYPE_CHECKING:
     from gvoys.io import Graphs
     from gvoys.search import Hits, Index
-
-__all__ = ["search"]
 
 
 def search(
@@ -47,14 +45,18 @@ def search(
     console = begin(json)
     from gvoys.cli.outputs import check_outputs
     from gvoys.cli.read import say_skipped
+    from gvoys.errors import ParameterError
     from gvoys.io.chemistry import as_chemistry
     from gvoys.io.open import open_graphs, set_chemistry
+    from gvoys.search.folder import is_index
     from gvoys.threads import threads
     from gvoys.walks.checks import check_count
 
     given: dict[str, Any] = {"inputs": [library, queries, like], "root": reading.root, "overwrite": overwrite}
     check_outputs(out, ".csv", **given)
     if index is not None:
+        if is_index(index) and not overwrite:
+            raise ParameterError(f"{index} is an index already; give it as the library, or give --overwrite")
         check_outputs(index, **given, folder=True, work=index.parent / f"{index.name}.work")
     check_count(k, "-k")
     how = read_options(reading, molecules)
@@ -85,20 +87,22 @@ _COLUMNS = ("query", "smiles", "rank", "id", "similarity", "lower", "upper")  # 
 
 
 def _index(
-    console: Any,
-    library: str,
-    kept: Path | None,
-    like: Path | None,
-    candidates: int,
-    how: dict[str, Any],
-    overwrite: bool,
+    console: Any, library: str, kept: Path | None, like: Path | None, candidates: int, how: dict[str, Any], anew: bool
 ) -> tuple[Index, Any]:
     """The index of a library, opened or built, and the chemistry by which its graphs were read."""
     import shutil
-    import tempfile
+    from contextlib import suppress
+    from tempfile import TemporaryDirectory
 
-    from gvoys.errors import ParameterError
+    from gvoys.cli.read import say_skipped
+    from gvoys.cli.stream import progress_bar, resumable
+    from gvoys.errors import DatasetError, ParameterError
+    from gvoys.estimators.saving import load_model
+    from gvoys.io.files import lock_beside, locked
+    from gvoys.scale.job import remove_run
+    from gvoys.scale.reading import open_as_trained
     from gvoys.search import Index
+    from gvoys.search.building import build_index
     from gvoys.search.folder import is_index, read_chemistry
 
     if is_index(library):
@@ -107,42 +111,26 @@ def _index(
         found = Index.open(library)
         found.n_candidates = candidates
         return found, read_chemistry(library)
-    if kept is not None:
-        return _build(console, library, kept, like, candidates, how, overwrite)
-    folder = Path(tempfile.mkdtemp(prefix="gvoys-"))
-    try:
-        return _build(console, library, folder / "index", like, candidates, how)
-    finally:  # what is mapped stays readable until it is closed
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _build(
-    console: Any,
-    library: str,
-    folder: Path,
-    like: Path | None,
-    candidates: int,
-    how: dict[str, Any],
-    overwrite: bool = False,
-) -> tuple[Index, Any]:
-    from gvoys.cli.read import say_skipped
-    from gvoys.cli.stream import progress_bar, resumable
-    from gvoys.estimators.saving import load_model
-    from gvoys.scale.job import remove_run
-    from gvoys.scale.reading import open_as_trained
-    from gvoys.search import Index
-    from gvoys.search.building import build_index
-    from gvoys.search.folder import read_chemistry
-
     model = None if like is None else load_model(like)
     source = open_as_trained(library, model, how)
-    work = folder.parent / f"{folder.name}.work"
-    with progress_bar(console, "index") as (_, on_progress), resumable(console, folder, work):
-        for path in (work, folder) if overwrite else ():
-            remove_run(path)
-        n_graphs, skipped = build_index(source, folder, model, n_candidates=candidates, on_progress=on_progress)
-    say_skipped(console, len(skipped), n_graphs, skipped)
-    return Index.open(folder), read_chemistry(folder)
+    with TemporaryDirectory(prefix="gvoys-", ignore_cleanup_errors=True) as temporary:  # what is mapped stays readable
+        folder = kept or Path(temporary, "index")
+        work = folder.parent / f"{folder.name}.work"
+        if anew:
+            with locked(lock_beside(folder), folder):
+                remove_run(work)
+                remove_run(folder)
+        goes_on = (work / "job.json").exists()
+        try:
+            with naming(folder), progress_bar(console, "index") as (_, on_progress), resumable(console, folder):
+                n_graphs, skipped = build_index(source, folder, model, n_candidates=candidates, on_progress=on_progress)
+        except DatasetError:
+            with suppress(ParameterError), locked(lock_beside(folder), folder):  # unless another run is at work
+                if not goes_on:
+                    shutil.rmtree(work, ignore_errors=True)
+            raise
+        say_skipped(console, len(skipped), n_graphs, skipped)
+        return Index.open(folder), read_chemistry(folder)
 
 
 def _rows(wanted: Graphs, hits: Hits) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from gvoys.cli.messages import answer
 from gvoys.cli.options import Parts
 from gvoys.cli.outputs import RunFiles
 from gvoys.cli.read import counted, say, say_skipped
-from gvoys.errors import ClusterError, GvoysError
 from gvoys.scale.run import Summary
 from gvoys.threads import threads
 
@@ -36,7 +34,7 @@ def run_parts(
         threads(n_jobs),
         _worker(parts) as worker,
         progress_bar(console, name) as (bar, on_progress),
-        resumable(console, files.out, files.work),
+        resumable(console, files.out),
     ):
         summary = work(worker, on_progress, bar)
     seconds = time.perf_counter() - begin
@@ -76,17 +74,13 @@ def progress_bar(console: Console, name: str) -> Iterator[tuple[Progress, Any]]:
 
 
 @contextmanager
-def resumable(console: Console, out: Path, work: Path) -> Iterator[None]:
-    """Say after Ctrl-C that the run can go on; where the input is bad, remove the folder `work` that the run began."""
-    goes_on = work.exists()
+def resumable(console: Console, out: Path) -> Iterator[None]:
+    """Say after Ctrl-C that the run can go on."""
     try:
         yield
     except KeyboardInterrupt:
-        console.print(f"stopped; the same command goes on where this run of {out} was", soft_wrap=True, markup=False)
-        raise
-    except GvoysError as error:
-        if not goes_on and not isinstance(error, ClusterError):
-            shutil.rmtree(work, ignore_errors=True)
+        said = f"stopped; the same command goes on where this run of {out} was, and --overwrite starts anew"
+        console.print(said, soft_wrap=True, markup=False)
         raise
 
 

@@ -110,18 +110,16 @@ def _what(training: dict[str, Any]) -> str:
 
 def _save(models: list[Any], columns: list[Any], out: Path) -> list[Path]:
     """One file, or a folder with one for each column, all at once."""
-    from tempfile import TemporaryDirectory
-
+    from gvoys.cli.outputs import another, together
     from gvoys.cli.read import file_name
 
     if len(models) == 1:
         models[0].save(out)
         return [out]
-    files = [out / f"{file_name(column)}.gvoys" for column in columns]
-    with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
+    files: list[Path] = []
+    for column in columns:
+        files.append(another(out / f"{file_name(column)}.gvoys", files))
+    with together(out) as folder:
         for model, file in zip(models, files, strict=True):
-            model.save(Path(folder, file.name))
-        out.mkdir(exist_ok=True)
-        for file in files:
-            Path(folder, file.name).replace(file)
+            model.save(folder / file.name)
     return files

@@ -46,13 +46,7 @@ class TemporaryCopy:
         return Path, (str(self.path),)
 
     def rename(self, name: str) -> None:
-        """Give the file another name.
-
-        Parameters
-        ----------
-        name : str
-            The name.
-        """
+        """Give the file another name."""
         self.path = self.path.rename(self.path.with_name(name))
 
 
@@ -62,18 +56,7 @@ def _remove(folder: Path, process: int) -> None:
 
 
 def copy_stdin() -> TemporaryCopy:
-    """A copy of standard input, unpacked if it is compressed.
-
-    Returns
-    -------
-    TemporaryCopy
-        The copy.
-
-    Raises
-    ------
-    DatasetError
-        If there is nothing in standard input, or it cannot be copied.
-    """
+    """A copy of standard input, unpacked if it is compressed."""
     copy = _unpacked("stdin", _blocks(_stdin()))
     if not copy.path.stat().st_size:
         raise DatasetError("standard input is empty; a file is read from there with - < FILE")
@@ -111,25 +94,7 @@ def _stdin() -> IO[bytes]:
 
 
 def unpack(path: Path, name: str) -> TemporaryCopy:
-    """A copy of what gzip compressed.
-
-    Parameters
-    ----------
-    path : Path
-        The compressed file.
-    name : str
-        Name of the copy.
-
-    Returns
-    -------
-    TemporaryCopy
-        The copy.
-
-    Raises
-    ------
-    DatasetError
-        If it is damaged, far larger than the compressed file, or cannot be written.
-    """
+    """A copy of what gzip compressed, unless it is damaged or far larger than the compressed file."""
     with gzip.open(path, "rb") as stream:
         return _written(name, _blocks(stream), MOST_UNPACKED + TIMES_UNPACKED * path.stat().st_size)
 

@@ -164,7 +164,13 @@ def _distributed() -> Any:
 
 
 class Cluster:
-    """Workers that the functions of this module may use; `open_cluster` makes one of a connected client of Dask."""
+    """Workers that the functions of this module may use; `open_cluster` makes one.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        A connected client of Dask.
+    """
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -185,7 +191,25 @@ class Cluster:
         return found
 
     def run(self, task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
-        """Make parts of `gvoys embed`, in whatever order they are done; a dead worker's parts are made by another."""
+        """Make parts of `gvoys embed`; a dead worker's parts are made by another.
+
+        Parameters
+        ----------
+        task : Task
+            What makes a part.
+        chunks : iterable of Chunk
+            The chunks of the input whose parts are missing.
+
+        Yields
+        ------
+        Done
+            Each part that was made, in whatever order they are done.
+
+        Raises
+        ------
+        ClusterError
+            If the scheduler or too many workers are lost; the parts that are done are kept.
+        """
         left = iter(chunks)
         waiting = _distributed().as_completed([self._submit(task, chunk) for chunk in self._few(left)])
         while not waiting.is_empty():

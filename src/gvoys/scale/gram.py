@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gvoys.errors import ParameterError
+from gvoys.errors import GvoysError, ParameterError
 from gvoys.io.chemistry import Chemistry
 from gvoys.io.files import appearing, check_kept, check_new, lock_beside, locked, move_in_place, remove_partial
 from gvoys.io.sealed import read_sealed, write_sealed
@@ -115,7 +115,12 @@ def write_gram(
         if not (work / _OVERWRITE).exists():
             _check_names(out, bool(ending))
         remove_partial(work, ".+")
-        summary = embed_file(source, features, parameters, worker=worker, on_progress=on_progress)
+        try:
+            summary = embed_file(source, features, parameters, worker=worker, on_progress=on_progress)
+        except GvoysError:
+            if not features.exists():
+                shutil.rmtree(work, ignore_errors=True)
+            raise
         _fill(work, summary, normalize, on_rows or (lambda done, total: None))
         _write_ids(work, summary.n_parts)
         job = read_job(features) or {}

@@ -117,39 +117,13 @@ class Parameters:
 
 
 def check_rows(count: Any) -> None:
-    """Check the number of rows of a part.
-
-    Parameters
-    ----------
-    count : int
-        The number.
-
-    Raises
-    ------
-    ParameterError
-        If it is out of its range.
-    """
+    """Check the number of rows of a part."""
     if not isinstance(count, (int, np.integer)) or not 1 <= count <= 1_000_000:
         raise ParameterError(f"a part has 1 to 1,000,000 rows, not {count}")
 
 
 def describe(source: FileSource, parameters: Parameters, model: RandomWalkFeatures) -> dict[str, Any]:
-    """The job as JSON; the same for the same input and parameters, whatever the machine.
-
-    Parameters
-    ----------
-    source : FileSource
-        The input.
-    parameters : Parameters
-        Parameters of the features.
-    model : RandomWalkFeatures
-        Fitted features.
-
-    Returns
-    -------
-    dict
-        The job.
-    """
+    """The job as JSON; the same for the same input and parameters, whatever the machine."""
     used = (model.walk_.node_labels, model.walk_.edge_labels)
     fitted = {
         "method": str(model.method_),
@@ -163,24 +137,7 @@ def describe(source: FileSource, parameters: Parameters, model: RandomWalkFeatur
 
 
 def new_job(source: FileSource, parameters: dict[str, Any], fitted: dict[str, Any], like: Any = None) -> dict[str, Any]:
-    """A job as JSON.
-
-    Parameters
-    ----------
-    source : FileSource
-        The input.
-    parameters : dict
-        What was asked for.
-    fitted : dict
-        What came of it.
-    like : dict or None, default=None
-        The model or the other run that the features are like.
-
-    Returns
-    -------
-    dict
-        The job.
-    """
+    """A job as JSON: what was asked for, what came of it, and the model or the run that the features are like."""
     return {
         "gvoys": metadata.version("gvoys"),
         "version": VERSION,
@@ -192,20 +149,7 @@ def new_job(source: FileSource, parameters: dict[str, Any], fitted: dict[str, An
 
 
 def claim_folder(folder: Path, job: dict[str, Any]) -> None:
-    """Begin a job in a new folder, or go on with it in its own; the folder must be locked.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    job : dict
-        What `describe` returned.
-
-    Raises
-    ------
-    ParameterError
-        If the folder holds another job or other files.
-    """
+    """Begin a job in a new folder, or go on with it in its own; the folder must be locked."""
     before, job = read_job(folder), json.loads(json.dumps(job))  # as it comes back from the file
     if before is None and any(not file.name.startswith(".") for file in folder.iterdir()):
         raise ParameterError(f"{folder} is not empty and holds no run of gvoys; choose another folder")
@@ -238,23 +182,7 @@ def _difference(before: dict[str, Any], job: dict[str, Any]) -> str:
 
 
 def read_job(folder: Path) -> dict[str, Any] | None:
-    """The job that a folder belongs to.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-
-    Returns
-    -------
-    dict or None
-        The job, or None where there is none.
-
-    Raises
-    ------
-    ParameterError
-        If the file of the job is damaged.
-    """
+    """The job that a folder belongs to, or None; raise ParameterError where its file is damaged."""
     path = next((folder / name for name in _NAMES if (folder / name).is_file()), None)
     if path is None:
         return None

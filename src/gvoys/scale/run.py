@@ -12,13 +12,14 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gvoys.errors import DatasetError, GvoysError, ParameterError
+from gvoys.errors import ClusterError, DatasetError, GvoysError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import appearing, locked, remove_left_over, remove_partial
 from gvoys.io.sources import Chunk, FileSource, Records, Skipped
@@ -118,50 +119,18 @@ class Task(ABC):
 
     @abstractmethod
     def compute(self, batch: GraphBatch) -> Columns:
-        """Compute the columns of some graphs, each row of its graph alone.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-
-        Returns
-        -------
-        dict of str to ndarray
-            The columns by name.
-        """
+        """Compute the columns of some graphs, each row of its graph alone."""
 
     @abstractmethod
     def empty(self) -> Columns:
-        """Make the columns of no graph.
-
-        Returns
-        -------
-        dict of str to ndarray
-            The columns by name.
-        """
+        """Make the columns of no graph."""
 
     def __call__(self, chunk: Chunk) -> Done:
         """Make one part from beginning to end."""
         return self.write(*self.read(chunk))
 
     def read(self, chunk: Chunk) -> tuple[Chunk, Records, Any]:
-        """Parse the graphs of a chunk.
-
-        Parameters
-        ----------
-        chunk : Chunk
-            The chunk.
-
-        Returns
-        -------
-        chunk : Chunk
-            The chunk.
-        records : Records
-            Its rows.
-        built : tuple or None
-            What `source.build` returns for all rows; None where the graphs do not go together.
-        """
+        """Parse the graphs of a chunk: the chunk, its rows, and what `source.build` returns, or None if it cannot."""
         records = self.source.records(chunk)
         try:
             return chunk, records, self.source.build(records.items)
@@ -169,23 +138,7 @@ class Task(ABC):
             return chunk, records, None
 
     def write(self, chunk: Chunk, records: Records, built: Any) -> Done:
-        """Compute the columns of a chunk and write its part.
-
-        Parameters
-        ----------
-        chunk, records, built : object
-            What `read` returned.
-
-        Returns
-        -------
-        Done
-            The part.
-
-        Raises
-        ------
-        DatasetError
-            If the input was changed meanwhile: the part may be of two files.
-        """
+        """Compute the columns of a chunk and write its part, unless the input was changed meanwhile."""
         self._check_unchanged()  # mapped memory that was truncated must not be read
         kept, columns, skipped = self._columns(records, built)
         ids = [records.ids[place] for place in kept]
@@ -236,41 +189,27 @@ Progress = Callable[[int, int, int], None]  # bytes or rows that are done, of ho
 def run_job(
     task: Task, job: dict[str, Any], worker: Worker | None, on_progress: Progress | None, overwrite: bool = False
 ) -> Summary:
-    """Claim the task's folder for a job, make the parts that are missing or damaged, and sum up.
-
-    Parameters
-    ----------
-    task : Task
-        What makes a part.
-    job : dict
-        What `describe` returned.
-    worker : callable or None
-        Makes the parts; None makes them in this process.
-    on_progress : callable or None
-        Called as in `embed_file`.
-    overwrite : bool, default=False
-        Whether to start anew.
-
-    Returns
-    -------
-    Summary
-        Numbers of graphs, skipped rows and parts.
-
-    Raises
-    ------
-    ParameterError
-        If the folder holds another run.
-    DatasetError
-        If the input is changed while it is read.
-    """
-    task.folder.mkdir(parents=True, exist_ok=True)
-    with locked(task.folder / ".lock", task.folder):
-        if overwrite:
-            remove_run(task.folder)
-        if read_job(task.folder) is None:
-            _check_table(task.skipped)
-        claim_folder(task.folder, job)
-        return _complete(task, job, worker or run_here, on_progress)
+    """Claim the task's folder for a job, make the parts that are missing or damaged, and sum up."""
+    folder = task.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(folder / ".lock", folder):
+            if overwrite:
+                remove_run(folder)
+            is_new = read_job(folder) is None
+            if is_new:
+                _check_table(task.skipped)
+            claim_folder(folder, job)
+            try:
+                return _complete(task, job, worker or run_here, on_progress)
+            except GvoysError as error:
+                if is_new and not isinstance(error, ClusterError):  # it would fail again
+                    remove_run(folder)
+                raise
+    except GvoysError:
+        with suppress(OSError):
+            folder.rmdir()  # where nothing is in it
+        raise
 
 
 def _check_table(path: Path) -> None:
@@ -348,20 +287,7 @@ def _take_back(task: Task, missing: list[Chunk], intact: dict[int, int]) -> None
 
 
 def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
-    """Make parts in this process: while one chunk's walks are counted and written, the next is parsed on another core.
-
-    Parameters
-    ----------
-    task : Task
-        What makes a part.
-    chunks : iterable of Chunk
-        The chunks whose parts are missing.
-
-    Yields
-    ------
-    Done
-        Each part, in order.
-    """
+    """Make parts in this process: while one chunk is counted and written, the next is parsed on another core."""
     with ThreadPoolExecutor(1) as writer:
         free = max(n_threads() - 1, 1)
         before = None
