@@ -176,7 +176,7 @@ def test_the_command(tmp_path):
     for words, kind, why in (
         (("--target", "gone"), DatasetError, "has no column 'gone'"),
         (("--model", table), ModelError, "table.csv"),
-        (("--index", tmp_path), StoreError, "is no index"),
+        (("--index", tmp_path / "none"), StoreError, "is no index"),
     ):
         result = run.invoke(app, ["explore", str(table), "-o", str(page), "--overwrite", *map(str, words)])
         assert isinstance(result.exception, kind)

@@ -43,11 +43,11 @@ def check_outputs(
 
     `beside` are files that go with `out`; a run that is unfinished in the folder `work` goes on.
     """
-    check_kept([out, *beside], _files(inputs, root))
     if folder:
         check_folder(out)
     else:
         check_output(out, *suffixes)
+    check_kept([out, *beside], _files(inputs, root))
     if not overwrite and not (work and any((work / job).exists() for job in _JOBS)):
         for path in (out, *beside):
             if not _may_go(path):
