@@ -70,8 +70,8 @@ class GraphBatch:
     def __post_init__(self) -> None:
         self._check(copied)  # the caller could write to what was given
 
-    def _check(self, own: Callable[[Any], Any] = lambda value: value) -> None:
-        self.__dict__.update({name: own(value) for name, value in as_fields(self).items()})
+    def _check(self, take_over: Callable[[Any], Any] = lambda value: value) -> None:
+        self.__dict__.update({name: take_over(value) for name, value in as_fields(self).items()})
         check_structure(self)
         self._freeze()
 
@@ -85,13 +85,13 @@ class GraphBatch:
 
     @classmethod
     def _adopt(cls, *values: Any, **more: Any) -> GraphBatch:
-        """The constructor for arrays that nobody else can write: they are checked and not copied."""
+        """Build a batch of arrays that nobody else can write: they are checked and not copied."""
         batch = cls._of_checked(*values, **more)
         batch._check()
         return batch
 
     def _with(self, **changes: Any) -> GraphBatch:
-        """The same graphs with other fields, which nobody else can write; the arrays that stay are shared."""
+        """Replace fields by others that nobody else can write; the arrays that stay are shared."""
         return GraphBatch._adopt(**{name: getattr(self, name) for name in _FIELDS} | changes)
 
     @classmethod

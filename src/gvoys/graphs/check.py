@@ -74,7 +74,7 @@ def as_labels(labels: Any, name: str, count: int) -> Labels:
 
 
 def copied(value: Any) -> Any:
-    """A field of a batch in memory that nobody else can write."""
+    """Copy a field of a batch to memory that nobody else can write."""
     if isinstance(value, Labels):
         return Labels(value.codes.copy(), value.hashes.copy(), tuple(value.values))
     return value.copy() if isinstance(value, np.ndarray) else value

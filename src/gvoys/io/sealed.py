@@ -32,7 +32,7 @@ def open_seal(content: Any) -> dict[str, Any] | None:
 
 
 def read_json(file: Path) -> Any:
-    """What a JSON file says, or None if it is not JSON."""
+    """Read a JSON file; None if it is none."""
     try:
         return json.loads(file.read_bytes())
     except (ValueError, RecursionError):

@@ -242,5 +242,5 @@ def _vectors(part: Path, normalize: bool) -> Any:
 
 
 def _read(path: Path) -> Any:
-    """What a file says, or None where there is none or it is damaged: all of it can be made again."""
+    """Read a file; None where there is none or it is damaged: all of it can be made again."""
     return read_sealed(path) if path.exists() else None

@@ -139,7 +139,7 @@ def _identity(features: Any) -> str | int:
 
 
 def _claim(work: Path, job: dict[str, Any]) -> None:
-    """The folder of the parts, of this job alone."""
+    """Make the folder of the parts, or check that it is of this job."""
     if (work / _JOB).exists():
         begun = read_sealed(work / _JOB)
         if begun is None:
@@ -209,7 +209,7 @@ class _Builder:
         return self.work / f"part-{index:05d}"
 
     def _intact(self, chunk: Chunk) -> dict[str, Any] | None:
-        """What a part says of itself, if it is intact; else its folder is removed."""
+        """Read the description of a part that is intact; the folder of another is removed."""
         try:
             return self._open(chunk)[0]
         except DAMAGES:
@@ -217,7 +217,7 @@ class _Builder:
             return None
 
     def _open(self, chunk: Chunk) -> tuple[dict[str, Any], Segment | None]:
-        """A part that is as it was written, of this chunk and by this coder; else one of DAMAGES is raised."""
+        """Map a part that is as it was written, of this chunk and by this coder; else raise one of DAMAGES."""
         folder, coder = self._folder(chunk.index), self.coder
         about = read_sealed(folder / _DONE)
         if about is None or coder is None or about["made_from"] != [chunk.index, self.coder_checksum]:
@@ -278,7 +278,7 @@ class _Builder:
         write_manifest(folder, n_candidates, [describe_segment(segment, len(ids))], reading)
 
     def _codes(self, chunks: list[Chunk], store: StoreWriter, ids: list[str]) -> Iterator[Codes]:
-        """The codes of each part, which is verified once more; its graphs and ids are added to the others."""
+        """Yield the codes of each part, which is verified once more; its graphs and ids are added to the others."""
         for chunk in chunks:
             try:
                 _, part = self._open(chunk)

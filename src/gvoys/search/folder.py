@@ -123,7 +123,7 @@ def write_coder(coder: Coder, path: Path) -> None:
 
 
 def read_coder(path: Path) -> Coder:
-    """What `write_coder` wrote; else one of DAMAGES is raised."""
+    """Read what `write_coder` wrote, or raise one of DAMAGES."""
     parts = read_parts(path)
     return Coder(_COMPARERS[parts["kind"]](**parts["parts"]), parts["landmarks"], parts["root"])
 
@@ -159,7 +159,7 @@ def _name(place: int) -> str:
 
 
 def write_segment(segment: Segment, folder: Path) -> dict[str, Any]:
-    """Write a segment, which appears when it is complete; says what it is."""
+    """Write a segment, which appears when it is complete, and describe it."""
     if folder.exists():  # of a save that was interrupted, perhaps with other graphs
         shutil.rmtree(folder)
     with appearing(folder) as partial:
@@ -193,7 +193,7 @@ def write_ids(folder: Path, ids: Any) -> None:
 
 
 def describe_segment(folder: Path, n_graphs: int) -> dict[str, Any]:
-    """Its size, and checksums of its files; those of the graphs are in their manifest."""
+    """Return the size of a segment and checksums of its files; those of the graphs are in their manifest."""
     return {"n_graphs": n_graphs, "files": {name: checksum_file(folder / name) for name in _FILES}}
 
 
@@ -207,8 +207,8 @@ def read_index(path: str | PathLike[str], n_jobs: int | None = None) -> Index:
         coder = read_coder(folder / CODER)
         index = Index(n_candidates=about["n_candidates"], width=max(coder.root.shape[1], 1), n_jobs=n_jobs)
         index.coder_ = coder
-        for place, segment in enumerate(about["segments"]):
-            index.segments_.append(read_segment(folder / _name(place), segment, coder))
+        for number, segment in enumerate(about["segments"]):
+            index.segments_.append(read_segment(folder / _name(number), segment, coder))
         check_joinable([segment.graphs for segment in index.segments_])
         _try_coder(coder, index.segments_)
     return index
@@ -218,8 +218,8 @@ def _try_coder(coder: Coder, segments: list[Segment]) -> None:
     """Search for one graph: what does not go together is found now. A search says itself that there is no GPU."""
     with suppress(GvoysError):
         for segment in segments[:1]:
-            found = Queries.of(coder, segment.graphs[:1]).places
-            if not np.isfinite(found).all() or found.shape[1:] != coder.root.shape[1:]:
+            coordinates = Queries.of(coder, segment.graphs[:1]).places
+            if not np.isfinite(coordinates).all() or coordinates.shape[1:] != coder.root.shape[1:]:
                 raise ValueError
 
 
@@ -247,7 +247,7 @@ def _intact(index: Path) -> Iterator[None]:
 
 
 def read_segment(folder: Path, about: dict[str, Any], coder: Coder) -> Segment:
-    """Map a segment that is as it was written; else one of DAMAGES is raised."""
+    """Map a segment that is as it was written, or raise one of DAMAGES."""
     if any(checksum_file(folder / name) != about["files"][name] for name in _FILES):
         raise ValueError
     graphs, ids = open_store(folder / "graphs"), _read_ids(folder / "ids.json")
