@@ -17,9 +17,6 @@ import numpy as np
 import gvoys as gv
 from gvoys.errors import DatasetError
 
-# versions that know no other kernel have this one, of node labels
-_LINEAR = {"kernel": "linear", "labels": "node"} if "kernel" in gv.RandomWalkRegressor().get_params() else {}
-
 Work = Callable[[], Any]
 
 
@@ -37,13 +34,19 @@ def _conversion() -> Work:
     return lambda: gv.as_batch(graphs)
 
 
-def _profiles(method: str, *, dataset: str = "NCI1", count: int = 4110, **how: Any) -> Work:
+def walk_parameters(**fields: Any) -> dict[str, Any]:
+    """The fields of a walk as this version of gvoys takes them."""
+    return {"walk": gv.Walk(**fields)} if hasattr(gv, "Walk") else fields
+
+
+def _profiles(method: str, n_components: int = 512, dataset: str = "NCI1", count: int = 4110, **fields: Any) -> Work:
+    how = walk_parameters(**fields)
     batch, _ = _data(dataset, count)
-    return lambda: gv.profiles(batch, method, **how)
+    return lambda: gv.profiles(batch, method=method, n_components=n_components, **how)
 
 
 def _sketch(n_components: int = 1024, **how: Any) -> Work:
-    return _profiles("sketch", max_length=8, n_components=n_components, **how)
+    return _profiles("sketch", n_components, max_length=8, **how)
 
 
 def _transform(model: Any, batch: gv.GraphBatch) -> Work:
@@ -57,7 +60,9 @@ def _classifier(name: str, count: int) -> Work:
 
 def _regressor() -> Work:
     batch = gv.datasets.molecules(500)
-    return lambda: gv.RandomWalkRegressor(**_LINEAR).fit(batch, batch.graph_sizes)
+    fields = {"max_length": 5, "refine": 0, "backtrack": False, "start": "ones", "stop": "ones"}
+    how = walk_parameters(labels="node", **fields)
+    return lambda: gv.RandomWalkRegressor(kernel="linear", **how).fit(batch, batch.graph_sizes)
 
 
 def _exact() -> Work:
@@ -94,6 +99,7 @@ def _python(*arguments: str) -> None:
         raise RuntimeError((done.stderr or done.stdout).strip()[-300:])
 
 
+_EIGHT = walk_parameters(max_length=8)
 ROWS: dict[str, Callable[[], Work]] = {
     "import gvoys": lambda: lambda: _python("-c", "import gvoys"),
     "as_batch, 2000 networkx graphs": _conversion,
@@ -102,8 +108,8 @@ ROWS: dict[str, Callable[[], Work]] = {
     "sketch, NCI1, non-backtracking": lambda: _sketch(256, backtrack=False),
     "sketch, MUTAG, edge labels": lambda: _sketch(dataset="MUTAG", count=188, labels="both"),
     "sequences, NCI1, up to length 4": lambda: _profiles("sequences", max_length=4),
-    "RandomWalkKernel, MUTAG": lambda: _transform(gv.RandomWalkKernel(), _data("MUTAG", 188)[0]),
-    "RandomWalkFeatures, NCI1": lambda: _transform(gv.RandomWalkFeatures(), _data("NCI1", 4110)[0]),
+    "RandomWalkKernel, MUTAG": lambda: _transform(gv.RandomWalkKernel(**_EIGHT), _data("MUTAG", 188)[0]),
+    "RandomWalkFeatures, NCI1": lambda: _transform(gv.RandomWalkFeatures(**_EIGHT), _data("NCI1", 4110)[0]),
     "RandomWalkClassifier, MUTAG": lambda: _classifier("MUTAG", 188),
     "RandomWalkClassifier, ENZYMES": lambda: _classifier("ENZYMES", 600),
     "RandomWalkRegressor, 500 molecules": _regressor,

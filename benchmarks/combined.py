@@ -22,12 +22,12 @@ def run(console: Console) -> None:
     table = Table("graphs", "method", "fit", "error", "values", "cosines", "variance x time", title=title)
     for name, batch, max_length, refine, balanced in _collections(console):
         some = batch[np.sort(np.random.default_rng(0).permutation(len(batch))[:GRAPHS])]
-        how = {"max_length": max_length, "refine": refine}
-        series = _equal_shares(some, how) if balanced else gv.RandomWalkKernel(max_length=1).fit(batch).series_
-        exact = gv.RandomWalkKernel(series, method="sequences", **how).fit(some).profiles_
+        walk = gv.Walk(max_length, refine=refine)
+        series = _equal_shares(some, walk) if balanced else gv.RandomWalkKernel(walk=gv.Walk(1)).fit(batch).series_
+        exact = gv.RandomWalkKernel(series, walk, "sequences").fit(some).profiles_
         products = []
         for method in ("sketch", "combined"):
-            kernel = gv.RandomWalkKernel(series, method=method, n_jobs=1, **how)
+            kernel = gv.RandomWalkKernel(series, walk, method, n_jobs=1)
             seconds = measure(lambda k=kernel, b=batch: k.fit(b), repeats=3).seconds
             error, *shares = _errors(kernel, some, exact)
             products.append(error**2 * seconds)
@@ -41,9 +41,9 @@ def run(console: Console) -> None:
     )
 
 
-def _equal_shares(some: gv.GraphBatch, how: dict[str, int]) -> Coefficients:
+def _equal_shares(some: gv.GraphBatch, walk: gv.Walk) -> Coefficients:
     """Weights under which every walk length counts as much."""
-    traces = gv.RandomWalkKernel(method="sequences", **how).fit(some).profiles_.diagonals().sum(axis=(0, 2))
+    traces = gv.RandomWalkKernel(walk=walk, method="sequences").fit(some).profiles_.diagonals().sum(axis=(0, 2))
     return Coefficients(traces[0] / traces)
 
 

@@ -30,9 +30,9 @@ def run(console: Console) -> None:
 
 def families():
     """Graphs whose label sequences can be counted, so that the exact kernel is known."""
-    yield "molecules", gv.datasets.molecules(12, mean_nodes=14), {}
-    yield "ego networks, degree labels", ego_networks(12), {"max_length": 6}
-    yield "unlabelled, non-backtracking", gv.datasets.erdos_renyi(8, 30, 0.15), {"labels": None, "backtrack": False}
+    yield "molecules", gv.datasets.molecules(12, mean_nodes=14), gv.Walk(8)
+    yield "ego networks, degree labels", ego_networks(12), gv.Walk()
+    yield "unlabelled, non-backtracking", gv.datasets.erdos_renyi(8, 30, 0.15), gv.Walk(8, None, backtrack=False)
 
 
 def ego_networks(n_graphs: int) -> gv.GraphBatch:
@@ -43,15 +43,15 @@ def ego_networks(n_graphs: int) -> gv.GraphBatch:
     return replace(batch, node_labels=Labels.from_values(np.diff(batch.indptr)))
 
 
-def coverage(batch: gv.GraphBatch, n_components: int, n_seeds: int, **how) -> tuple[list[float], float]:
+def coverage(batch: gv.GraphBatch, n_components: int, n_seeds: int, walk: gv.Walk) -> tuple[list[float], float]:
     """Shares of values, of diagonal values and of normalised values within their intervals, and the median bar of K."""
-    exact = gv.RandomWalkKernel(SERIES, method="sequences", **how).fit_transform(batch)
+    exact = gv.RandomWalkKernel(SERIES, walk, "sequences").fit_transform(batch)
     norms = np.sqrt(exact.diagonal())
     upper, inside, bars = np.triu_indices(len(batch), 1), [[], [], []], []
     for seed in track(range(n_seeds), description=f"{n_components} components", transient=True):
-        settings = {"method": "sketch", "n_components": n_components, "random_state": seed} | how
+        settings = {"n_components": n_components, "random_state": seed}
         for normalize in (False, True):
-            kernel = gv.RandomWalkKernel(SERIES, normalize=normalize, **settings)
+            kernel = gv.RandomWalkKernel(SERIES, walk, "sketch", normalize=normalize, **settings)
             error = np.abs(kernel.fit_transform(batch) - (exact / np.outer(norms, norms) if normalize else exact))
             within = error <= 1.96 * kernel.standard_error_
             inside[2 if normalize else 0].append(within[upper].mean())

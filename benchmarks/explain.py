@@ -26,11 +26,11 @@ OPTIONS: dict[str, dict] = {
     "defaults": {},
     "method='sequences'": {"method": "sequences"},
     "method='sketch'": {"method": "sketch"},
-    "refine=0": {"refine": 0},
-    "backtrack=True": {"backtrack": True},
-    "labels='both'": {"labels": "both"},
-    "labels='core'": {"labels": "core"},
-    "landmarks": {"max_exact": 100, "n_landmarks": 100},
+    "refine=0": {"walk": gv.Walk(backtrack=False)},
+    "backtrack=True": {"walk": gv.Walk(refine=3)},
+    "labels='both'": {"walk": gv.Walk(labels="both", refine=3)},
+    "structure='core'": {"walk": gv.Walk(labels=None, structure="core", refine=3)},
+    "landmarks": {"max_exact": 100},
 }
 
 

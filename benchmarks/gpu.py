@@ -28,7 +28,7 @@ _SECONDS = 30.0  # after which the table's last row, the dearest, is left out
 def run(console: Console) -> None:
     """Section after section, whatever fails: time on a GPU is dear."""
     try:
-        gv.profiles(gv.datasets.molecules(2), "sketch", 1, 128, device="cuda")
+        gv.profiles(gv.datasets.molecules(2), gv.Walk(1), method="sketch", n_components=128, device="cuda")
     except UnsupportedError as error:
         console.print(f"the GPU is left out: {error}\n", markup=False)
         return
@@ -106,7 +106,10 @@ def _steps(console: Console) -> float:
     batch = gv.datasets.regular(1, 1_000_000, 8)
     n_components, max_length = 100, 20
     work = measure(
-        lambda: gv.profiles(batch, "voyagers", max_length, n_components, scale=8.0, device="cuda"), repeats=3
+        lambda: gv.profiles(
+            batch, gv.Walk(max_length), method="voyagers", n_components=n_components, scale=8.0, device="cuda"
+        ),
+        repeats=3,
     )
     rate = n_components * batch.n_nodes * max_length / work.seconds
     console.print(f"walkers: {rate:.2e} steps a second, copies included (2e9 wanted)\n")
@@ -155,4 +158,6 @@ def _profile(graphs: gv.GraphBatch, n_components: int, max_length: int, device: 
     """Block by block, as the estimators do, so that features need not fit into memory."""
     for first in range(0, len(graphs), 20_000):
         part = graphs[first : first + 20_000]
-        gv.profiles(part, "sketch", max_length, n_components, device=device, scale=16.0, **extra)
+        gv.profiles(
+            part, gv.Walk(max_length), method="sketch", n_components=n_components, device=device, scale=16.0, **extra
+        )

@@ -134,7 +134,7 @@ def _without_backtracking(graph: nx.Graph) -> float:
 
 
 def _both(batch: gv.GraphBatch, length: int, n_components: int, **options: Any) -> list[Any]:
-    walk = Walk.on(batch, length, **{"labels": "auto", **options})
+    walk = Walk(length, **options)
     return [Sketch(n_components, 3, device).profile(batch, walk) for device in DEVICES]
 
 
@@ -167,14 +167,14 @@ def _of_single_gram(batch: gv.GraphBatch, **options: Any) -> float:
     from gvoys.gpu import gram
 
     here = _both(batch, 5, 256, **options)[0].gram(SERIES)
-    there = gram(batch, SERIES, 5, 256, random_state=3, **options)
+    there = gram(batch, SERIES, walk=Walk(5), n_components=256, random_state=3, **options)
     assert there.dtype == np.float32
     assert np.array_equal(there, there.T)
     return _relative(here, there)
 
 
 def _of_estimator(batch: gv.GraphBatch) -> float:
-    both = [gv.RandomWalkKernel(SERIES, method="sketch", backtrack=False, device=d) for d in DEVICES]
+    both = [gv.RandomWalkKernel(SERIES, gv.Walk(backtrack=False), method="sketch", device=d) for d in DEVICES]
     found = [_relative(*(each.fit_transform(batch) for each in both))]
     return max(*found, _relative(*(each.transform(batch[1:4]) for each in both)))
 
@@ -251,9 +251,10 @@ def _heavy_edge() -> float:
     graph = nx.path_graph(5)
     weights = dict(zip(graph.edges, (0.3, 7.3e7, 0.7, 1.9e-3), strict=True))
     nx.set_edge_attributes(graph, weights, "weight")
-    options = {"backtrack": False, "labels": None, "scale": 2.0**20, "start": "ones", "stop": "ones"}
-    here = (gv.profiles([graph], "sequences", 4, **options) ** 2).sum(axis=2)
-    there = (gv.profiles([graph], "sketch", 4, 128, device="cuda", **options).astype(float) ** 2).sum(axis=2)
+    walk = Walk(4, labels=None, backtrack=False, start="ones", stop="ones")
+    here = (gv.profiles([graph], walk, "sequences", scale=2.0**20) ** 2).sum(axis=2)
+    there = gv.profiles([graph], walk, "sketch", 128, scale=2.0**20, device="cuda").astype(float)
+    there = (there**2).sum(axis=2)
     return float(np.abs(there / here - 1.0).max())
 
 
@@ -261,7 +262,7 @@ def _past_the_range() -> float:
     from gvoys.gpu import sketch_on_device
 
     try:
-        sketch_on_device(gv.as_batch([nx.complete_graph(60)]), 30, 128)
+        sketch_on_device(gv.as_batch([nx.complete_graph(60)]), walk=Walk(30), n_components=128)
     except gv.errors.ParameterError as error:
         return float("too many" not in str(error))
     return 1.0
@@ -272,7 +273,10 @@ def _by_dlpack(batch: gv.GraphBatch) -> float:
 
     from gvoys.gpu import sketch_on_device
 
-    made = sketch_on_device(batch, 3, 256, backtrack=False)
+    made = sketch_on_device(batch, walk=Walk(3, backtrack=False), n_components=256)
     shared = cupy.from_dlpack(made)
     assert shared.data.ptr == made.data.ptr
-    return float(np.abs(shared.get() - gv.profiles(batch, "sketch", 3, 256, backtrack=False)).max() > 1e-4)
+    return float(
+        np.abs(shared.get() - gv.profiles(batch, gv.Walk(3, backtrack=False), method="sketch", n_components=256)).max()
+        > 1e-4
+    )

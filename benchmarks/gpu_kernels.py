@@ -93,7 +93,7 @@ def kernels(console: Console) -> dict[str, float]:
 
 
 def _sketch(batch: gv.GraphBatch, **options: Any) -> GpuSketch:
-    walk = Walk.on(batch, LENGTH, **options)
+    walk = Walk(LENGTH, **options).on(batch)
     ends = Ends(*(array.astype(np.float32) for array in (*walk.ends(batch), np.ones(len(batch)))))
     return GpuSketch(batch, walk, ends, seed=0)
 
@@ -104,8 +104,8 @@ def gram(console: Console) -> dict[str, float]:
 
     batch, found = replace(nci1(), edge_labels=None), {}
     for name, options in (("node labels", {}), ("non-backtracking", {"backtrack": False})):
-        found[name] = by_clock(lambda o=options: gram(batch, SERIES, LENGTH, WIDTH, **o))
-    kernel = gv.RandomWalkKernel(SERIES, method="sketch", max_length=LENGTH, n_components=WIDTH, device="cuda")
+        found[name] = by_clock(lambda o=options: gram(batch, SERIES, Walk(LENGTH, **o), WIDTH))
+    kernel = gv.RandomWalkKernel(SERIES, gv.Walk(LENGTH), method="sketch", n_components=WIDTH, device="cuda")
     found["in double precision, with standard errors"] = by_clock(lambda: kernel.fit_transform(batch))
     _print(console, f"Gram matrix of {len(batch)} graphs, d = {WIDTH}, length {LENGTH}", found)
     return found
@@ -124,7 +124,7 @@ def parts(console: Console) -> dict[str, float]:
     from cupy import cublas
 
     batch = replace(nci1(), edge_labels=None)
-    method, walk = Sketch(WIDTH, 0, "cuda"), Walk.on(batch, LENGTH, "node")
+    method, walk = Sketch(WIDTH, 0, "cuda"), Walk(LENGTH, "node")
     exponents = choose_exponents(batch, LENGTH)
     scales = np.ldexp(1.0, exponents)
     block, out = _sketch(batch, labels="node"), cupy.empty((len(batch), LENGTH + 1, WIDTH), np.float32)

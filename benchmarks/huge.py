@@ -6,6 +6,7 @@ Not part of `make bench`, since it takes minutes and a gigabyte of disk: `make b
 import shutil
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ def _sketch(console: Console, path: Path) -> None:
         for first in range(0, store.n_entries, 1 << 24):
             int(store.indices[first : first + (1 << 24)].sum())
     reading = time.perf_counter() - begin
-    work = lambda: gv.profiles(store, "sketch", MAX_LENGTH, N_COMPONENTS, scale=float(DEGREE))  # noqa: E731
+    work = partial(gv.profiles, store, gv.Walk(MAX_LENGTH), "sketch", N_COMPONENTS, scale=float(DEGREE))
     resident, seconds = peak_memory(work, beyond=False)
     additions = MAX_LENGTH * store.n_entries * N_COMPONENTS
     expected = reading + additions / rate
@@ -64,9 +65,9 @@ def _rate_in_memory(console: Console) -> float:
         batch = gv.GraphBatch.concatenate([gv.open_store(folder / "graph")])  # copied into memory
     finally:
         shutil.rmtree(folder)
-    gv.profiles(batch, "sketch", 1, N_COMPONENTS)
+    gv.profiles(batch, gv.Walk(1), method="sketch", n_components=N_COMPONENTS)
     begin = time.perf_counter()
-    gv.profiles(batch, "sketch", MAX_LENGTH, N_COMPONENTS, scale=float(DEGREE))
+    gv.profiles(batch, gv.Walk(MAX_LENGTH), method="sketch", n_components=N_COMPONENTS, scale=float(DEGREE))
     rate = MAX_LENGTH * batch.n_entries * N_COMPONENTS / (time.perf_counter() - begin)
     console.print(f"in memory, {batch}: {rate:.2e} additions a second")
     return rate
@@ -74,7 +75,7 @@ def _rate_in_memory(console: Console) -> float:
 
 def _moments(console: Console, store: gv.GraphBatch) -> None:
     begin = time.perf_counter()
-    gv.profiles(store, "moments", 12, scale=float(DEGREE), labels=None)
+    gv.profiles(store, gv.Walk(12, labels=None), method="moments", scale=float(DEGREE))
     seconds = time.perf_counter() - begin
     console.print(f"moments up to length 12: {seconds:.1f} s, {1e9 * seconds / 6 / store.n_entries:.2f} ns per entry\n")
 

@@ -58,7 +58,7 @@ def _compare(console: Console, batch: gv.GraphBatch, name: str, n_components: in
         for case, n_jobs in product(cases, (-1, 1, -1)):  # the first finds the memory, gigabytes of one graph's state
             graphs, options = cases[case]
             begin = time.perf_counter()
-            gv.profiles(graphs, "sketch", MAX_LENGTH, n_components, scale=16.0, n_jobs=n_jobs, **options)
+            gv.profiles(graphs, gv.Walk(MAX_LENGTH, **options), "sketch", n_components, scale=16.0, n_jobs=n_jobs)
             seconds[case, n_jobs].append(time.perf_counter() - begin)
     table, met = Table("", "one thread", "times plain", "required", "all threads", title=_title(name, batch)), True
     for case, bar in BARS.items():

@@ -33,9 +33,9 @@ def run(console: Console) -> None:
 
 def _infinite(table: Table, batch: gv.GraphBatch) -> None:
     series = gv.Geometric(DECAY)
-    length = gv.RandomWalkKernel(series, max_length=None).fit(batch).max_length_
-    known = measure(lambda: gv.RandomWalkKernel(series, max_length=length).fit_transform(_fresh(batch)))
-    found = measure(lambda: gv.RandomWalkKernel(series, max_length=None).fit_transform(_fresh(batch)))
+    length = gv.RandomWalkKernel(series, gv.Walk(None)).fit(batch).max_length_
+    known = measure(lambda: gv.RandomWalkKernel(series, gv.Walk(length)).fit_transform(_fresh(batch)))
+    found = measure(lambda: gv.RandomWalkKernel(series, gv.Walk(None)).fit_transform(_fresh(batch)))
     ratio = found.seconds / known.seconds
     table.add_row(
         f"{batch.n_nodes // 2:,}", f"{batch.n_entries:,}", str(length), str(known), str(found), f"{ratio:.2f}"
@@ -59,10 +59,10 @@ def _sampled(table: Table, batch: gv.GraphBatch) -> None:
     n, series = batch.n_nodes // 2, gv.Geometric(DECAY)
     ends, pair = _ends(n), (batch[0], batch[1])
     joined = {name: np.concatenate(both) for name, both in ends.items()}
-    truth = gv.RandomWalkKernel(series, max_length=None, **joined).fit_transform(batch)[0, 1]
+    truth = gv.RandomWalkKernel(series, gv.Walk(None, **joined)).fit_transform(batch)[0, 1]
 
     def ours(seed: int) -> gv.estimators.Estimate:
-        return gv.estimate(*pair, series, rtol=RTOL, random_state=seed, **ends)
+        return gv.estimate(*pair, series, gv.Walk(None, **ends), rtol=RTOL, random_state=seed)
 
     _row(table, n, "gvoys.estimate", ours, truth)
     theirs = _mcrwk(pair, ends)

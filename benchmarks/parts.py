@@ -13,18 +13,23 @@ from gvoys.errors import DatasetError, InputWarning
 
 DATASETS = ("MUTAG", "PTC_MR", "ENZYMES", "PROTEINS")
 N_SEEDS = 3
-_PLAIN = {"attribute_bandwidth": None}
+_ENDS = {"start": "ones", "stop": "ones"}
+_WALK = gv.Walk(refine="auto", backtrack="auto", **_ENDS)
 PARTS = {
-    "node labels, linear": {"max_length": 0, "refine": 0, "kernel": "linear", **_PLAIN},
-    "+ walks": {"refine": 0, "kernel": "linear", **_PLAIN},
-    "labels + Weisfeiler–Lehman": {"max_length": 0, "refine": 3, "kernel": "linear", **_PLAIN},
-    "+ walks and refinement": {"refine": 3, "kernel": "linear", **_PLAIN},
-    "Weisfeiler–Lehman, Matérn 1/2": {"max_length": 0, "refine": 3, "kernel": "matern12", **_PLAIN},
-    "+ walks, Matérn 1/2": {"refine": 3, "kernel": "matern12", **_PLAIN},
-    "all chosen inside": _PLAIN,
+    "node labels, linear": {"walk": _WALK.set_params(max_length=0, refine=0), "kernel": "linear"},
+    "+ walks": {"walk": _WALK.set_params(refine=0), "kernel": "linear"},
+    "labels + Weisfeiler–Lehman": {"walk": _WALK.set_params(max_length=0, refine=3), "kernel": "linear"},
+    "+ walks and refinement": {"walk": _WALK.set_params(refine=3), "kernel": "linear"},
+    "Weisfeiler–Lehman, Matérn 1/2": {"walk": _WALK.set_params(max_length=0, refine=3), "kernel": "matern12"},
+    "+ walks, Matérn 1/2": {"walk": _WALK.set_params(refine=3), "kernel": "matern12"},
+    "all chosen inside": {"walk": _WALK},
     "default, with attributes": {},
 }
-UNLABELLED = {"degrees": {"labels": "degree"}, "degrees and core numbers": {"labels": "core"}}
+_RETURNING = _WALK.set_params(attribute_bandwidth="auto")
+UNLABELLED = {
+    "degrees": {"walk": _RETURNING.set_params(structure="degree")},
+    "degrees and core numbers": {"walk": _RETURNING.set_params(structure="core")},
+}
 
 
 def run(console: Console) -> None:

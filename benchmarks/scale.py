@@ -100,7 +100,7 @@ def _rates(console: Console, molecules: Path) -> None:
     begin = time.perf_counter()
     batch, _ = read_smiles(smiles)
     reading = time.perf_counter() - begin
-    model = gv.RandomWalkFeatures(max_length=6, n_components=512, lengths="summed", n_jobs=1).fit(batch[:4096])
+    model = gv.RandomWalkFeatures(walk=gv.Walk(6), n_components=512, lengths="summed", n_jobs=1).fit(batch[:4096])
     begin = time.perf_counter()
     for first in range(0, len(batch), 4096):
         model.transform(batch[first : first + 4096])

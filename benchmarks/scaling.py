@@ -59,13 +59,13 @@ def _one_size(n_nodes: int) -> dict:
     scale = 2.0 ** np.round(np.log2(max_degree(batch)))
 
     def gram() -> np.ndarray:
-        return gv.compute_gram(gv.profiles(batch, "moments", MAX_LENGTH, scale=scale), series, scale=scale)
+        return gv.compute_gram(gv.profiles(batch, gv.Walk(MAX_LENGTH), "moments", scale=scale), series, scale=scale)
 
     ours = measure(gram, repeats=3)
     passes = (MAX_LENGTH + 1) // 2
     how = {"tol": TOLERANCE, "max_iterations": 150_000}
     g, h = batch[0], batch[1]
-    cg = measure(lambda: exact_kernel(g, h, series, "cg", **how), repeats=1, warm=False)
+    cg = measure(lambda: exact_kernel(g, h, series, solver="cg", **how), repeats=1, warm=False)
     fixed, mark = _fixed_point(g, h, series, how, cg.seconds / (cg.result.iterations + 2))
     difference = abs(ours.result[0, 1] / cg.result - 1)
     return {
@@ -89,7 +89,7 @@ def _fixed_point(
     iterations = _iterations(g, h, series)
     if iterations * product > PATIENCE:
         return iterations * product, "**"
-    timing = measure(lambda: exact_kernel(g, h, series, "fixed-point", **how), repeats=1, warm=False)
+    timing = measure(lambda: exact_kernel(g, h, series, solver="fixed-point", **how), repeats=1, warm=False)
     return timing.seconds, "*"
 
 
@@ -102,4 +102,5 @@ def _iterations(g: gv.GraphBatch, h: gv.GraphBatch, series: gv.Geometric) -> int
 
 def _norms(graph: gv.GraphBatch, series: gv.Geometric, longest: int = 300) -> np.ndarray:
     start = compute_endpoint(graph, "uniform", "start")
-    return gv.profiles(graph, "moments", 2 * longest, start=start, stop=start, scale=series.rate**-0.5)[0, ::2, 0]
+    walk = gv.Walk(2 * longest, start=start, stop=start)
+    return gv.profiles(graph, walk, "moments", scale=series.rate**-0.5)[0, ::2, 0]

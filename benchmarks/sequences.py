@@ -30,7 +30,7 @@ _TITLE = f"Exact label sequences: lengths 0 … {LENGTH}, iterations 0 … {ITER
 
 
 def _measured(batch: gv.GraphBatch, n_threads: int) -> list[str]:
-    walk = Walk.on(batch, LENGTH, "node", refine=ITERATIONS, backtrack=False, start="ones", stop="ones")
+    walk = Walk(LENGTH, "node", refine=ITERATIONS, backtrack=False, start="ones", stop="ones")
     with threads(n_threads):
         seconds, profiles = best_of(lambda: Sequences(budget=10**9).profile(batch, walk))
         # of new profiles each time, since the numbers of their columns are kept

@@ -30,7 +30,7 @@ def _against_scipy(console: Console) -> None:
         batch, name = gv.datasets.molecules(4110), "generated molecules of the size of NCI1"
 
     def ours(n_jobs: int | None) -> np.ndarray:
-        return gv.profiles(batch, "sketch", MAX_LENGTH, N_COMPONENTS, n_jobs=n_jobs)
+        return gv.profiles(batch, gv.Walk(MAX_LENGTH), method="sketch", n_components=N_COMPONENTS, n_jobs=n_jobs)
 
     one, two = measure(lambda: ours(1)), measure(lambda: ours(None))
     with console.status("SciPy computes the same numbers …"):
@@ -76,7 +76,7 @@ def _against_grakel(console: Console) -> None:
     series = gv.Geometric(1 / 16)
 
     def ours() -> np.ndarray:
-        return gv.RandomWalkKernel(series, max_length=4, method="sequences").fit_transform(batch)
+        return gv.RandomWalkKernel(series, gv.Walk(4), method="sequences").fit_transform(batch)
 
     def theirs() -> np.ndarray:
         graphs = [[g.adjacency().toarray(), dict(enumerate(g.node_labels.decode()))] for g in batch]
@@ -85,7 +85,7 @@ def _against_grakel(console: Console) -> None:
     fast = measure(ours, repeats=20)
     with console.status("GraKeL computes the labelled kernel …"):
         slow = measure(theirs, repeats=1, warm=False)
-    exact = gv.RandomWalkKernel(series, max_length=None, method="exact").fit(batch[:1])
+    exact = gv.RandomWalkKernel(series, gv.Walk(None), method="exact").fit(batch[:1])
     pairs = np.random.default_rng(0).integers(0, len(batch), (200, 2))
     truth = np.array([exact._pair(batch[int(i)], batch[int(j)]) for i, j in pairs])
     errors = fast.result[tuple(pairs.T)] / truth - 1

@@ -25,7 +25,7 @@ from benchmarks.memory import field
 from gvoys.scale import embed_file, write_gram
 from gvoys.scale.job import Parameters
 
-SMALL = Parameters(max_length=3, n_components=64, rows_per_part=40)
+SMALL = Parameters(decay=1 / 16, walk=gv.Walk(3), method="sketch", n_components=64, rows_per_part=40)
 N_GRAPHS = 120
 LIMITS = {"memory": 16e6, "handles": 0, "temporary": 0, "compiled": 0}  # bytes and numbers that it may grow by
 _HANDLES = Path("/proc/self/fd")
@@ -46,8 +46,8 @@ def one_round(folder: Path, seed: int) -> None:
     batch = gv.datasets.molecules(N_GRAPHS, mean_nodes=12, random_state=seed)
     gv.write_store(batch, folder / "store")
     store = gv.open_store(folder / "store")
-    gv.RandomWalkFeatures(max_length=3, n_components=64, random_state=seed).fit(store).transform(store)
-    gv.RandomWalkKernel(max_length=3).fit_transform(store[:40])
+    gv.RandomWalkFeatures(walk=gv.Walk(3), n_components=64, random_state=seed).fit(store).transform(store)
+    gv.RandomWalkKernel(walk=gv.Walk(3)).fit_transform(store[:40])
     embed_file(folder / "store", folder / "features", SMALL)
     write_gram(folder / "store", folder / "K.npy", SMALL)
     del store

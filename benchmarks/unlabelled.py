@@ -16,18 +16,14 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import gvoys as gv
 from gvoys.errors import DatasetError, InputWarning
-from gvoys.walks.structure import with_structure
 
 N_SEEDS = 5
 Dataset = tuple[gv.GraphBatch, np.ndarray]
 
-_ALONE = {"attribute_bandwidth": None}
+_WALK = gv.Walk(refine="auto", backtrack="auto", start="ones", stop="ones")
 WAYS: dict[str, dict] = {
-    "degree": {"labels": "degree", **_ALONE},
-    "core": {"labels": "core", **_ALONE},
-    "closed": {"labels": "closed", **_ALONE},
-    "ball1": {"labels": "ball1", **_ALONE},
-    "degree and returns": {"labels": "degree"},
+    **{name: {"walk": _WALK.set_params(structure=name)} for name in ("degree", "core", "closed", "ball1")},
+    "degree and returns": {"walk": _WALK.set_params(structure="degree", attribute_bandwidth="auto")},
     "core and returns (default)": {},
 }
 
@@ -58,8 +54,9 @@ def _with_labels(console: Console) -> None:
             continue
         cells = []
         for structure in structures:
-            some = batch if structure is None else with_structure(batch, (structure,), 6, labelled=True)
-            cells.append(_cell(_scores(some, y)))
+            cells.append(
+                _cell(_scores(batch, y, walk=_WALK.set_params(structure=structure, attribute_bandwidth="auto")))
+            )
         table.add_row(name, *cells)
     console.print(table)
 

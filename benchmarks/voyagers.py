@@ -41,7 +41,7 @@ def _one_pair(console: Console) -> None:
     pair = gv.datasets.erdos_renyi(2, 1024, 0.1, connected=True)
     steps = 2 * 1024 * 2 * WALKS * (1 / P_HALT)
     for n_components, n_walks in ((WALKS, 1), (10, 10), (1, WALKS)):
-        estimator = _voyagers(pair, n_components=n_components, n_walks=n_walks, n_jobs=1)
+        estimator = _voyagers(pair, n_components=n_components, n_walks=n_walks).set_params(n_jobs=1)
         whole = measure(lambda one=estimator: one.fit_transform(pair))
         memory, _ = peak_memory(lambda one=estimator: one.fit_transform(pair))
         console.print(
@@ -57,7 +57,7 @@ def _linear(console: Console) -> None:
     for n in sizes:
         with console.status(f"N = {n} …"):
             pair = gv.datasets.erdos_renyi(2, n, 8 / (n - 1))
-            estimator = _voyagers(pair, n_jobs=1).fit(pair)
+            estimator = _voyagers(pair).set_params(n_jobs=1).fit(pair)
             timing = measure(lambda one=estimator, pair=pair: one.transform(pair), repeats=3)
         seconds.append(timing.seconds)
         table.add_row(f"{n:,}", str(timing), f"{timing.seconds / (2 * n * 2 * WALKS) * 1e9:.0f}")
@@ -76,7 +76,7 @@ def _against_cg(console: Console) -> float:
             ours = measure(lambda one=estimator, pair=pair: one.fit_transform(pair), repeats=3)
             cg = measure(
                 lambda one=estimator, pair=pair: gv.exact_kernel(
-                    pair[0], pair[1], one.series, "cg", tol=1e-6, max_iterations=150_000
+                    pair[0], pair[1], one.series, solver="cg", tol=1e-6, max_iterations=150_000
                 ),
                 repeats=1,
                 warm=False,
@@ -121,7 +121,7 @@ def _errors(console: Console) -> None:
         with console.status(f"N = 2^{exponent} …"):
             batch = gv.datasets.erdos_renyi(N_GRAPHS, 2**exponent, 0.1, connected=True)
             series = gv.Geometric(1.0 / max_degree(batch) ** 2)
-            K = gv.RandomWalkKernel(series, max_length=None, labels=None).fit_transform(batch)
+            K = gv.RandomWalkKernel(series, gv.Walk(None, labels=None)).fit_transform(batch)
             cells = []
             for n_walks in (1, 10, WALKS):
                 found = []
@@ -146,10 +146,12 @@ def _without_labels(console: Console) -> None:
     for name, batch in kinds.items():
         radius, degree = float(spectral_radius(batch).max()), max_degree(batch)
         for which, series in (("short", gv.Geometric(1 / degree**2)), ("long", gv.Geometric(0.9 / radius**2))):
-            K = gv.RandomWalkKernel(series, max_length=LONGEST, labels=None).fit_transform(batch)
+            K = gv.RandomWalkKernel(series, gv.Walk(LONGEST, labels=None)).fit_transform(batch)
             with console.status(name):
                 fixed, halting = (
-                    _rms(gv.OneSidedVoyagers(series, 128, p_halt=p, max_length=LONGEST, labels=None), batch, K)
+                    _rms(
+                        gv.OneSidedVoyagers(series, gv.Walk(LONGEST, labels=None), n_components=128, p_halt=p), batch, K
+                    )
                     for p in (None, P_HALT)
                 )
             ratio = f"{halting / fixed:,.0f}x" if fixed > 1e-12 else "exact"  # every walk has the same weight
@@ -164,7 +166,7 @@ def _which_way(console: Console) -> None:
     batch = gv.datasets.molecules(200, random_state=1)
     radius = float(spectral_radius(batch).max())
     for name, series in (("short", gv.Geometric("auto")), ("long", gv.Geometric(0.9 / radius**2))):
-        exact = gv.RandomWalkKernel(series, max_length=LONGEST, method="sequences")
+        exact = gv.RandomWalkKernel(series, gv.Walk(LONGEST), method="sequences")
         K = exact.fit_transform(batch)
         table = Table(
             "way",
@@ -197,9 +199,9 @@ def _which_way(console: Console) -> None:
 def _ways(series: gv.Geometric) -> dict[str, object]:
     """Widths chosen so that each takes about the same time."""
     return {
-        "sketch": gv.RandomWalkFeatures(series, max_length=LONGEST, method="sketch", n_components=2048),
-        "one-sided, fixed length": gv.OneSidedVoyagers(series, 64, max_length=LONGEST),
-        "one-sided, halting": gv.OneSidedVoyagers(series, 128, p_halt=P_HALT, max_length=LONGEST),
+        "sketch": gv.RandomWalkFeatures(series, gv.Walk(LONGEST), method="sketch", n_components=2048),
+        "one-sided, fixed length": gv.OneSidedVoyagers(series, gv.Walk(LONGEST), n_components=64),
+        "one-sided, halting": gv.OneSidedVoyagers(series, gv.Walk(LONGEST), n_components=128, p_halt=P_HALT),
         "Algorithm 1": gv.GraphVoyagers(series, 64, p_halt=P_HALT),
     }
 

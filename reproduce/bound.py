@@ -12,6 +12,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.paper import GraphVoyagers
 from gvoys.series import Exponential, Geometric, Series
+from gvoys.walks import Walk
 from reproduce.pairs import pair_from
 from reproduce.result import Plan, Result, Row
 
@@ -29,7 +30,7 @@ def run(plan: Plan) -> Result:
         ("geometric, decay 1 / d_max^2", Geometric(1.0 / degree**2)),
         ("geometric, decay 1 / (4 d_max^2)", Geometric(0.25 / degree**2)),
     ):
-        exact = float(exact_kernel(pair[0], pair[1], series, labels=None))
+        exact = float(exact_kernel(pair[0], pair[1], series, Walk(None, labels=None)))
         asked = theory.walks_needed(pair[0], pair[1], series, _EPSILON * exact, _DELTA)
         shown = "infinitely many: c(G) is infinite" if math.isinf(asked) else f"{asked:,}"
         bound = f"gives none; its bound, computed here: {shown}"

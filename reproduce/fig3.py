@@ -9,6 +9,7 @@ from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.paper import GraphVoyagers
 from gvoys.series import Exponential
+from gvoys.walks import Walk
 from reproduce.pairs import pair_from
 from reproduce.result import Curve, Figure, Plan, Result, Row, slope
 
@@ -67,9 +68,9 @@ def _curve(name: str, pair: GraphBatch, walks: object, labels: str | None, plan:
 def _error(pair: GraphBatch, count: int, labels: str | None, seed: int, method: str) -> float:
     series = Exponential("auto")
     if method == "sketch":
-        model = RandomWalkFeatures(series, max_length=None, n_components=count, labels=labels, random_state=seed)
+        model = RandomWalkFeatures(series, Walk(None, labels=labels), n_components=count, random_state=seed)
     else:
         model = GraphVoyagers(series, n_components=count, p_halt=0.2, labels=labels, random_state=seed)
     X = model.fit_transform(pair).astype(float)
-    exact = exact_kernel(pair[0], pair[1], model.series_, labels=labels)
+    exact = exact_kernel(pair[0], pair[1], model.series_, Walk(None, labels=labels))
     return float(abs(X[0] @ X[1] - exact) / exact)

@@ -18,6 +18,7 @@ from gvoys.graphs.degrees import max_degree
 from gvoys.paper import GraphVoyagers
 from gvoys.report.timing import best_of
 from gvoys.series import Geometric, Series
+from gvoys.walks import Walk
 from reproduce.result import Curve, Figure, Plan, Result, Row, slope
 
 _N_GRAPHS = 10
@@ -41,7 +42,7 @@ def _voyagers(n_blocks: int, n_walks: int) -> Work:
 
 
 def _gram(**how: Any) -> Work:
-    return lambda batch, series: RandomWalkKernel(series, max_length=None, labels=None, **how).fit_transform(batch)
+    return lambda batch, series: RandomWalkKernel(series, Walk(None, labels=None), **how).fit_transform(batch)
 
 
 @dataclass

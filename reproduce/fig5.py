@@ -14,6 +14,7 @@ from gvoys.graphs.degrees import max_degree
 from gvoys.paper import GraphVoyagers
 from gvoys.report.timing import best_of
 from gvoys.series import Exponential, Series
+from gvoys.walks import Walk
 from reproduce.pairs import pair_from
 from reproduce.result import Curve, Figure, Plan, Result, Row, slope
 
@@ -38,8 +39,8 @@ def _one(name: str, walks: list[int], plan: Plan) -> tuple[list[Row], Figure]:
     chosen = pair_from(name, plan, _NODES)
     pair = chosen.graphs
     series = Exponential(1.0 / max_degree(pair) ** 2)
-    exact, _ = best_of(lambda: exact_kernel(pair[0], pair[1], series, solver="product", labels=None))
-    moments, _ = best_of(lambda: RandomWalkKernel(series, max_length=None, labels=None).fit_transform(pair))
+    exact, _ = best_of(lambda: exact_kernel(pair[0], pair[1], series, Walk(None, labels=None), solver="product"))
+    moments, _ = best_of(lambda: RandomWalkKernel(series, Walk(None, labels=None)).fit_transform(pair))
     sampled = [best_of(partial(_voyagers, pair, series, count, 0))[0] for count in walks]
     flat = [float(count) for count in walks]
     curves = [
@@ -71,6 +72,6 @@ def _voyagers(pair: GraphBatch, series: Series, walks: int, seed: int) -> Any:
 
 def _error(pair: GraphBatch, series: Series, walks: int, plan: Plan) -> float:
     """The mean over ten seeds of |estimate - K| / K."""
-    exact = float(exact_kernel(pair[0], pair[1], series, labels=None))
+    exact = float(exact_kernel(pair[0], pair[1], series, Walk(None, labels=None)))
     found = [X[0] @ X[1] for X in (_voyagers(pair, series, walks, plan.seed + seed) for seed in range(10))]
     return float(np.mean(np.abs(np.array(found) - exact)) / exact)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gvoys.evaluation.series import Comparison, compare_layers, compare_machines
 from gvoys.graphs.batch import GraphBatch
+from gvoys.walks import Walk
 from reproduce.pairs import load_or_none
 from reproduce.result import Plan, Result, Row, shown_scores
 
@@ -35,7 +36,8 @@ def run(plan: Plan) -> Result:
 
 
 def _machines(batch: GraphBatch, y: NDArray[Any], n_folds: int, seeds: tuple[int, ...]) -> Comparison:
-    return compare_machines(batch, y, "svm", n_folds, seeds, max_length=7, labels=None)
+    walk = Walk(7, labels=None, start="ones", stop="ones")
+    return compare_machines(batch, y, "svm", n_folds, seeds, walk=walk)
 
 
 def _rows(name: str, paper: tuple[str, str], found: Comparison) -> list[Row]:

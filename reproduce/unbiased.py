@@ -11,6 +11,7 @@ from gvoys.exact import exact_kernel
 from gvoys.graphs.degrees import max_degree
 from gvoys.paper import GraphVoyagers
 from gvoys.series import Exponential, Geometric
+from gvoys.walks import Walk
 from reproduce.pairs import pair_from
 from reproduce.result import Plan, Result, Row
 
@@ -39,11 +40,11 @@ def run(plan: Plan) -> Result:
         first, second = (
             model.set_params(replicate=draw).fit_transform(pair.graphs) * np.sqrt(count) for draw in (0, 1)
         )
-        exact = float(exact_kernel(pair.graphs[0], pair.graphs[1], series, labels=labels))
+        exact = float(exact_kernel(pair.graphs[0], pair.graphs[1], series, Walk(None, labels=labels)))
         words = [kind.__name__.lower(), "labels" if labels else "no labels", *(f"{key}={how[key]}" for key in how)]
         what = f"{pair.name}, {', '.join(words)}"
         rows.append(Row(what, "1", _mean(first[0] * first[1] / exact)))
-    size = float(exact_kernel(pair.graphs[0], pair.graphs[0], series, labels=labels))
+    size = float(exact_kernel(pair.graphs[0], pair.graphs[0], series, Walk(None, labels=labels)))
     same, independent = (_mean(first[0] * other[0] / size) for other in (first, second))
     rows.append(Row(f"{what}: K(G, G), both factors from the same walks", "", same))
     rows.append(Row(f"{what}: K(G, G), factors from independent walks", "", independent))

@@ -25,8 +25,8 @@ SEEDS = range(4)
 def features(seed):
     """By moments, by a sketch and by sampled walks; limited and unlimited threads."""
     with threads(1):
-        moments = gv.profiles(GRAPHS, "moments", 5)
-    sketch = gv.profiles(GRAPHS, "sketch", 3, n_components=128, random_state=seed, n_jobs=-1)
+        moments = gv.profiles(GRAPHS, gv.Walk(5), method="moments")
+    sketch = gv.profiles(GRAPHS, gv.Walk(3), method="sketch", n_components=128, random_state=seed, n_jobs=-1)
     walks = gv.GraphVoyagers(gv.Geometric(0.01), n_components=8, random_state=seed).fit_transform(GRAPHS)
     return [moments.tobytes(), sketch.tobytes(), walks.tobytes()]
 

@@ -61,17 +61,17 @@ def test_demo_of_kernels(tmp_path):
 
 
 def test_kernel_and_features():
-    K = gv.RandomWalkKernel(method="sequences", max_length=3).fit_transform(BATCH)
-    X = gv.RandomWalkFeatures(max_length=3, n_components=4096, random_state=0).fit_transform(BATCH)
+    K = gv.RandomWalkKernel(walk=gv.Walk(3), method="sequences").fit_transform(BATCH)
+    X = gv.RandomWalkFeatures(walk=gv.Walk(3), n_components=4096, random_state=0).fit_transform(BATCH)
     assert K.shape == (40, 40)
     assert X.shape[0] == 40
 
 
 def test_learners():
-    model = gv.RandomWalkClassifier(max_length=2, refine=1, kernel="linear", C=1.0)
+    model = gv.RandomWalkClassifier(gv.Walk(2, refine=1), kernel="linear", C=1.0)
     assert model.fit(BATCH, Y).score(BATCH, Y) > 0.8
     sizes = BATCH.graph_sizes.astype(float)
-    assert np.abs(gv.RandomWalkRegressor(2).fit(BATCH, sizes).predict(BATCH) - sizes).mean() < 2
+    assert np.abs(gv.RandomWalkRegressor(gv.Walk(2)).fit(BATCH, sizes).predict(BATCH) - sizes).mean() < 2
 
 
 def test_exact():

@@ -42,7 +42,7 @@ def models(tmp_path_factory):
     batch = graphs_of(TRAINING)
     kind = np.array(["acid" if "O" in text else "other" for text in TRAINING])
     for model, y, target in (
-        (gv.RandomWalkClassifier(refine=1, C=100.0), kind, "kind"),
+        (gv.RandomWalkClassifier(gv.Walk(refine=1), C=100.0), kind, "kind"),
         (gv.RandomWalkRegressor(), batch.graph_sizes + 0.1, "size"),
     ):
         model.fit(batch, y)
@@ -131,7 +131,7 @@ def test_the_first_graphs_of_many(models, tmp_path):
 
 def test_molecules_are_read_as_those_of_training_were(tmp_path):
     batch = gv.io.open_graphs(TRAINING, chemistry={"hydrogens": "atoms"}).read().batch
-    model = gv.RandomWalkClassifier(refine=1, C=1.0).fit(batch, np.arange(len(TRAINING)) % 2)
+    model = gv.RandomWalkClassifier(gv.Walk(refine=1), C=1.0).fit(batch, np.arange(len(TRAINING)) % 2)
     model.training_ = {"smiles": "smiles", "chemistry": {"hydrogens": "atoms"}}
     model.save(tmp_path / "m.gvoys")
     (tmp_path / "a.smi").write_text("CC ethane\n")
@@ -175,7 +175,7 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(models, table, tmp_path):
 
 def test_a_model_that_cannot_explain_says_why(table, tmp_path):
     batch = graphs_of(TRAINING)
-    model = gv.RandomWalkClassifier(refine=1, C=1.0)
+    model = gv.RandomWalkClassifier(gv.Walk(refine=1), C=1.0)
     model.fit(batch, np.column_stack([np.arange(len(batch)) % 2, np.arange(len(batch)) % 3]))
     model.training_ = {"smiles": "structure", "chemistry": {}}
     model.save(tmp_path / "two.gvoys")

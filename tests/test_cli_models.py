@@ -169,7 +169,7 @@ def test_graphs_without_labels_and_attributes(tmp_path):
     """A part all of whose rows are skipped has the same columns."""
     graphs = gv.datasets.erdos_renyi(30, 8, 0.4)
     gv.write_store(graphs, tmp_path / "store")
-    model = gv.RandomWalkClassifier(refine=1, C=1.0, n_components=64).fit(graphs, np.arange(30) % 3)
+    model = gv.RandomWalkClassifier(gv.Walk(refine=1), C=1.0).fit(graphs, np.arange(30) % 3)
     assert model.predict_table(graphs[:0])["prediction"].shape == (0,)
     assert not model.unseen_labels(graphs).any()
     model.save(tmp_path / "m")

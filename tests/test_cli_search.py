@@ -78,7 +78,7 @@ def test_molecules_are_read_as_those_of_the_library(files):
 
 def test_as_a_model_compares_them(files):
     batch = gv.from_smiles([text for text in LIBRARY if text != "nonsense"])
-    gv.RandomWalkRegressor(2, max_iterations=2).fit(batch, batch.graph_sizes).save(files / "size.gvoys")
+    gv.RandomWalkRegressor(gv.Walk(2), max_iterations=2).fit(batch, batch.graph_sizes).save(files / "size.gvoys")
     how = (files / "library.smi", files / "queries.csv", "--like", files / "size.gvoys", "-k", 2)
     result = run(*how, "-o", files / "hits.csv", "--json")
     assert result.exit_code == 0, result.output

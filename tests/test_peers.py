@@ -25,7 +25,7 @@ def tasks():
 def test_the_truth_is_the_definition(tasks):
     task = Task("two", tasks[2].batch[:2], 0.05, labelled=True)
     g, h = task.batch
-    wanted = gv.exact_kernel(g, h, task.series, solver="product", start="ones", stop="ones")
+    wanted = gv.exact_kernel(g, h, task.series, gv.Walk(None, start="ones", stop="ones"), solver="product")
     assert true_gram(task)[0, 1] == pytest.approx(wanted, rel=1e-9)
 
 

@@ -75,23 +75,29 @@ def features_by_every_kernel(patch):
             for name, value in values.items():
                 patch.setattr(import_module(f"gvoys._compiled.cpu.{module}"), name, value)
         for graphs in (labelled, weighted):
-            yield gv.profiles(graphs, "moments", 6)
-            yield gv.profiles(graphs, "sketch", 4, n_components=128)
+            yield gv.profiles(graphs, gv.Walk(6), method="moments")
+            yield gv.profiles(graphs, gv.Walk(4), method="sketch", n_components=128)
         for n_components in (40, 128):
-            yield gv.profiles(labelled, "sketch", 4, n_components, labels="both", backtrack=False)
+            yield gv.profiles(
+                labelled, gv.Walk(4, labels="both", backtrack=False), method="sketch", n_components=n_components
+            )
     patch.setattr("gvoys.walks.products._DENSE", 0)  # no matrix is small enough for BLAS alone
-    yield gv.RandomWalkKernel(gv.Geometric(0.05), max_length=3, method="sequences").fit_transform(labelled)
+    yield gv.RandomWalkKernel(gv.Geometric(0.05), gv.Walk(3), method="sequences").fit_transform(labelled)
     yield gv.return_probabilities(labelled, 5)
     yield gv.walks.structural_labels(labelled, ["closed", "rows", "ball1"], 4).hashed
     patch.setattr("gvoys.walks.closed._EXACT", 0)
     yield gv.walks.closed_walk_totals(weighted, 5).values
     size = labelled.graph_sizes.astype(float)
-    yield gv.RandomWalkRegressor(1, layers=("given", "fine")).fit(labelled, size).predict(labelled)
-    yield gv.RandomWalkClassifier(1, labels="core").fit(labelled, size > np.median(size)).decision_function(labelled)
-    counting = gv.RandomWalkClassifier(2, method="sequences", refine=0, attribute_bandwidth=None)
+    yield gv.RandomWalkRegressor(gv.Walk(1), layers=("given", "fine")).fit(labelled, size).predict(labelled)
+    yield (
+        gv.RandomWalkClassifier(gv.Walk(1, labels="core"))
+        .fit(labelled, size > np.median(size))
+        .decision_function(labelled)
+    )
+    counting = gv.RandomWalkClassifier(gv.Walk(2, refine=0, attribute_bandwidth=None), method="sequences")
     yield counting.fit(labelled, size > np.median(size)).explain(labelled)[0].nodes
     yield gv.Index().add(labelled).nearest(labelled, 3).similarities
-    sketching = gv.RandomWalkClassifier(2, method="sketch", kernel="gaussian", refine=0)
+    sketching = gv.RandomWalkClassifier(gv.Walk(2, refine=0), method="sketch", kernel="gaussian")
     yield sketching.fit(labelled, size > np.median(size)).explain(labelled)[0].nodes
     for estimator in (gv.GraphVoyagers, gv.OneSidedVoyagers):
         yield estimator(gv.Geometric(1e-4), n_components=4, random_state=0).fit_transform(labelled)
@@ -101,7 +107,7 @@ def features_by_every_kernel(patch):
         patch.setattr(f"gvoys.estimators.drawn_value.{name}", value)
     yield np.array(gv.estimate(weighted[0], weighted[1], gv.Geometric(1e-4), rtol=0.1).value)
     directed = gv.as_batch([graph.adjacency().toarray() * np.tri(graph.n_nodes) for graph in weighted], directed=True)
-    yield gv.RandomWalkKernel(gv.Geometric(1e-3), max_length=None).fit_transform(directed)
+    yield gv.RandomWalkKernel(gv.Geometric(1e-3), gv.Walk(None)).fit_transform(directed)
 
 
 def test_one_thread_after_a_fork_gives_the_same_bits(monkeypatch):

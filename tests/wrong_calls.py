@@ -73,11 +73,13 @@ def call_function(folder, rng):
     one_of(
         lambda: gv.profiles(
             graphs,
-            one_of("moments", "sketch", "sequences", "voyagers", value()),
-            one_of(3, value()),
+            gv.Walk(one_of(3, value())),
+            method=one_of("moments", "sketch", "sequences", "voyagers", value()),
             **named("n_components", "start", "stop", "scale", "labels", "random_state"),
         ),
-        lambda: gv.compute_gram(one_of(value(), gv.profiles(batch, "moments", 4)), one_of(gv.Geometric(0.1), value())),
+        lambda: gv.compute_gram(
+            one_of(value(), gv.profiles(batch, gv.Walk(4), method="moments")), one_of(gv.Geometric(0.1), value())
+        ),
         lambda: gv.exact_kernel(
             batch[0], graphs, one_of(*SERIES[1:], value()), **named("solver", "start", "stop", "labels")
         ),

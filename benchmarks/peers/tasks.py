@@ -16,6 +16,7 @@ from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.series import Exponential, Geometric, Series
+from gvoys.walks import Walk
 
 __all__ = ["Task", "Way", "make_tasks", "our_ways", "true_gram"]
 
@@ -76,11 +77,11 @@ def make_tasks(quick: bool, root: str | None) -> list[Task]:
 def our_ways(task: Task) -> list[Way]:
     """Exact methods, and for labels an estimate and a cut as well."""
     if not task.labelled:
-        return [Way("gvoys, moments", _kernel(method="moments", max_length=None))]
+        return [Way("gvoys, moments", _kernel(None, method="moments"))]
     return [
-        Way("gvoys, sequences up to length 4", _kernel(method="sequences", max_length=4)),
-        Way("gvoys, sequences up to length 8", _kernel(method="sequences", max_length=8)),
-        Way("gvoys, sketch, 4096 components", _kernel(method="sketch", max_length=8, n_components=4096)),
+        Way("gvoys, sequences up to length 4", _kernel(4, method="sequences")),
+        Way("gvoys, sequences up to length 8", _kernel(8, method="sequences")),
+        Way("gvoys, sketch, 4096 components", _kernel(8, method="sketch", n_components=4096)),
     ]
 
 
@@ -91,14 +92,15 @@ def true_gram(task: Task) -> NDArray[np.float64]:
     for i in range(n):
         for j in range(i, n):
             K[i, j] = K[j, i] = exact_kernel(
-                task.batch[i], task.batch[j], task.series, start="ones", stop="ones", labels=task.labels
+                task.batch[i], task.batch[j], task.series, Walk(None, labels=task.labels, start="ones", stop="ones")
             )
     return K
 
 
-def _kernel(**how: Any) -> Callable[[Task], NDArray[np.float64]]:
+def _kernel(max_length: int | None, **how: Any) -> Callable[[Task], NDArray[np.float64]]:
     def run(task: Task) -> NDArray[np.float64]:
-        kernel = RandomWalkKernel(task.series, labels=task.labels, start="ones", stop="ones", **how)
+        walk = Walk(max_length, labels=task.labels, start="ones", stop="ones")
+        kernel = RandomWalkKernel(task.series, walk, **how)
         return kernel.fit_transform(task.batch)
 
     return run

@@ -75,7 +75,7 @@ def learn(choose, seed, start=20, steps=4, batch=20):
     random = np.random.default_rng(seed)
     known, found = list(random.choice(train, start, replace=False)), []
     for _ in range(steps + 1):
-        grown = gv.RandomWalkRegressor(max_length=2).fit(graphs[known], energy[known])
+        grown = gv.RandomWalkRegressor(gv.Walk(max_length=2)).fit(graphs[known], energy[known])
         found.append(np.sqrt(((grown.predict(graphs[test]) - energy[test]) ** 2).mean()))
         left = np.setdiff1d(train, known)
         known += list(choose(left, grown.predict(graphs[left], return_std=True)[1], batch, random))

@@ -61,11 +61,12 @@ batch
 # the gates that they visit.
 
 model = make_pipeline(
-    gv.RandomWalkKernel(gv.Geometric("auto"), max_length=3, start="ones", stop="ones"), SVC(kernel="precomputed", C=100)
+    gv.RandomWalkKernel(gv.Geometric("auto"), gv.Walk(max_length=3, start="ones", stop="ones")),
+    SVC(kernel="precomputed", C=100),
 )
 scores = cross_val_score(model, batch, faulty, cv=5)
 print(f"accuracy by walks, and a support vector machine of yours: {scores.mean():.3f}")
-gates_alone = gv.RandomWalkKernel(gv.Coefficients([1.0]), max_length=0, start="ones", stop="ones")
+gates_alone = gv.RandomWalkKernel(gv.Coefficients([1.0]), gv.Walk(max_length=0, start="ones", stop="ones"))
 scores = cross_val_score(make_pipeline(gates_alone, SVC(kernel="precomputed", C=100)), batch, faulty, cv=5)
 print(f"accuracy by counting gates alone: {scores.mean():.3f}")
 
@@ -75,7 +76,7 @@ print(f"accuracy by counting gates alone: {scores.mean():.3f}")
 # A classifier can say what it looks at. These are the sequences with the largest shares in the decision for one faulty
 # circuit:
 
-classifier = gv.RandomWalkClassifier(refine=0, kernel="linear", max_length=3).fit(batch[:200], faulty[:200])
+classifier = gv.RandomWalkClassifier(gv.Walk(max_length=3, refine=0), kernel="linear").fit(batch[:200], faulty[:200])
 accuracy = (classifier.predict(batch[200:]) == faulty[200:]).mean()
 print(f"accuracy of the classifier on 100 other circuits: {accuracy:.3f}")
 which = 200 + int(np.flatnonzero(faulty[200:])[0])
@@ -91,7 +92,9 @@ why
 # -----------------------
 # Two principal components of the features. ``gv.explore(batch, faulty, "page.html")`` makes an interactive page.
 
-features = gv.RandomWalkFeatures(gv.Geometric("auto"), max_length=3, method="sequences", start="ones", stop="ones")
+features = gv.RandomWalkFeatures(
+    gv.Geometric("auto"), gv.Walk(max_length=3, start="ones", stop="ones"), method="sequences"
+)
 X = features.fit_transform(batch).toarray()
 X -= X.mean(axis=0)
 left, size, _ = np.linalg.svd(X, full_matrices=False)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gvoys.series import Coefficients, Exponential, Geometric
     from gvoys.walks.arrays import compute_gram, profiles
     from gvoys.walks.returns import return_probabilities
+    from gvoys.walks.walk import Walk
 
 __version__ = "0.2.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "RandomWalkKernel",
     "RandomWalkRegressor",
     "StoreWriter",
+    "Walk",
     "as_batch",
     "compare",
     "compute_gram",
@@ -81,6 +83,7 @@ _HOMES = {
     "series": ("Coefficients", "Exponential", "Geometric"),
     "walks.arrays": ("compute_gram", "profiles"),
     "walks.returns": ("return_probabilities",),
+    "walks.walk": ("Walk",),
 }
 _PARTS = (
     "datasets",

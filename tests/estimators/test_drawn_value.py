@@ -38,7 +38,7 @@ def pair_of(kind, seed, n=12):
 def drawn(graphs, ends, kind, counts, seed, series):
     """One estimate with so many walkers at each length."""
     walks = [
-        Walk.on(graph, 0, kind.labels, start=start, stop=stop)
+        Walk(0, kind.labels, start=start, stop=stop)
         for graph, start, stop in zip(graphs, ends["start"], ends["stop"], strict=True)
     ]
     sides, mu = drawn_value._sides(DrawnPair(tuple(graphs), tuple(walks), series, seed), LENGTH)
@@ -91,10 +91,10 @@ def test_it_reaches_the_tolerance_on_large_graphs(rtol):
     ends = {"start": weights[:2], "stop": weights[2:]}
     joined = {name: np.concatenate(both) for name, both in ends.items()}
     series = gv.Geometric(0.5)
-    truth = gv.RandomWalkKernel(series, max_length=None, **joined).fit_transform(batch)[0, 1]
+    truth = gv.RandomWalkKernel(series, gv.Walk(None, **joined)).fit_transform(batch)[0, 1]
     z = []
     for seed in range(20):
-        found = gv.estimate(batch[0], batch[1], series, rtol=rtol, random_state=seed, **ends)
+        found = gv.estimate(batch[0], batch[1], series, gv.Walk(None, **ends), rtol, random_state=seed)
         assert 0 < found.stderr <= rtol * found.value
         z.append((found.value - truth) / found.stderr)
     assert np.abs(z).max() < 4
@@ -106,9 +106,10 @@ def test_no_value_is_kept_because_it_is_low(always):
     batch = gv.as_batch([nx.gnm_random_graph(3000, 9000, seed=s) for s in range(2)])
     rng, series = np.random.default_rng(0), gv.Exponential(0.05)
     stop = tuple(np.exp(2.0 * rng.normal(size=3000)) for _ in range(2))
-    truth = gv.exact_kernel(batch[0], batch[1], gv.Coefficients(series.coefficients(3)), stop=stop)
+    truth = gv.exact_kernel(batch[0], batch[1], gv.Coefficients(series.coefficients(3)), gv.Walk(None, stop=stop))
     found = [
-        gv.estimate(batch[0], batch[1], series, 0.1, max_length=3, stop=stop, random_state=seed) for seed in range(600)
+        gv.estimate(batch[0], batch[1], series, gv.Walk(3, stop=stop), rtol=0.1, random_state=seed)
+        for seed in range(600)
     ]
     values, bars = (np.array([getattr(each, name) for each in found]) for name in ("value", "stderr"))
     assert (bars > 0).all()
@@ -131,8 +132,8 @@ def test_an_empty_array_of_start_weights_is_not_read():
     n = 3_000_000
     places = np.arange(n - 1)
     path = gv.GraphBatch.from_arrays(np.column_stack([places, places + 1]), [n])
-    found = gv.estimate(path, path, gv.Exponential(0.1), 0.05, max_length=3)
-    truth = gv.RandomWalkKernel(gv.Exponential(0.1), max_length=3).fit_transform(path)[0, 0]
+    found = gv.estimate(path, path, gv.Exponential(0.1), gv.Walk(3), rtol=0.05)
+    truth = gv.RandomWalkKernel(gv.Exponential(0.1), gv.Walk(3)).fit_transform(path)[0, 0]
     assert 0 < found.stderr < 0.05 * found.value
     assert abs(found.value - truth) < 5 * found.stderr
 
@@ -141,10 +142,10 @@ def test_no_more_is_read_than_where_walkers_go(monkeypatch):
     """With a length, nothing passes over the graph; without one, its degrees do."""
     graph = gv.datasets.erdos_renyi(1, 3000, 0.4)  # no fewer entries than sampling takes
     ends = {"start": (np.ones(3000),) * 2, "stop": (np.arange(3000.0),) * 2}
-    known = gv.estimate(graph, graph, gv.Geometric(1e-7), rtol=0.1, **ends)
+    known = gv.estimate(graph, graph, gv.Geometric(1e-7), gv.Walk(None, **ends), 0.1)
     monkeypatch.setattr(gv.GraphBatch, "concatenate", None)
     monkeypatch.setattr(drawn_value, "outgoing", None)
-    found = gv.estimate(graph, graph, gv.Geometric(1e-7), rtol=0.1, max_length=8, **ends)
+    found = gv.estimate(graph, graph, gv.Geometric(1e-7), gv.Walk(8, **ends), 0.1)
     assert found.stderr > 0
     assert abs(found.value - known.value) < 5 * np.hypot(found.stderr, known.stderr)
 
@@ -182,9 +183,9 @@ def test_walks_that_end_where_few_count(always):
     stop = np.zeros(400)
     stop[7] = 1.0
     series = gv.Geometric(1e-4)
-    truth = gv.exact_kernel(graphs[0], graphs[1], series, stop=(stop, stop))
+    truth = gv.exact_kernel(graphs[0], graphs[1], series, gv.Walk(None, stop=(stop, stop)))
     for seed in range(5):
-        found = gv.estimate(graphs[0], graphs[1], series, rtol=0.2, stop=(stop, stop), random_state=seed)
+        found = gv.estimate(graphs[0], graphs[1], series, gv.Walk(None, stop=(stop, stop)), rtol=0.2, random_state=seed)
         assert abs(found.value - truth) < max(5 * found.stderr, 1e-6 * truth)
 
 
@@ -199,18 +200,20 @@ def test_rare_pairs_of_labels(always):
     series = gv.Coefficients([1.0, 0.1])
     truth = gv.exact_kernel(*graphs, series)
     for seed in range(5):
-        found = gv.estimate(*graphs, series, rtol=0.2, max_length=1, random_state=seed)
+        found = gv.estimate(*graphs, series, walk=gv.Walk(1), rtol=0.2, random_state=seed)
         assert abs(found.value - truth) < 5 * found.stderr
 
 
 def test_walkers_that_are_stuck(always):
     """Half of the walks of this path lead nowhere, and edgeless graphs have walks of length 0."""
     path = nx.DiGraph([(0, 1), (1, 2), (2, 3)])
-    truth = gv.exact_kernel(path, path, gv.Geometric(0.5), start="ones", stop="ones")
-    found = gv.estimate(path, path, gv.Geometric(0.5), rtol=0.02, start="ones", stop="ones")
+    truth = gv.exact_kernel(path, path, gv.Geometric(0.5), gv.Walk(None, start="ones", stop="ones"))
+    found = gv.estimate(path, path, gv.Geometric(0.5), gv.Walk(None, start="ones", stop="ones"), rtol=0.02)
     assert abs(found.value - truth) < 5 * found.stderr
     empty = gv.as_batch([nx.empty_graph(5)])
-    assert gv.estimate(empty, empty, gv.Geometric(0.5), start="ones", stop="ones").value == pytest.approx(25)
+    assert gv.estimate(
+        empty, empty, gv.Geometric(0.5), gv.Walk(None, start="ones", stop="ones")
+    ).value == pytest.approx(25)
 
 
 def test_what_is_wrong_is_said():
@@ -218,8 +221,8 @@ def test_what_is_wrong_is_said():
     with pytest.raises(DivergenceError, match="the decay must be below"):
         gv.estimate(batch[0], batch[1], gv.Geometric(0.5))
     with pytest.raises(ParameterError, match="start must be"):
-        gv.estimate(batch[0], batch[1], gv.Geometric(1e-7), start=np.ones(3000))
+        gv.estimate(batch[0], batch[1], gv.Geometric(1e-7), gv.Walk(None, start=np.ones(3000)))
     with pytest.raises(ParameterError, match="an array of 3000 numbers, one per node, not of shape"):
-        gv.estimate(batch[0], batch[1], gv.Geometric(1e-7), stop=(np.ones(3), np.ones(3000)))
+        gv.estimate(batch[0], batch[1], gv.Geometric(1e-7), gv.Walk(None, stop=(np.ones(3), np.ones(3000))))
     with pytest.raises(GraphError, match="node labels"):
         gv.estimate(batch[0], gv.datasets.molecules(1), gv.Geometric(1e-7))

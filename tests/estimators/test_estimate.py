@@ -38,9 +38,9 @@ def test_unlabelled_graphs_are_exact():
 
 def test_options_are_passed_on():
     g, h = MOLECULES[0], MOLECULES[1]
-    found = gv.estimate(g, h, gv.Coefficients([1, 1, 1, 1]), rtol=0.01, max_length=3, backtrack=False, labels="both")
+    found = gv.estimate(g, h, gv.Coefficients([1, 1, 1, 1]), gv.Walk(3, labels="both", backtrack=False), rtol=0.01)
     both = gv.GraphBatch.concatenate([g, h])
-    exact = gv.profiles(both, "sequences", 3, backtrack=False, labels="both")
+    exact = gv.profiles(both, gv.Walk(3, labels="both", backtrack=False), method="sequences")
     assert abs(found.value - (exact[0] * exact[1]).sum()) < 5 * found.stderr
 
 
@@ -61,15 +61,17 @@ def test_directed_graphs_without_cycles_have_walks_too():
     import networkx as nx
 
     chain = nx.DiGraph([(0, 1), (1, 2), (2, 3)])
-    found = gv.estimate(chain, chain, gv.Geometric(0.5), start="ones", stop="ones")
+    found = gv.estimate(chain, chain, gv.Geometric(0.5), gv.Walk(None, start="ones", stop="ones"))
     assert found.value == pytest.approx(21.625, rel=1e-4)
-    kernel = gv.RandomWalkKernel(gv.Geometric(0.5), max_length=None, start="ones", stop="ones")
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.5), gv.Walk(None, start="ones", stop="ones"))
     assert kernel.fit_transform([chain])[0, 0] == pytest.approx(21.625, rel=1e-8)
-    found = gv.estimate(chain, chain, gv.Geometric(1.5), start="ones", stop="ones")  # they end, whatever the decay
+    found = gv.estimate(
+        chain, chain, gv.Geometric(1.5), gv.Walk(None, start="ones", stop="ones")
+    )  # they end, whatever the decay
     assert found.value == pytest.approx(16 + 13.5 + 9 + 3.375, rel=1e-4)
     ring = nx.DiGraph([(0, 1), (1, 2), (2, 0)])
     with pytest.raises(DivergenceError, match="directed graphs may multiply by 1 at every step"):
-        gv.estimate(ring, ring, gv.Geometric(1.5), start="ones", stop="ones")
+        gv.estimate(ring, ring, gv.Geometric(1.5), gv.Walk(None, start="ones", stop="ones"))
 
 
 def test_directed_graphs_of_unequal_degree_are_not_bounded_by_the_largest():
@@ -80,7 +82,7 @@ def test_directed_graphs_of_unequal_degree_are_not_bounded_by_the_largest():
         nx.DiGraph([(0, 1), (1, 0), (0, 2), (0, 3), (3, 4), (4, 0)]),
         nx.DiGraph([(0, 1), (1, 2), (2, 0), (0, 3)]),
     ]
-    kernel = gv.RandomWalkKernel(gv.Geometric("auto"), max_length=None)
+    kernel = gv.RandomWalkKernel(gv.Geometric("auto"), gv.Walk(None))
     K = kernel.fit_transform(graphs)
     assert K[0, 1] == pytest.approx(float(gv.exact_kernel(*graphs, kernel.series_)), rel=1e-8)
 
@@ -89,11 +91,11 @@ def test_a_series_by_round_goes_with_its_rounds():
     """mu of its own for each Weisfeiler–Lehman iteration, as the estimators take it."""
     series = gv.Coefficients([[1.0, 0.5, 0.2], [0.3, 0.1, 0.7]])
     pair = MOLECULES[:2]
-    exact = gv.RandomWalkKernel(series, max_length=2, method="sequences", refine=1).fit_transform(pair)[0, 1]
-    found = gv.estimate(pair[0], pair[1], series, rtol=0.003, max_length=2, refine=1)
+    exact = gv.RandomWalkKernel(series, gv.Walk(2, refine=1), method="sequences").fit_transform(pair)[0, 1]
+    found = gv.estimate(pair[0], pair[1], series, gv.Walk(2, refine=1), rtol=0.003)
     assert abs(found.value - exact) < 5 * found.stderr
     with pytest.raises(ParameterError, match="use it with refine=1"):
-        gv.estimate(pair[0], pair[1], series, max_length=2)
+        gv.estimate(pair[0], pair[1], series, gv.Walk(2))
 
 
 def test_values_near_zero_have_an_absolute_tolerance():
@@ -121,7 +123,7 @@ def test_rounding_alone_has_a_bar():
     import networkx as nx
 
     cliques = nx.complete_graph(100), nx.complete_graph(64)
-    exact = gv.RandomWalkKernel(gv.Geometric(1e-4), max_length=8, method="sequences", labels=None, backtrack=False)
-    found = gv.estimate(*cliques, gv.Geometric(1e-4), max_length=8, backtrack=False)
+    exact = gv.RandomWalkKernel(gv.Geometric(1e-4), gv.Walk(8, labels=None, backtrack=False), method="sequences")
+    found = gv.estimate(*cliques, gv.Geometric(1e-4), walk=gv.Walk(8, backtrack=False))
     assert 0 < abs(found.value - exact.fit_transform(cliques)[0, 1]) < 1.96 * found.stderr
     assert found.stderr < 1e-4 * found.value

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from benchmarks import coverage
+from spelling import with_walk
 
 import gvoys as gv
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
@@ -18,9 +19,10 @@ SERIES = gv.Exponential(0.3)
 FAMILIES = list(coverage.families())
 
 
-def exact(batch, other=None, labels="node", series=SERIES, length=8):
+def exact(batch, other=None, labels="node", series=SERIES, length=6):
     cut = series.truncated(length)
-    return np.array([[gv.exact_kernel(g, h, cut, labels=labels) for h in (other or batch)] for g in batch])
+    walk = gv.Walk(None, labels)
+    return np.array([[gv.exact_kernel(g, h, cut, walk) for h in (other or batch)] for g in batch])
 
 
 @pytest.mark.parametrize("labels", ["node", "edge", "both", None])
@@ -28,7 +30,7 @@ def test_exact_methods_agree_with_the_solver(labels):
     few = MOLECULES[:6]
     expected = exact(few, labels=labels)
     for method in ["sequences", "exact", "auto"] + (["moments"] if labels is None else []):
-        kernel = gv.RandomWalkKernel(SERIES, method=method, labels=labels)
+        kernel = gv.RandomWalkKernel(SERIES, gv.Walk(labels=labels), method=method)
         np.testing.assert_allclose(kernel.fit_transform(few), expected, rtol=1e-10)
         np.testing.assert_allclose(kernel.transform(few[2:4]), expected[2:4], rtol=1e-10)
         assert not kernel.standard_error_.any()
@@ -46,14 +48,14 @@ def test_the_sketch_is_near_and_says_how_near():
 
 
 @pytest.mark.parametrize("n_components", [256, 1024])
-@pytest.mark.parametrize(("name", "batch", "how"), FAMILIES, ids=[name for name, *_ in FAMILIES])
-def test_coverage_of_the_95_percent_interval(name, batch, how, n_components):
+@pytest.mark.parametrize(("name", "batch", "walk"), FAMILIES, ids=[name for name, *_ in FAMILIES])
+def test_coverage_of_the_95_percent_interval(name, batch, walk, n_components):
     """Pooled over seeds, value +- 1.96 standard errors holds the exact value in 93 to 97 %: raw, diagonal, normalised.
 
     Without labels nothing is random: bars bound the rounding of float32, and stay of its size.
     """
-    only_rounding = how.get("labels", "node") is None
-    shares, bar = coverage.coverage(batch, n_components, 20 if only_rounding else 500, **how)
+    only_rounding = walk.labels is None
+    shares, bar = coverage.coverage(batch, n_components, 20 if only_rounding else 500, walk)
     if only_rounding:
         assert shares == [1.0, 1.0, 1.0]
         assert bar < 20 * np.finfo(np.float32).eps
@@ -64,9 +66,8 @@ def test_coverage_of_the_95_percent_interval(name, batch, how, n_components):
 def test_bars_cover_rounding_where_nothing_is_random():
     """Cliques of one label: the sketch is exact but for float32, more and more so the larger they are."""
     cliques = gv.as_batch([nx.complete_graph(n) for n in (3, 5, 13, 20, 50, 100, 200)])
-    how = {"labels": None, "max_length": 8}
-    exact_ = gv.RandomWalkKernel(method="moments", **how).fit_transform(cliques)
-    kernel = gv.RandomWalkKernel(method="sketch", **how)
+    exact_ = gv.RandomWalkKernel(walk=gv.Walk(8, None), method="moments").fit_transform(cliques)
+    kernel = gv.RandomWalkKernel(walk=gv.Walk(8, None), method="sketch")
     error = np.abs(kernel.fit_transform(cliques) - exact_)
     assert error.max() > 0
     assert (error <= 1.96 * kernel.standard_error_).all()
@@ -97,13 +98,13 @@ def test_what_auto_chooses_and_why():
     plain = gv.RandomWalkKernel(SERIES).fit(gv.datasets.erdos_renyi(3, 10, 0.3))
     assert plain.method_ == "moments"
     assert "no labels or attributes are used" in plain.method_.reason
-    labelled = gv.RandomWalkKernel(SERIES, max_length=4).fit(MOLECULES)
+    labelled = gv.RandomWalkKernel(SERIES, gv.Walk(4)).fit(MOLECULES)
     assert labelled.method_ == "sequences"
     assert "fit the budget" in repr(labelled.method_)
     dense = gv.datasets.stochastic_block(3, [20, 20], [[0.6, 0.4], [0.4, 0.6]])
-    assert gv.RandomWalkKernel(SERIES, max_length=20).fit(dense).method_ == "combined"
+    assert gv.RandomWalkKernel(SERIES, gv.Walk(20)).fit(dense).method_ == "combined"
     attributes = gv.GraphBatch.from_arrays([[0, 1]], [2], node_attributes=[[0.0], [1.0]])
-    assert gv.RandomWalkKernel(SERIES, attribute_bandwidth=1.0).fit(attributes).method_ == "sketch"
+    assert gv.RandomWalkKernel(SERIES, gv.Walk(attribute_bandwidth=1.0)).fit(attributes).method_ == "sketch"
 
 
 def test_a_sample_that_is_the_whole_batch_has_the_whole_budget():
@@ -111,14 +112,14 @@ def test_a_sample_that_is_the_whole_batch_has_the_whole_budget():
     network = nx.powerlaw_cluster_graph(300, 3, 0.7, seed=1)
     batch = gv.as_batch([nx.ego_graph(network, u) for u in range(12, 36)])
     batch = replace(batch, node_labels=Labels.from_values(np.diff(batch.indptr)))
-    kernel = gv.RandomWalkKernel(SERIES, max_length=6).fit(batch)
+    kernel = gv.RandomWalkKernel(SERIES, gv.Walk(6)).fit(batch)
     assert kernel.method_ == "sequences", kernel.method_.reason
 
 
 def test_what_auto_says_is_never_infinite():
     dense = gv.datasets.erdos_renyi(3, 60, 0.5)
     dense = replace(dense, node_labels=Labels.from_values(np.arange(dense.n_nodes) % 7))
-    kernel = gv.RandomWalkKernel(SERIES, max_length=12).fit(dense)
+    kernel = gv.RandomWalkKernel(SERIES, gv.Walk(12)).fit(dense)
     assert kernel.method_ == "combined"
     assert "inf" not in kernel.method_.reason
 
@@ -143,7 +144,9 @@ def test_unseen_sequences_count_towards_a_graphs_own_norm():
         nx.set_node_attributes(graph, dict(enumerate(labels)), "label")
         return graph
 
-    kernel = gv.RandomWalkKernel(gv.Coefficients([1, 1]), method="sequences", normalize=True, start="ones", stop="ones")
+    kernel = gv.RandomWalkKernel(
+        gv.Coefficients([1, 1]), gv.Walk(start="ones", stop="ones"), method="sequences", normalize=True
+    )
     kernel.fit([path("CC")])
     value = kernel.transform([path("CX")])[0, 0]
     # C.C = 2 at length 0 and none at length 1; the norms are sqrt(4 + 4) and sqrt(1 + 1 + 1 + 1)
@@ -151,12 +154,12 @@ def test_unseen_sequences_count_towards_a_graphs_own_norm():
 
 
 def test_the_whole_series():
-    kernel = gv.RandomWalkKernel(gv.Geometric(0.02), max_length=None, method="moments")
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.02), gv.Walk(None), method="moments")
     few = MOLECULES[:4]
-    expected = [[gv.exact_kernel(g, h, gv.Geometric(0.02), labels=None) for h in few] for g in few]
+    expected = [[gv.exact_kernel(g, h, gv.Geometric(0.02), gv.Walk(None, labels=None)) for h in few] for g in few]
     np.testing.assert_allclose(kernel.fit_transform(few), expected, rtol=1e-8)
     with pytest.raises(DivergenceError, match="the decay must be below"):
-        gv.RandomWalkKernel(gv.Geometric(0.5), max_length=None, method="moments").fit(few)
+        gv.RandomWalkKernel(gv.Geometric(0.5), gv.Walk(None), method="moments").fit(few)
     with pytest.raises(DivergenceError):
         kernel.transform(gv.datasets.erdos_renyi(1, 30, 0.9))
 
@@ -166,13 +169,13 @@ def test_the_whole_series_is_relative_to_its_bound():
     n, series = 100, gv.Geometric(0.1)
     start, stop = np.eye(n)[0], np.eye(n)[-1]
     path = nx.path_graph(n)
-    exact_ = gv.exact_kernel(path, path, series, start=(start, start), stop=(stop, stop))
-    kernel = gv.RandomWalkKernel(series, max_length=None, start=start, stop=stop)
+    exact_ = gv.exact_kernel(path, path, series, gv.Walk(None, start=(start, start), stop=(stop, stop)))
+    kernel = gv.RandomWalkKernel(series, gv.Walk(None, start=start, stop=stop))
     value = kernel.fit_transform([path])[0, 0]
     bound = series.evaluate(4.0)  # rho < 2, and the endpoints have size one
     assert 0 < exact_ < 1e-40 * bound
     assert abs(value - exact_) <= 1e-9 * bound
-    longer = gv.RandomWalkKernel(series, max_length=300, start=start, stop=stop).fit_transform([path])[0, 0]
+    longer = gv.RandomWalkKernel(series, gv.Walk(300, start=start, stop=stop)).fit_transform([path])[0, 0]
     assert longer == pytest.approx(exact_, rel=1e-9)
 
 
@@ -216,7 +219,7 @@ def test_one_group_has_no_error_bar():
 )
 def test_refusals(how, error, message):
     with pytest.raises(error, match=message):
-        gv.RandomWalkKernel(**({"series": SERIES} | how)).fit(MOLECULES[:3])
+        gv.RandomWalkKernel(**with_walk(**{"series": SERIES} | how)).fit(MOLECULES[:3])
 
 
 def test_graphs_of_another_kind_at_transform():
@@ -234,7 +237,7 @@ def test_no_graphs(method):
     kernel = gv.RandomWalkKernel(SERIES, method=method).fit(MOLECULES[:3])
     assert kernel.transform(MOLECULES[:0]).shape == (0, 3)
     if method in ("moments", "sequences", "sketch"):
-        assert gv.profiles(MOLECULES[:0], method, 3, 128).shape[:2] == (0, 4)
+        assert gv.profiles(MOLECULES[:0], gv.Walk(3), method=method, n_components=128).shape[:2] == (0, 4)
 
 
 @pytest.mark.parametrize("method", ["sequences", "sketch"])
@@ -245,8 +248,8 @@ def test_refinement_starts_from_the_labels_that_count(method, labels):
         node_labels=MOLECULES.node_labels if labels == "node" else None,
         edge_labels=MOLECULES.edge_labels if labels == "edge" else None,
     )
-    how = {"max_length": 3, "refine": 2, "labels": labels}
-    np.testing.assert_array_equal(gv.profiles(MOLECULES, method, **how), gv.profiles(bare, method, **how))
+    walk = gv.Walk(3, labels, refine=2)
+    np.testing.assert_array_equal(gv.profiles(MOLECULES, walk, method), gv.profiles(bare, walk, method))
 
 
 def star(n, label=1):
@@ -256,7 +259,7 @@ def star(n, label=1):
 
 
 def test_hubs_stay_within_range():
-    kernel = gv.RandomWalkKernel(gv.Exponential(0.05), max_length=None, method="sketch", n_components=1024)
+    kernel = gv.RandomWalkKernel(gv.Exponential(0.05), gv.Walk(None), method="sketch", n_components=1024)
     K = kernel.fit_transform(star(400))
     truth = gv.exact_kernel(star(400), star(400), gv.Exponential(0.05))
     assert abs(K[0, 0] - truth) < 5 * kernel.standard_error_[0, 0] + 1e-4 * truth
@@ -266,16 +269,16 @@ def test_numbers_past_floating_point_are_refused():
     dense = gv.datasets.stochastic_block(2, [100, 100], [[0.5, 0.5], [0.5, 0.5]])
     for how in ({"labels": None, "max_length": 100}, {"method": "sketch", "max_length": 60, "normalize": True}):
         with pytest.raises(ParameterError, match=r"range of floating point|for float32|for float64"):
-            gv.RandomWalkKernel(gv.Geometric(50.0), **how).fit_transform(dense)
+            gv.RandomWalkKernel(gv.Geometric(50.0), **with_walk(**how)).fit_transform(dense)
     with pytest.raises(ParameterError, match="graph 0: its walks of length 22 are too many"):
-        gv.profiles(dense, "sketch", 25, 128)
+        gv.profiles(dense, gv.Walk(25), method="sketch", n_components=128)
 
 
 def test_auto_falls_back_where_the_estimate_was_wrong(monkeypatch):
     monkeypatch.setattr(Sequences, "cost", lambda *args: Cost(10.0, 80.0))
     compute = Sequences.compute
     monkeypatch.setattr(Sequences, "compute", lambda self, *args: compute(replace(self, budget=100_000), *args))
-    kernel = gv.RandomWalkKernel(SERIES, max_length=8, refine=1).fit(gv.datasets.erdos_renyi(5, 60, 0.2))
+    kernel = gv.RandomWalkKernel(SERIES, gv.Walk(8, refine=1)).fit(gv.datasets.erdos_renyi(5, 60, 0.2))
     assert kernel.method_ == "sketch"
     assert "take over 100,000 states" in kernel.method_.reason
 
@@ -284,22 +287,22 @@ def test_arrays_of_endpoints_are_cut_with_the_graphs(monkeypatch):
     from gvoys.estimators import base
 
     start = np.random.default_rng(0).random(MOLECULES.n_nodes)
-    how = {"series": SERIES, "method": "sketch", "n_components": 256, "start": start, "stop": "ones"}
+    how = {"series": SERIES, "method": "sketch", "n_components": 256, "walk": gv.Walk(start=start, stop="ones")}
     whole = gv.RandomWalkKernel(**how).fit_transform(MOLECULES)
     features = gv.RandomWalkFeatures(**how).fit_transform(MOLECULES)
     monkeypatch.setattr(base, "_BLOCK", 1)
     np.testing.assert_array_equal(gv.RandomWalkKernel(**how, verbose=True).fit_transform(MOLECULES), whole)
     np.testing.assert_array_equal(gv.RandomWalkFeatures(**how).fit_transform(MOLECULES), features)
     with pytest.raises(ParameterError, match="start must be"):
-        gv.RandomWalkKernel(SERIES, start="left").fit(MOLECULES)
+        gv.RandomWalkKernel(SERIES, gv.Walk(start="left")).fit(MOLECULES)
 
 
 def test_large_graphs_lose_no_digits():
     """One label for all has no noise, so that only rounding is left."""
     path = gv.as_batch([nx.path_graph(30_000)])
     for how in ({}, {"backtrack": False}):
-        kernel = gv.RandomWalkKernel(gv.Coefficients([1, 1, 1]), max_length=2, method="sketch", n_components=256, **how)
-        exact_ = gv.RandomWalkKernel(gv.Coefficients([1, 1, 1]), max_length=2, method="sequences", **how)
+        kernel = gv.RandomWalkKernel(gv.Coefficients([1, 1, 1]), gv.Walk(2, **how), "sketch", n_components=256)
+        exact_ = gv.RandomWalkKernel(gv.Coefficients([1, 1, 1]), gv.Walk(2, **how), "sequences")
         np.testing.assert_allclose(kernel.fit_transform(path), exact_.fit_transform(path), rtol=1e-5)
 
 
@@ -307,10 +310,10 @@ def test_attributes_and_directions_that_change_at_transform():
     def with_columns(k):
         return replace(MOLECULES, node_attributes=np.zeros((MOLECULES.n_nodes, k)))
 
-    kernel = gv.RandomWalkKernel(SERIES, attribute_bandwidth=1.0, n_components=256).fit(with_columns(2))
+    kernel = gv.RandomWalkKernel(SERIES, gv.Walk(attribute_bandwidth=1.0), n_components=256).fit(with_columns(2))
     with pytest.raises(UnsupportedError, match="the fitted graphs had 2 node attributes and these have 3"):
         kernel.transform(with_columns(3))
-    refined = gv.RandomWalkKernel(SERIES, refine=1, max_length=3).fit(MOLECULES)
+    refined = gv.RandomWalkKernel(SERIES, gv.Walk(3, refine=1)).fit(MOLECULES)
     with pytest.raises(UnsupportedError, match="refined labels differ between directed and undirected graphs"):
         refined.transform(replace(MOLECULES, directed=True))
 
@@ -326,7 +329,7 @@ def test_a_series_that_would_walk_too_far():
         np.column_stack([np.arange(399), np.arange(1, 400)]), [400], node_labels=[1] * 400
     )
     with pytest.raises(DivergenceError, match=r"takes walks of .* steps; lower the decay or set max_length"):
-        gv.RandomWalkKernel(gv.Geometric(0.24999), max_length=None, method="sketch").fit(labelled)
+        gv.RandomWalkKernel(gv.Geometric(0.24999), gv.Walk(None), method="sketch").fit(labelled)
 
 
 @pytest.mark.parametrize("random_state", ["a", 1.5, True, np.random.default_rng(0)])

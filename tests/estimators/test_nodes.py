@@ -149,8 +149,10 @@ def test_walking_on_the_product_is_unbiased(kind, n_anchors):
     rng = np.random.default_rng(4)
     (g, _), (h, _) = (random_graph(rng, n, kind, density=0.4) for n in (5, 6))
     series = gv.Geometric(0.5 / max(max_degree(x) for x in (g, h)) ** 2)
-    expected = gv.exact_kernel(g, h, series, labels=kind.labels)
-    found = gv.estimate_on_product(g, h, series, 3000, 2, n_anchors=n_anchors, labels=kind.labels)
+    expected = gv.exact_kernel(g, h, series, gv.Walk(None, labels=kind.labels))
+    found = gv.estimate_on_product(
+        g, h, series, gv.Walk(None, labels=kind.labels), n_components=3000, n_walks=2, n_anchors=n_anchors
+    )
     assert abs(found.value - expected) < 5 * found.stderr
     assert found.n_components == 3000
 
@@ -161,7 +163,9 @@ def test_the_product_estimator_refuses_what_does_not_fit():
         gv.estimate_on_product(big[0], big[1], gv.Exponential(1e-4))
     with pytest.raises(DivergenceError):
         gv.estimate_on_product(nx.cycle_graph(4), nx.cycle_graph(4), gv.Geometric(0.3))
-    assert np.isnan(gv.estimate_on_product(nx.path_graph(3), nx.path_graph(3), gv.Exponential(0.1), 1).stderr)
+    assert np.isnan(
+        gv.estimate_on_product(nx.path_graph(3), nx.path_graph(3), gv.Exponential(0.1), n_components=1).stderr
+    )
 
 
 def test_replicates_share_their_anchors():

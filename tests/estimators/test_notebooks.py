@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from spelling import with_walk
 
 import gvoys as gv
 
@@ -61,11 +62,11 @@ def test_a_batch_is_a_small_table():
 
 
 def test_models_show_their_parameters():
-    model = gv.RandomWalkClassifier(refine=1, C=1.0, n_components=128)
+    model = gv.RandomWalkClassifier(gv.Walk(refine=1), C=1.0)
     assert "RandomWalkClassifier" in model._repr_html_()
     fitted = model.fit(BATCH, np.arange(20) % 2)
     assert "RandomWalkClassifier" in fitted._repr_html_()
-    assert repr(fitted) == "RandomWalkClassifier(C=1.0, n_components=128, refine=1)"
+    assert repr(fitted) == "RandomWalkClassifier(C=1.0, walk=Walk(refine=1))"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_models_show_their_parameters():
     ids=["sketch", "iterations", "summed", "moments"],
 )
 def test_features_as_frames(how, first, last, count):
-    features = gv.RandomWalkFeatures(gv.Geometric(0.1), max_length=2, **how)
+    features = gv.RandomWalkFeatures(gv.Geometric(0.1), **with_walk(max_length=2, **how))
     expected = features.fit_transform(BATCH)
     frame = features.set_output(transform="pandas").fit_transform(BATCH)
     assert isinstance(frame, pd.DataFrame)
@@ -90,7 +91,7 @@ def test_features_as_frames(how, first, last, count):
 
 
 def test_gram_matrices_as_frames():
-    kernel = gv.RandomWalkKernel(gv.Geometric(0.1), max_length=2)
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(2))
     expected = kernel.fit_transform(BATCH[:15])
     assert isinstance(expected, np.ndarray)
     with sklearn.config_context(transform_output="pandas"):
@@ -102,7 +103,7 @@ def test_gram_matrices_as_frames():
 
 
 def test_sparse_features_are_no_frame():
-    features = gv.RandomWalkFeatures(gv.Geometric(0.1), max_length=2, method="sequences")
+    features = gv.RandomWalkFeatures(gv.Geometric(0.1), gv.Walk(2), method="sequences")
     features.set_output(transform="pandas")
     with pytest.raises(ValueError, match=re.compile("sparse.*set_output", re.DOTALL)):
         features.fit_transform(BATCH)

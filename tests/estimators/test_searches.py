@@ -34,20 +34,21 @@ FORMS = {
     "molecules": lambda: (molecules(), pd.Series(["O" in text for text in SMILES], index=range(50, 62))),
 }
 forms = pytest.mark.parametrize("form", FORMS)
+MODEL = gv.RandomWalkClassifier(gv.Walk(refine=1, start="ones", stop="ones"), "linear", C=1.0)
 
 
-def classifier(**how):
-    return gv.RandomWalkClassifier(**{"refine": 1, "C": 1.0, "kernel": "linear", "n_components": 128} | how)
+def classifier():
+    return clone(MODEL)
 
 
 @forms
 def test_searches_over_the_classifier(form):
     X, y = FORMS[form]()
-    grid = {"C": [0.1, 10.0], "max_length": [1, 3], "kernel": ["linear", "matern12"]}
+    grid = {"C": [0.1, 10.0], "walk__max_length": [1, 3], "kernel": ["linear", "matern12"]}
     search = GridSearchCV(classifier(), grid, cv=2, error_score="raise").fit(X, y)
     assert len(search.cv_results_["params"]) == 8
     assert search.best_estimator_.chosen_.kernel == search.best_params_["kernel"]
-    assert len(search.best_estimator_.series_.mu) == search.best_params_["max_length"] + 1
+    assert len(search.best_estimator_.series_.mu) == search.best_params_["walk__max_length"] + 1
     assert search.predict(X).shape == (len(y),)
     assert cross_val_score(classifier(), X, y, cv=2, error_score="raise").shape == (2,)
     assert cross_val_predict(classifier(), X, y, cv=2, method="predict_proba").shape == (len(y), 2)
@@ -57,9 +58,9 @@ def test_searches_over_the_classifier(form):
 @pytest.mark.parametrize(
     ("first", "last"),
     [
-        (gv.RandomWalkKernel(gv.Geometric(0.1), max_length=2), SVC(kernel="precomputed")),
-        (gv.RandomWalkFeatures(gv.Geometric(0.1), max_length=2, n_components=128), LogisticRegression()),
-        (gv.RandomWalkFeatures(gv.Geometric(0.1), max_length=2, method="sequences"), LogisticRegression()),
+        (gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(2)), SVC(kernel="precomputed")),
+        (gv.RandomWalkFeatures(gv.Geometric(0.1), gv.Walk(2), n_components=128), LogisticRegression()),
+        (gv.RandomWalkFeatures(gv.Geometric(0.1), gv.Walk(2), method="sequences"), LogisticRegression()),
     ],
     ids=["kernel", "features", "sequences"],
 )
@@ -133,14 +134,14 @@ def test_classes_of_any_kind(kind, values):
 def test_columns_of_strings_and_of_numbers():
     words = pd.Series(Y, dtype="string")
     assert classifier().fit(BATCH, words).score(BATCH, words) > 0.7
-    expected = gv.RandomWalkRegressor(2, learn=False).fit(BATCH, BATCH.graph_sizes).predict(BATCH)
+    expected = gv.RandomWalkRegressor(gv.Walk(2), max_iterations=0).fit(BATCH, BATCH.graph_sizes).predict(BATCH)
     for y in (pd.Series(BATCH.graph_sizes, index=range(100, 64, -1)), pd.Series(BATCH.graph_sizes, dtype="Int64")):
-        found = gv.RandomWalkRegressor(2, learn=False).fit(BATCH, y).predict(BATCH)
+        found = gv.RandomWalkRegressor(gv.Walk(2), max_iterations=0).fit(BATCH, y).predict(BATCH)
         np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(
-    "model", [classifier(), gv.RandomWalkRegressor(2, learn=False)], ids=lambda m: type(m).__name__
+    "model", [classifier(), gv.RandomWalkRegressor(gv.Walk(2), max_iterations=0)], ids=lambda m: type(m).__name__
 )
 def test_copies(model):
     y = Y == "large"
@@ -150,6 +151,6 @@ def test_copies(model):
         assert again is not fitted
         for name, column in again.predict_table(BATCH).items():
             np.testing.assert_array_equal(column, expected[name])
-    other = clone(fitted).set_params(max_length=1)
-    assert (other.max_length, fitted.max_length) == (1, model.max_length)
+    other = clone(fitted).set_params(walk__max_length=1)
+    assert (other.walk.max_length, fitted.walk) == (1, model.walk)
     assert not hasattr(other, "seen_labels_")

@@ -11,16 +11,18 @@ SERIES = gv.Geometric(0.05)
 
 
 def kernel(**how):
-    return gv.RandomWalkKernel(**{"series": SERIES, "max_length": 4, "method": "voyagers", "n_components": 2560} | how)
+    return gv.RandomWalkKernel(
+        **{"series": SERIES, "walk": gv.Walk(4), "method": "voyagers", "n_components": 2560} | how
+    )
 
 
 @pytest.mark.parametrize("max_length", [4, None])
 def test_unbiased_everywhere(max_length):
     """Graph 0 is there twice, and the two are compared by independent walks."""
     graphs = BATCH[[0, 0, 1, 2, 3, 4]]
-    exact = gv.RandomWalkKernel(SERIES, max_length=max_length, method="sequences" if max_length else "exact")
+    exact = gv.RandomWalkKernel(SERIES, gv.Walk(max_length), method="sequences" if max_length else "exact")
     K = exact.fit_transform(graphs)
-    values = np.array([kernel(random_state=s, max_length=max_length).fit_transform(graphs) for s in range(30)])
+    values = np.array([kernel(random_state=s, walk=gv.Walk(max_length)).fit_transform(graphs) for s in range(30)])
     z = (values.mean(axis=0) - K) / (values.std(axis=0, ddof=1) / np.sqrt(len(values)))
     assert np.abs(z).max() < 5
     np.testing.assert_array_equal(values[0], values[0].T)
@@ -28,11 +30,11 @@ def test_unbiased_everywhere(max_length):
 
 def test_the_diagonal_of_features_is_biased_and_that_of_the_kernel_is_not():
     series = gv.Geometric(0.3)
-    exact = gv.RandomWalkKernel(series, max_length=4, method="sequences").fit_transform(BATCH)
+    exact = gv.RandomWalkKernel(series, gv.Walk(4), method="sequences").fit_transform(BATCH)
     own, crossed = [], []
     for seed in range(60):
         X = gv.RandomWalkFeatures(
-            series, max_length=4, method="voyagers", n_components=2560, random_state=seed
+            series, gv.Walk(4), method="voyagers", n_components=2560, random_state=seed
         ).fit_transform(BATCH)
         own.append((X.astype(float) ** 2).sum(axis=1))
         crossed.append(kernel(random_state=seed, series=series).fit_transform(BATCH).diagonal())
@@ -42,7 +44,7 @@ def test_the_diagonal_of_features_is_biased_and_that_of_the_kernel_is_not():
 
 
 def test_error_bars_cover():
-    exact = gv.RandomWalkKernel(SERIES, max_length=4, method="sequences").fit_transform(BATCH)
+    exact = gv.RandomWalkKernel(SERIES, gv.Walk(4), method="sequences").fit_transform(BATCH)
     inside = []
     for seed in range(150):
         one = kernel(random_state=seed)
@@ -57,7 +59,7 @@ def test_it_says_so_and_refuses_to_normalise():
     with pytest.raises(UnsupportedError, match="cannot use normalize=True, which would divide by a noisy diagonal"):
         kernel(normalize=True).fit(BATCH)
     with pytest.raises(UnsupportedError, match="sampled walks cannot use refine, backtrack=False or attributes"):
-        kernel(refine=1).fit(BATCH)
+        kernel(walk=gv.Walk(refine=1)).fit(BATCH)
 
 
 def test_transform_is_the_same_as_fit_transform():

@@ -127,7 +127,7 @@ def test_a_class_that_was_not_learned_has_the_lowest_score(chains):
     classes = np.unique(y)
     train, test = np.arange(59), np.arange(50, 60)
     methods = baselines_for(batch, y, classes, texts, 1)
-    methods["gvoys"] = LearnerMethod(gv.RandomWalkClassifier(n_components=64, refine=0, C=1.0), batch, y, classes)
+    methods["gvoys"] = LearnerMethod(gv.RandomWalkClassifier(gv.Walk(refine=0), C=1.0), batch, y, classes)
     for name, method in methods.items():
         found = method.fit(train)(test)
         assert found.scores.shape == (10, 3), name

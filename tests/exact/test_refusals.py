@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from spelling import with_walk
 
 import gvoys as gv
 from gvoys.errors import ConvergenceError, DivergenceError, GvoysError, ParameterError, UnsupportedError
@@ -23,38 +24,38 @@ def test_linear_solvers_take_geometric_series_only(solver, series):
     with pytest.raises(
         UnsupportedError, match=f"'{solver}' solves a linear system, which only Geometric series have.*'vec'"
     ):
-        gv.exact_kernel(PATH, PATH, series, solver)
+        gv.exact_kernel(PATH, PATH, series, solver=solver)
 
 
 @pytest.mark.parametrize("solver", ["sylvester", "spectral", "lanczos"])
 def test_kronecker_solvers_take_unlabelled_graphs_only(solver):
     with pytest.raises(UnsupportedError, match=f"'{solver}' needs unlabelled graphs.*labels=None"):
-        gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), solver)
-    assert gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), solver, labels=None) > 0
+        gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), solver=solver)
+    assert gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), gv.Walk(None, labels=None), solver=solver) > 0
 
 
 @pytest.mark.parametrize("solver", ["spectral", "lanczos"])
 def test_symmetric_solvers_take_undirected_graphs_only(solver):
     with pytest.raises(UnsupportedError, match=f"'{solver}' needs undirected graphs.*'vec'"):
-        gv.exact_kernel(DIRECTED, DIRECTED, gv.Geometric(0.1), solver)
+        gv.exact_kernel(DIRECTED, DIRECTED, gv.Geometric(0.1), solver=solver)
 
 
 def test_the_product_graph_has_a_limit():
     big = gv.datasets.erdos_renyi(1, 400, 0.5)
     with pytest.raises(UnsupportedError, match=r"may have 6\...e\+09 entries.*use 'vec'"):
-        gv.exact_kernel(big, big, gv.Geometric(1e-6), "product")
+        gv.exact_kernel(big, big, gv.Geometric(1e-6), solver="product")
 
 
 @pytest.mark.parametrize("solver", ["product", "vec", "cg", "fixed-point", "sylvester", "spectral", "lanczos"])
 def test_a_divergent_series_is_refused_with_the_largest_decay(solver):
     g, h = nx.complete_graph(4), nx.cycle_graph(5)  # radii 3 and 2
     with pytest.raises(DivergenceError, match=r"= 1\.2 is not below 1; the decay must be below 0\.166667"):
-        gv.exact_kernel(g, h, gv.Geometric(0.2), solver)
+        gv.exact_kernel(g, h, gv.Geometric(0.2), solver=solver)
     with pytest.raises(DivergenceError):
-        gv.exact_kernel(g, h, gv.Geometric(1 / 6), solver)
-    assert gv.exact_kernel(g, h, gv.Geometric(0.1666), solver, start="ones", stop="ones") == pytest.approx(
-        20 / (1 - 0.1666 * 6), rel=1e-8
-    )
+        gv.exact_kernel(g, h, gv.Geometric(1 / 6), solver=solver)
+    assert gv.exact_kernel(
+        g, h, gv.Geometric(0.1666), gv.Walk(None, start="ones", stop="ones"), solver=solver
+    ) == pytest.approx(20 / (1 - 0.1666 * 6), rel=1e-8)
 
 
 @pytest.mark.parametrize("solver", ["vec", "fixed-point", "cg", "lanczos"])
@@ -64,7 +65,7 @@ def test_non_convergence_is_an_error(solver):
     series = gv.Geometric(0.95 / np.linalg.eigvalsh(g.adjacency().toarray()).max() ** 2)
     start = (rng.random(60), rng.random(60))
     with pytest.raises(ConvergenceError, match=f"'{solver}' stopped after .* above tol = 1e-12; raise max_iterations"):
-        gv.exact_kernel(g, g, series, solver, max_iterations=4, start=start)
+        gv.exact_kernel(g, g, series, gv.Walk(None, start=start), solver=solver, max_iterations=4)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,8 @@ def test_non_convergence_is_an_error(solver):
         ({"max_iterations": 0}, "max_iterations must be an integer of at least 1"),
         ({"max_iterations": None}, "max_iterations must be an integer of at least 1"),
         ({"start": "left"}, 'start must be "uniform", "ones" or an array of 4 numbers, one per node, not'),
-        ({"start": np.ones(4)}, "start must be .* or a pair of arrays, one for each graph"),
+        ({"start": np.ones(4)}, r"start must be .* array of 4 numbers, one per node, not of shape \(0,\)"),
+        ({"start": np.ones((2, 2, 2))}, "start must be .* or a pair of arrays"),
         ({"stop": (np.ones(4), np.ones(3))}, r"stop must be .* array of 4 numbers, one per node, not of shape \(3,\)"),
         ({"stop": (np.ones(4), np.array([1, 2, np.nan, 4]))}, "its entry 2 is not finite"),
         ({"labels": "all"}, 'labels must be "auto", "node", "edge", "both" or None'),
@@ -88,14 +90,14 @@ def test_non_convergence_is_an_error(solver):
 def test_parameters(how, message):
     how = {"series": gv.Geometric(0.1), **how}
     with pytest.raises(ParameterError, match=message):
-        gv.exact_kernel(PATH, PATH, **how)
+        gv.exact_kernel(PATH, PATH, **with_walk(max_length=None, **how))
 
 
 def test_labels_in_one_graph_only():
     with pytest.raises(UnsupportedError, match="h has no node labels; give them to both graphs or pass labels=None"):
         gv.exact_kernel(labelled(), PATH, gv.Geometric(0.1))
     with pytest.raises(UnsupportedError, match="g has no edge labels"):
-        gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), labels="both")
+        gv.exact_kernel(labelled(), labelled(), gv.Geometric(0.1), gv.Walk(None, labels="both"))
 
 
 def test_one_graph_at_a_time():

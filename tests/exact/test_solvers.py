@@ -73,7 +73,7 @@ def disagreements(solver, seeds):
             continue
         taken += 1
         expected = definition_of(seed)
-        value = gv.exact_kernel(g, h, series, solver, start=start, stop=stop, labels=kind.labels)
+        value = gv.exact_kernel(g, h, series, gv.Walk(None, labels=kind.labels, start=start, stop=stop), solver=solver)
         if not abs(value - expected) <= TOLERANCE * abs(expected):
             wrong.append((seed, str(kind), series, float(value), expected))
     return wrong, taken
@@ -145,7 +145,7 @@ def test_signed_weights(solver):
     kind = Kind(weighted=True, signed=True)
     (g, dense_g), (h, dense_h) = (random_graph(rng, n, kind, density=0.3) for n in (9, 12))
     series = gv.Geometric(0.5 / (true_radius(dense_g) * true_radius(dense_h)))
-    assert gv.exact_kernel(g, h, series, solver) == pytest.approx(definition(dense_g, dense_h, series), rel=1e-9)
+    assert gv.exact_kernel(g, h, series, solver=solver) == pytest.approx(definition(dense_g, dense_h, series), rel=1e-9)
 
 
 def test_parallel_edges_with_different_labels():
@@ -157,14 +157,15 @@ def test_parallel_edges_with_different_labels():
     h = nx.MultiGraph()
     h.add_edge(0, 1, label="double")
     batch = gv.as_batch([g])
-    value = gv.exact_kernel(batch, h, gv.Coefficients([0, 1]), labels="edge", start="ones", stop="ones")
+    series, walk = gv.Coefficients([0, 1]), gv.Walk(None, "edge", start="ones", stop="ones")
+    value = gv.exact_kernel(batch, h, series, walk)
     assert value == 4.0  # the double bond, in both directions, in both graphs
-    assert gv.exact_kernel(batch, batch, gv.Coefficients([0, 1]), labels="edge", start="ones", stop="ones") == 20.0
+    assert gv.exact_kernel(batch, batch, series, walk) == 20.0
 
 
 def test_closed_forms():
     def kernel(g, h, series, **how):
-        return gv.exact_kernel(g, h, series, start="ones", stop="ones", **how)
+        return gv.exact_kernel(g, h, series, gv.Walk(None, start="ones", stop="ones"), **how)
 
     star, complete, cycle = nx.star_graph(4), nx.complete_graph(5), nx.cycle_graph(7)
     # regular graphs have n d^i walks of length i
@@ -178,14 +179,16 @@ def test_closed_forms():
 def test_small_and_empty_graphs(solver):
     empty, single, edgeless = nx.empty_graph(0), nx.empty_graph(1), nx.empty_graph(3)
     series = gv.Geometric(0.3)
-    assert gv.exact_kernel(empty, single, series, solver) == 0.0
-    assert gv.exact_kernel(single, single, series, solver) == pytest.approx(1.0)
-    assert gv.exact_kernel(edgeless, nx.path_graph(4), series, solver, start="ones", stop="ones") == pytest.approx(12.0)
+    assert gv.exact_kernel(empty, single, series, solver=solver) == 0.0
+    assert gv.exact_kernel(single, single, series, solver=solver) == pytest.approx(1.0)
+    assert gv.exact_kernel(
+        edgeless, nx.path_graph(4), series, gv.Walk(None, start="ones", stop="ones"), solver=solver
+    ) == pytest.approx(12.0)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_reports_how_it_went(solver):
-    value = gv.exact_kernel(nx.path_graph(4), nx.star_graph(6), gv.Geometric(0.05), solver)
+    value = gv.exact_kernel(nx.path_graph(4), nx.star_graph(6), gv.Geometric(0.05), solver=solver)
     assert value.solver == solver
     assert 0 <= value.residual <= 1e-12
     assert (value.iterations > 0) == (solver in {"vec", "cg", "fixed-point", "lanczos"})
@@ -209,12 +212,12 @@ def test_directed_graphs_that_multiply_before_they_die():
     v = np.full(144, 1 / 144)
     expected = v @ np.linalg.solve(np.eye(144) - 3.0 * A, v)
     for solver in ("vec", "fixed-point"):
-        assert gv.exact_kernel(g, g, gv.Geometric(3.0), solver) == pytest.approx(expected, rel=1e-12)
+        assert gv.exact_kernel(g, g, gv.Geometric(3.0), solver=solver) == pytest.approx(expected, rel=1e-12)
     for solver in ("product", "sylvester", "cg"):  # their linear system is too ill-conditioned, and they notice
         with pytest.raises(gv.errors.ConvergenceError, match=f"'{solver}' (left|stopped).*use 'vec'"):
-            gv.exact_kernel(g, g, gv.Geometric(3.0), solver)
+            gv.exact_kernel(g, g, gv.Geometric(3.0), solver=solver)
     for solver in ("product", "sylvester", "cg"):
-        assert gv.exact_kernel(g, g, gv.Geometric(0.2), solver) == pytest.approx(
+        assert gv.exact_kernel(g, g, gv.Geometric(0.2), solver=solver) == pytest.approx(
             gv.exact_kernel(g, g, gv.Geometric(0.2)), rel=1e-9
         )
 
@@ -238,29 +241,27 @@ def test_long_finite_series_do_not_overflow_into_silence():
     h = nx.complete_graph(20)
     short, padded = gv.Coefficients([1, 0.01, 0.001]), gv.Coefficients([1, 0.01, 0.001] + [0] * 130)
     for solver in ("vec", "product", "spectral", "lanczos"):
-        assert gv.exact_kernel(h, h, padded, solver) == pytest.approx(gv.exact_kernel(h, h, short), rel=1e-12)
+        assert gv.exact_kernel(h, h, padded, solver=solver) == pytest.approx(gv.exact_kernel(h, h, short), rel=1e-12)
 
 
 @pytest.mark.parametrize("solver", ["vec", "spectral", "lanczos"])
 def test_values_past_float64_are_refused(solver):
     g = nx.complete_graph(101)
     with pytest.raises(gv.errors.DivergenceError, match="past the range of float64; take smaller coefficients"):
-        gv.exact_kernel(g, g, gv.Geometric(1.0).truncated(90), solver)
+        gv.exact_kernel(g, g, gv.Geometric(1.0).truncated(90), solver=solver)
 
 
 def test_a_start_that_walks_reach_late():
     """Eight and sixteen steps of Lanczos see nothing yet; that is not convergence."""
     g = nx.convert_node_labels_to_integers(nx.grid_2d_graph(2, 40))
-    how = {"start": (np.eye(80)[0], "ones"), "stop": (np.eye(80)[79], "ones")}
-    expected = gv.exact_kernel(g, nx.cycle_graph(5), gv.Geometric(0.166), "vec", **how)
-    assert gv.exact_kernel(g, nx.cycle_graph(5), gv.Geometric(0.166), "lanczos", **how) == pytest.approx(
-        expected, rel=1e-9
-    )
+    walk = gv.Walk(None, start=(np.eye(80)[0], "ones"), stop=(np.eye(80)[79], "ones"))
+    arguments = g, nx.cycle_graph(5), gv.Geometric(0.166), walk
+    assert gv.exact_kernel(*arguments, "lanczos") == pytest.approx(gv.exact_kernel(*arguments, "vec"), rel=1e-9)
 
 
 def from_end_to_end(solver, series):
     path, first, last = nx.path_graph(41), np.eye(41)[0], np.eye(41)[40]
-    return gv.exact_kernel(path, path, series, solver, start=(first, first), stop=(last, last))
+    return gv.exact_kernel(path, path, series, gv.Walk(None, start=(first, first), stop=(last, last)), solver=solver)
 
 
 def test_values_far_below_their_residual():
@@ -278,7 +279,7 @@ def test_weights_that_fall_off_and_rise_again():
     A = np.zeros((12, 12))
     A[np.arange(11), np.arange(1, 12)] = [100] * 5 + [1] + [0.01] * 5
     g, first, last = gv.as_batch([A], directed=True), np.eye(12)[0], np.eye(12)[11]
-    how = {"start": (first, first), "stop": (last, last)}
-    assert gv.exact_kernel(g, g, gv.Geometric(0.5), **how) == pytest.approx(0.5**11, rel=1e-12)
+    walk = gv.Walk(None, start=(first, first), stop=np.concatenate([last, last]))
+    assert gv.exact_kernel(g, g, gv.Geometric(0.5), walk) == pytest.approx(0.5**11, rel=1e-12)
     with pytest.raises(gv.errors.ConvergenceError, match="which its residual may change by"):
-        gv.exact_kernel(g, g, gv.Geometric(0.5), "fixed-point", **how)
+        gv.exact_kernel(g, g, gv.Geometric(0.5), walk, "fixed-point")

@@ -38,7 +38,7 @@ def one_by_one(graph, length, backtrack, kinds):
 @pytest.mark.parametrize("labels", ["node", "both"])
 def test_parts_are_those_of_walks_counted_one_by_one(labels, backtrack):
     series = gv.Geometric(0.1)
-    found = gv.compare(ONE, OTHER, series, max_length=4, labels=labels, backtrack=backtrack, top=1000)
+    found = gv.compare(ONE, OTHER, series, walk=gv.Walk(4, labels=labels, backtrack=backtrack), top=1000)
     expected = {}
     for length in range(5):
         ours, theirs = (one_by_one(graph, length, backtrack, labels == "both") for graph in (ONE, OTHER))
@@ -54,18 +54,17 @@ def test_parts_are_those_of_walks_counted_one_by_one(labels, backtrack):
 @pytest.mark.parametrize("backtrack", [True, False])
 def test_the_value_is_that_of_the_kernel(backtrack):
     batch = gv.datasets.molecules(12)
-    how = {"max_length": 5, "backtrack": backtrack}
-    kernel = gv.RandomWalkKernel(gv.Geometric(0.05), method="sequences", labels="node", **how)
-    K = kernel.fit_transform(batch)
+    walk = gv.Walk(5, "node", backtrack=backtrack)
+    K = gv.RandomWalkKernel(gv.Geometric(0.05), walk, "sequences").fit_transform(batch)
     for i in range(0, 12, 2):
-        found = gv.compare(batch[i], batch[i + 1], gv.Geometric(0.05), labels="node", **how)
+        found = gv.compare(batch[i], batch[i + 1], gv.Geometric(0.05), walk)
         assert found.value == pytest.approx(K[i, i + 1], rel=1e-12)
         assert found.similarity == pytest.approx(K[i, i + 1] / np.sqrt(K[i, i] * K[i + 1, i + 1]), rel=1e-12)
         assert found.lengths.sum() == pytest.approx(found.value, rel=1e-12)
 
 
 def test_walks_spell_their_sequence():
-    found = gv.compare(ONE, OTHER, gv.Geometric(0.1), max_length=3, labels="both")
+    found = gv.compare(ONE, OTHER, gv.Geometric(0.1), walk=gv.Walk(3, labels="both"))
     for each in found.sequences:
         for graph, walk in zip((ONE, OTHER), each.walks, strict=True):
             assert len(walk) == each.length + 1
@@ -80,10 +79,10 @@ def test_walks_spell_their_sequence():
 
 def test_molecules_are_spelled_as_chemists_do():
     pytest.importorskip("rdkit")
-    found = gv.compare("CC(=O)Oc1ccccc1", "CC(=O)N", max_length=2, top=100)
+    found = gv.compare("CC(=O)Oc1ccccc1", "CC(=O)N", walk=gv.Walk(2), top=100)
     spelled = {each.spelled for each in found.sequences}
     assert {"CH3", "O", "CH3–C", "C=O", "CH3–C=O"} <= spelled
-    assert "cH:cH" in {each.spelled for each in gv.compare("c1ccccc1", "c1ccncc1", max_length=2).sequences}
+    assert "cH:cH" in {each.spelled for each in gv.compare("c1ccccc1", "c1ccncc1", walk=gv.Walk(2)).sequences}
 
 
 @pytest.mark.parametrize(
@@ -103,14 +102,14 @@ def test_labels_of_any_kind_have_a_name(label, spelled):
 
 
 def test_the_text_says_the_main_things():
-    text = repr(gv.compare(ONE, OTHER, gv.Geometric(0.1), max_length=1))
+    text = repr(gv.compare(ONE, OTHER, gv.Geometric(0.1), walk=gv.Walk(1)))
     assert text.splitlines()[0].startswith("kernel 0.")
     assert "length 1:" in text
     assert "  a: " in text
 
 
 def test_graphs_that_share_nothing():
-    found = gv.compare(coloured(nx.path_graph(2), "aa"), coloured(nx.path_graph(2), "bb"), max_length=2)
+    found = gv.compare(coloured(nx.path_graph(2), "aa"), coloured(nx.path_graph(2), "bb"), walk=gv.Walk(2))
     assert (found.value, found.similarity, found.sequences, found.n_shared) == (0.0, 0.0, [], 0)
 
 
@@ -119,10 +118,10 @@ def test_graphs_that_share_nothing():
     [
         (lambda: gv.compare(gv.datasets.molecules(2), ONE), "GraphError", "g must be one graph.*batch of 2"),
         (lambda: gv.compare(ONE, nx.path_graph(3)), "GraphError", "graph 1 has no edge labels"),
-        (lambda: gv.compare(ONE, OTHER, gv.Geometric("auto")), "ParameterError", "decay"),
+        (lambda: gv.compare(ONE, OTHER, walk=gv.Walk(refine=1)), "UnsupportedError", "compare cannot spell refine"),
         (lambda: gv.compare(ONE, OTHER, top=-1), "ParameterError", "top"),
         (
-            lambda: gv.compare(*[nx.complete_graph(60)] * 2, labels=None, backtrack=False, max_length=9),
+            lambda: gv.compare(*[nx.complete_graph(60)] * 2, walk=gv.Walk(9, labels=None, backtrack=False)),
             "UnsupportedError",
             "smaller max_length",
         ),

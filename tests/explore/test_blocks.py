@@ -24,23 +24,23 @@ def kernel_of(blocks):
     return K, np.sqrt(variance)
 
 
-def exact(batch, blocks, **how):
-    return gv.RandomWalkKernel(gv.Coefficients(blocks.mu), max_length=len(blocks.mu) - 1, **how).fit_transform(batch)
+def exact(batch, blocks, labels):
+    return gv.RandomWalkKernel(gv.Coefficients(blocks.mu), gv.Walk(len(blocks.mu) - 1, labels)).fit_transform(batch)
 
 
 @pytest.mark.parametrize("labels", [None, "node"])
 def test_small_collections_are_exact(labels):
     batch = gv.datasets.molecules(40)
-    blocks = compute_blocks(batch, gv.Geometric(0.1), 4, labels, 0)
+    blocks = compute_blocks(batch, gv.Geometric(0.1), gv.Walk(4, labels), 0)
     K, error = kernel_of(blocks)
-    np.testing.assert_allclose(K, exact(batch, blocks, labels=labels), rtol=1e-5)
+    np.testing.assert_allclose(K, exact(batch, blocks, labels), rtol=1e-5)
     assert error.max() == 0
     assert "exact" in blocks.method
     np.testing.assert_allclose(blocks.mu, 0.1 ** np.arange(5))
 
 
 def test_without_a_series_every_length_has_the_same_share():
-    blocks = compute_blocks(gv.datasets.molecules(40), None, 4, "node", 0)
+    blocks = compute_blocks(gv.datasets.molecules(40), None, gv.Walk(4, "node"), 0)
     np.testing.assert_allclose(blocks.mu * blocks.means, 0.2)
     np.testing.assert_allclose((blocks.features() ** 2).sum(axis=1), 1)
 
@@ -51,9 +51,9 @@ def test_what_is_cut_off_is_estimated_without_bias_and_the_bars_cover(monkeypatc
     off = ~np.eye(60, dtype=bool)
     found, covered = [], []
     for seed in range(40):
-        blocks = compute_blocks(batch, None, 4, "node", 10 * seed)
+        blocks = compute_blocks(batch, None, gv.Walk(4, "node"), 10 * seed)
         K, error = kernel_of(blocks)
-        truth = exact(batch, blocks, labels="node")
+        truth = exact(batch, blocks, "node")
         assert (error[off] > 0).all()
         found.append(K[off] - truth[off])
         covered.append(np.mean(np.abs(K - truth)[off] <= 1.96 * error[off]))
@@ -65,16 +65,16 @@ def test_what_is_cut_off_is_estimated_without_bias_and_the_bars_cover(monkeypatc
 def test_long_walks_of_many_labels_are_sketched(monkeypatch):
     monkeypatch.setattr(module, "STATE_BUDGET", 10_000)
     batch = gv.datasets.molecules(60)
-    blocks = compute_blocks(batch, None, 5, "node", 0)
+    blocks = compute_blocks(batch, None, gv.Walk(5, "node"), 0)
     kinds = [length.n_groups > 1 for length in blocks.lengths]
     assert kinds == sorted(kinds)  # exact lengths come first
     assert not kinds[0]
     assert kinds[-1]
     assert "exact up to length" in blocks.method
     last = kinds.index(True)
-    truth = gv.RandomWalkKernel(
-        gv.Coefficients([0.0] * last + [1.0]), max_length=last, method="sequences"
-    ).fit_transform(batch)
+    truth = gv.RandomWalkKernel(gv.Coefficients([0.0] * last + [1.0]), gv.Walk(last), method="sequences").fit_transform(
+        batch
+    )
     sketch = blocks.lengths[last].values.astype(float) * np.sqrt(blocks.means[last])
     size = np.sqrt(np.outer(truth.diagonal(), truth.diagonal()))
     assert np.abs((sketch @ sketch.T - truth) / size).max() < 6 * np.sqrt(3 / sketch.shape[1])
@@ -84,6 +84,6 @@ def test_long_walks_of_many_labels_are_sketched(monkeypatch):
 def test_wrong_walks_are_refused():
     batch = gv.datasets.molecules(5)
     with pytest.raises(ParameterError, match="max_length must be an integer of at least 0"):
-        compute_blocks(batch, None, -1, "node", 0)
+        compute_blocks(batch, None, gv.Walk(-1, "node"), 0)
     with pytest.raises(ParameterError, match="labels must be"):
-        compute_blocks(batch, None, 2, "colour", 0)
+        compute_blocks(batch, None, gv.Walk(2, "colour"), 0)

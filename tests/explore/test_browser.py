@@ -24,8 +24,11 @@ def page(batch, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     kind = as_property(["large" if size > 25 else "small" for size in batch.graph_sizes])
     captions = [f"molecule-{g:03d}" for g in range(N)]
-    explore(Collection("molecules", batch, captions, {"kind": kind, "nodes": as_property(batch.graph_sizes)}), path,
-            max_length=LENGTH)  # fmt: skip
+    explore(
+        Collection("molecules", batch, captions, {"kind": kind, "nodes": as_property(batch.graph_sizes)}),
+        path,
+        walk=gv.Walk(LENGTH),
+    )
     return path
 
 
@@ -59,7 +62,7 @@ def ranking(tab):
 
 
 def kernel_by_python(batch, mu, normalize=True):
-    return gv.RandomWalkKernel(gv.Coefficients(mu), max_length=LENGTH, normalize=normalize).fit_transform(batch)
+    return gv.RandomWalkKernel(gv.Coefficients(mu), gv.Walk(LENGTH), normalize=normalize).fit_transform(batch)
 
 
 def assert_ranked(found, row, g, tol=1e-5):
@@ -224,7 +227,7 @@ def test_a_phone_has_all_of_it_without_scrolling_sideways(page):
 def test_sketches_have_bars_that_hold_the_truth(batch, tmp_path, monkeypatch):
     find_browser()
     monkeypatch.setattr(blocks_module, "STATE_BUDGET", 10_000)
-    explore(Collection("sketched", batch, [""] * N), tmp_path / "page.html", max_length=LENGTH)
+    explore(Collection("sketched", batch, [""] * N), tmp_path / "page.html", walk=gv.Walk(LENGTH))
     with opened(tmp_path / "page.html") as tab:
         assert "then a sketch of 2048 components" in tab.locator("#about").inner_text()
         found = [tab.evaluate("g => { const c = walks.compare(g); return [[...c.values], [...c.bars]]; }", g)

@@ -44,7 +44,7 @@ def page(tmp_path_factory):
         )
     with (folder / "table.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["compound", "smiles", "site", "boiling"], *rows])
-    gv.explore(folder / "table.csv", path=folder / "page.html", max_length=3)
+    gv.explore(folder / "table.csv", walk=gv.Walk(3), path=folder / "page.html")
     return folder / "page.html"
 
 
@@ -217,7 +217,7 @@ def test_labels_lie_inside_their_circles(tmp_path):
     graphs = [nx.path_graph(4), nx.cycle_graph(5), nx.star_graph(3)]
     for graph in graphs:
         nx.set_node_attributes(graph, {v: ["A", "host", "a long label", "12"][v % 4] for v in graph}, "label")
-    gv.explore(graphs, [1, 2, 3], tmp_path / "page.html", max_length=2)
+    gv.explore(graphs, [1, 2, 3], tmp_path / "page.html", walk=gv.Walk(2))
     with opened(tmp_path / "page.html") as tab:
         inside = tab.evaluate(
             """() => [...document.querySelectorAll('#drawing text')].map(text => {

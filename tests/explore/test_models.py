@@ -26,13 +26,13 @@ def y(batch):
 
 @pytest.fixture(scope="module")
 def regressor(batch, y):
-    return gv.RandomWalkRegressor(2, kernel="matern32", layers=("given",)).fit(batch[:FITTED], y[:FITTED])
+    return gv.RandomWalkRegressor(gv.Walk(2), kernel="matern32", layers=("given",)).fit(batch[:FITTED], y[:FITTED])
 
 
 @pytest.fixture(scope="module")
 def classifier(batch):
     kinds = np.where(batch.graph_sizes > 10, "large", "small")
-    return gv.RandomWalkClassifier(2, kernel="linear", refine=0, C=1.0).fit(batch[:FITTED], kinds[:FITTED])
+    return gv.RandomWalkClassifier(gv.Walk(2, refine=0), kernel="linear", C=1.0).fit(batch[:FITTED], kinds[:FITTED])
 
 
 def by_name(data):
@@ -97,10 +97,14 @@ def test_a_sample_is_judged_as_the_whole(batch, y, regressor, tmp_path):
 def test_models_that_cannot_be_shown(batch, y, tmp_path):
     with pytest.raises(ModelError, match="must be a fitted RandomWalkClassifier or RandomWalkRegressor, not Index"):
         gv.explore(batch, y, tmp_path / "page.html", model=gv.Index())
-    both = gv.RandomWalkRegressor(1, kernel="matern32", layers=("given",)).fit(batch[:9], np.column_stack([y, y])[:9])
+    both = gv.RandomWalkRegressor(gv.Walk(1), kernel="matern32", layers=("given",)).fit(
+        batch[:9], np.column_stack([y, y])[:9]
+    )
     with pytest.raises(ModelError, match="models of one target"):
         gv.explore(batch, y, tmp_path / "page.html", model=both)
-    linear = gv.RandomWalkRegressor(1, kernel="linear", max_exact=5).fit(batch[:9], y[:9])  # which cannot explain
+    linear = gv.RandomWalkRegressor(gv.Walk(1), kernel="linear", max_exact=5).fit(
+        batch[:9], y[:9]
+    )  # which cannot explain
     data = data_of(gv.explore(batch, y, tmp_path / "page.html", model=linear).path)
     assert "cannot explain its predictions" in data["model"]["note"]
     assert data["model"]["shares"] is None
@@ -186,6 +190,6 @@ def test_the_command(tmp_path):
 
 def test_classes_that_are_true_and_false(batch, y, tmp_path):
     large = np.asarray(y) > np.median(y)
-    model = gv.RandomWalkClassifier(3, C=1.0).fit(batch, large)
+    model = gv.RandomWalkClassifier(gv.Walk(3), C=1.0).fit(batch, large)
     page = gv.explore(batch, large, tmp_path / "page.html", model=model)
     assert page.n_graphs == len(batch)

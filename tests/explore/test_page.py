@@ -43,7 +43,7 @@ def table(tmp_path):
 
 
 def test_a_table_of_molecules(table, tmp_path):
-    explore(load_collection(table), tmp_path / "page.html", max_length=2)
+    explore(load_collection(table), tmp_path / "page.html", walk=gv.Walk(2))
     data = data_of(tmp_path / "page.html")
     assert data["captions"][0] == "m0"
     texts = {each["name"]: each["values"] for each in data["texts"]}
@@ -59,7 +59,7 @@ def test_a_table_of_molecules(table, tmp_path):
 def test_the_page_needs_nothing_else_and_what_is_written_cannot_end_it(tmp_path):
     captions = ["</script><script>alert(1)</script>", "<!--", "é"]
     path = tmp_path / "page.html"
-    explore(Collection("<b>name</b>", gv.datasets.molecules(3), captions), path, max_length=1)
+    explore(Collection("<b>name</b>", gv.datasets.molecules(3), captions), path, walk=gv.Walk(1))
     assert data_of(path)["captions"] == captions
     text = path.read_text(encoding="utf-8")
     assert "<script>alert" not in text
@@ -76,13 +76,13 @@ def test_a_collection_has_one_value_for_each_graph():
         Collection("short", batch, [""] * 5, {"size": as_property([1, 2, 3])})
 
 
-@pytest.mark.parametrize("how", [{"labels": None, "max_length": 60}, {"labels": "node", "max_length": 12}])
+@pytest.mark.parametrize("how", [gv.Walk(60, None), gv.Walk(12, "node")])
 def test_long_walks_stay_within_a_pages_numbers(tmp_path, how):
     graphs = gv.as_batch([nx.complete_graph(n) for n in range(30, 40)])
     batch = gv.GraphBatch.from_arrays(
         np.column_stack([graphs.rows(), graphs.columns()]), graphs.graph_sizes, node_labels=["C"] * graphs.n_nodes
     )
-    shown = explore(Collection("complete", batch, [""] * 10), tmp_path / "page.html", **how).blocks
+    shown = explore(Collection("complete", batch, [""] * 10), tmp_path / "page.html", walk=how).blocks
     assert np.isfinite(shown.mu).all()
     for length in shown.lengths:
         assert np.isfinite(length.values).all()
@@ -92,7 +92,7 @@ def test_long_walks_stay_within_a_pages_numbers(tmp_path, how):
 
 def test_rows_that_cannot_be_read_are_told_of(table, tmp_path):
     table.write_text(TABLE + "m9,C(,a,1,n\n*,*CCO,b,2,n\n")
-    explore(load_collection(table), tmp_path / "page.html", max_length=1)
+    explore(load_collection(table), tmp_path / "page.html", walk=gv.Walk(1))
     data = data_of(tmp_path / "page.html")
     assert data["about"].endswith("; 1 rows were skipped")
     assert ">*</text>" in data["drawings"]["structures"][-1][2]
@@ -113,12 +113,12 @@ def test_directed_graphs_are_drawn_with_their_directions():
 def test_samples_say_so(tmp_path):
     batch = gv.datasets.molecules(30)
     collection = Collection("some", batch, [str(i) for i in range(30)], {"nodes": as_property(batch.graph_sizes)})
-    explore(collection, tmp_path / "page.html", max_length=1, n_graphs=10)
+    explore(collection, tmp_path / "page.html", walk=gv.Walk(1), n_graphs=10)
     data = data_of(tmp_path / "page.html")
     assert data["about"].startswith("10 of 30 graphs, drawn at random")
     assert data["captions"] == [str(place) for place in data["numbers"]]
     assert data["properties"][0]["values"] == batch.graph_sizes[data["numbers"]].tolist()
-    explore(collection, tmp_path / "again.html", max_length=1, n_graphs=10)
+    explore(collection, tmp_path / "again.html", walk=gv.Walk(1), n_graphs=10)
     assert (tmp_path / "again.html").read_bytes() == (tmp_path / "page.html").read_bytes()
 
 
@@ -261,11 +261,11 @@ def test_lists_of_graphs_with_values(tmp_path):
     assert (data["name"], data["captions"][0]) == ("paths", "path 3")
     assert data["properties"][0] == {"name": "y", "values": [0, 1] * 3, "classes": ["a", "b"]}
     several = {"weight": np.linspace(0, 1, 6), "kind": ["x"] * 5 + ["y"]}
-    gv.explore(graphs, several, tmp_path / "page.html", labels=None, max_length=2)
+    gv.explore(graphs, several, tmp_path / "page.html", walk=gv.Walk(2, labels=None))
     assert [each["name"] for each in data_of(page.path)["properties"]][:2] == ["weight", "kind"]
-    gv.explore(graphs, tmp_path / "alone.html", max_length=1)
+    gv.explore(graphs, tmp_path / "alone.html", walk=gv.Walk(1))
     assert data_of(tmp_path / "alone.html")["captions"] == [""] * 6
-    skipping = gv.explore(["CCO", "C(", "CC", "CCC"], [1.5, 2.5, 3.5, 4.5], tmp_path / "page.html", max_length=1)
+    skipping = gv.explore(["CCO", "C(", "CC", "CCC"], [1.5, 2.5, 3.5, 4.5], tmp_path / "page.html", walk=gv.Walk(1))
     assert data_of(skipping.path)["properties"][0]["values"] == [1.5, 3.5, 4.5]  # values of skipped rows go with them
 
 
@@ -306,8 +306,8 @@ def test_bonds_of_tu_molecules_are_compared(tmp_path):
         mutag = load_collection("MUTAG")
     except DatasetError:
         pytest.skip("MUTAG is neither in the cache nor in an installed package")
-    found = gv.explore(mutag, path=tmp_path / "page.html", max_length=2).blocks
-    wanted = compute_blocks(mutag.batch, None, 2, "both", 0)
+    found = gv.explore(mutag, walk=gv.Walk(2), path=tmp_path / "page.html").blocks
+    wanted = compute_blocks(mutag.batch, None, gv.Walk(2, "both"), 0)
     np.testing.assert_allclose(found.means, wanted.means)
 
 

@@ -4,13 +4,13 @@
 """
 
 import argparse
-import functools
 import sys
 from dataclasses import replace
 from datetime import date
 
 import networkx as nx
 import numpy as np
+from spelling import with_walk
 
 import gvoys as gv
 from gvoys.walks import Moments, SampledWalks, Sketch, Walk
@@ -58,8 +58,8 @@ def graphs(n_graphs, n_nodes):
 
 def difference(batch, method, max_length, **options):
     """The largest difference beside the largest number, and whether all bits are the same."""
-    here = gv.profiles(batch, method, max_length, **options)
-    there = gv.profiles(batch, method, max_length, device="cuda", **options)
+    how = with_walk(max_length=max_length, method=method, **options)
+    here, there = gv.profiles(batch, **how), gv.profiles(batch, device="cuda", **how)
     assert here.shape == there.shape
     assert here.dtype == there.dtype
     return float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)), bool(np.array_equal(here, there))
@@ -112,9 +112,9 @@ def heavy_edge_skipped():
     graph = nx.path_graph(5)
     weights = dict(zip(graph.edges, (0.3, 7.3e7, 0.7, 1.9e-3), strict=True))
     nx.set_edge_attributes(graph, weights, "weight")
-    options = {"backtrack": False, "labels": None, "scale": 2.0**20, **EXACT}
-    here = (gv.profiles([graph], "sequences", 4, **options) ** 2).sum(axis=2)
-    there = (gv.profiles([graph], "sketch", 4, 16, device="cuda", **options).astype(float) ** 2).sum(axis=2)
+    walk = Walk(4, None, backtrack=False, **EXACT)
+    here = (gv.profiles([graph], walk, "sequences", scale=2.0**20) ** 2).sum(axis=2)
+    there = (gv.profiles([graph], walk, "sketch", 16, device="cuda", scale=2.0**20).astype(float) ** 2).sum(axis=2)
     return float(np.abs(there / here - 1.0).max())
 
 
@@ -135,9 +135,8 @@ def hub_beside_a_path(method, n_leaves, length, **options):
     """Whether a 6-path beside a hub has the same bits as alone: each graph has a power of two of its own."""
     path = nx.path_graph(6)
     graphs = gv.as_batch([nx.star_graph(n_leaves), path])
-    made = [
-        method.profile(some, Walk.on(some, length, None, **options)).values for some in (graphs, gv.as_batch([path]))
-    ]
+    walk = Walk(length, None, **options)
+    made = [method.profile(some, walk).values for some in (graphs, gv.as_batch([path]))]
     assert all(np.isfinite(each).all() for each in made)
     off = np.abs(made[0][1] - made[1][0]).max() / np.abs(made[1][0]).max()
     return float(off), bool(np.array_equal(made[0][1], made[1][0]))
@@ -169,15 +168,15 @@ def left_on_device(batch, max_length):
     from gvoys._compiled.cuda.device import to_host
     from gvoys.gpu import sketch_on_device
 
-    here = gv.profiles(batch, "sketch", max_length, 128, scale=2.0)
-    there = to_host(sketch_on_device(batch, max_length, 128, scale=2.0))
+    here = gv.profiles(batch, gv.Walk(max_length), method="sketch", n_components=128, scale=2.0)
+    there = to_host(sketch_on_device(batch, walk=Walk(max_length), n_components=128, scale=2.0))
     return float(np.abs(here - there).max() / np.abs(here).max()), bool(np.array_equal(here, there))
 
 
 def algorithm_1(batch):
     """Algorithm 1 with halting, anchors and shared signs in turn."""
     ends = np.ones(batch.n_nodes) / 7.0
-    walk = Walk.on(batch, 5, "both", start=ends, stop=ends)
+    walk = Walk(5, "both", start=ends, stop=ends)
     scales = 2.0 ** (1 + np.arange(len(batch)) % 3)
     worst = 0.0
     for config in (
@@ -193,8 +192,8 @@ def algorithm_1(batch):
 
 def estimator(batch, kind, **options):
     """The features of an estimator by sampled walks on both devices."""
-    make = functools.partial(kind, gv.Geometric(1e-5), **options)
-    here, there = (make(device=device).fit_transform(batch) for device in ("cpu", "cuda"))
+    made = kind(gv.Geometric(1e-5), **options)
+    here, there = (made.set_params(device=device).fit_transform(batch) for device in ("cpu", "cuda"))
     return float(np.abs(here - there).max() / np.abs(here).max()), bool(np.array_equal(here, there))
 
 

@@ -54,7 +54,7 @@ def test_without_a_gpu_one_sentence(estimator):
     with pytest.raises(UnsupportedError, match="must be 'cpu' or 'cuda'"):
         estimator(device="tpu").fit(BATCH)
     with pytest.raises(UnsupportedError, match="no CUDA device answers here"):
-        gv.profiles(BATCH, "sketch", 2, device="cuda")
+        gv.profiles(BATCH, gv.Walk(2), method="sketch", device="cuda")
 
 
 def _has_gpu():

@@ -93,7 +93,9 @@ def test_harmless_types_are_converted(kind):
     assert batch.indices.dtype == np.int32
     assert batch.edge_weights.dtype == np.float64
     assert batch.edge_weights.flags.c_contiguous
-    np.testing.assert_array_equal(gv.profiles(batch, "moments", 3), gv.profiles(make(), "moments", 3))
+    np.testing.assert_array_equal(
+        gv.profiles(batch, gv.Walk(3), method="moments"), gv.profiles(make(), gv.Walk(3), method="moments")
+    )
 
 
 def test_every_way_to_a_batch_is_checked():

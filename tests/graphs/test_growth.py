@@ -90,7 +90,7 @@ def test_isolated_nodes_cost_two_products(products):
 def test_no_more_products_than_the_series_takes(products, n):
     batch = gv.as_batch([nx.gnp_random_graph(n, 0.1, seed=s, directed=True) for s in range(2)])
     series = gv.Geometric("auto").resolved(max_degree(batch))
-    kernel = gv.RandomWalkKernel(series, max_length=None).fit(batch)
+    kernel = gv.RandomWalkKernel(series, gv.Walk(None)).fit(batch)
     assert 0 < len(products) <= kernel.max_length_
     truth = gv.exact_kernel(batch[0], batch[1], series)
     assert kernel.transform(batch)[0, 1] == pytest.approx(truth, rel=1e-9)
@@ -102,7 +102,7 @@ def test_columns_are_looked_at_where_rows_diverge():
     for graph in (outwards, outwards.reverse()):
         batch = gv.as_batch([graph, graph])
         assert early_growth(batch, length_of(gv.Geometric(0.5))).max() <= 1 + 1e-9
-        gv.RandomWalkKernel(gv.Geometric(0.5), max_length=None).fit(batch)
+        gv.RandomWalkKernel(gv.Geometric(0.5), gv.Walk(None)).fit(batch)
     both = gv.as_batch([nx.disjoint_union(outwards, outwards.reverse())] * 2)
     assert early_growth(both, length_of(gv.Geometric(0.1))).max() < 2.5  # no walk has over four steps
 

@@ -96,8 +96,8 @@ def multigraph(rng, n, n_edges):
 def test_parallel_edges_do_not_hang():
     graph = nx.MultiDiGraph([(0, 1, {"label": "a"}), (0, 1, {"label": "b"}), (1, 0, {"label": "a"})])
     np.testing.assert_allclose(spectral_radius(gv.as_batch([graph])), [np.sqrt(2)], rtol=1e-9)
-    value = gv.exact_kernel(graph, graph, gv.Geometric(0.001), labels=None, start="ones", stop="ones")
-    moments = gv.profiles([graph], "moments", 60, start="ones", stop="ones")
+    value = gv.exact_kernel(graph, graph, gv.Geometric(0.001), gv.Walk(None, labels=None, start="ones", stop="ones"))
+    moments = gv.profiles([graph], gv.Walk(60, start="ones", stop="ones"), method="moments")
     assert value == pytest.approx(gv.compute_gram(moments, gv.Geometric(0.001))[0, 0], rel=1e-9)
 
 
@@ -122,7 +122,7 @@ def test_opposite_parallel_edges_do_not_cancel_in_bounds():
         graph.add_edge(u, v, label="a", weight=1.0)
         graph.add_edge(u, v, label="b", weight=-1.0)
     series, expected = gv.Geometric(0.02), 9 / (1 - 0.04)  # 9 * 2^i pairs of walks agree in their labels
-    ends = {"labels": "edge", "start": "ones", "stop": "ones"}
-    assert gv.exact_kernel(graph, graph, series, **ends) == pytest.approx(expected, rel=1e-9)
-    kernel = gv.RandomWalkKernel(series, max_length=None, method="sequences", **ends)
+    walk = gv.Walk(None, "edge", start="ones", stop="ones")
+    assert gv.exact_kernel(graph, graph, series, walk) == pytest.approx(expected, rel=1e-9)
+    kernel = gv.RandomWalkKernel(series, walk, "sequences")
     assert kernel.fit_transform([graph])[0, 0] == pytest.approx(expected, rel=1e-8)

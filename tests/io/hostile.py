@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gvoys import Walk
+
 
 def sparse6(n, body=b""):
     digits = [n >> shift & 63 for shift in (30, 24, 18, 12, 6, 0)]
@@ -145,7 +147,7 @@ def embed(path, out):
     from gvoys.scale.job import Parameters
 
     try:
-        done = embed_file(path, out, Parameters(max_length=1, n_components=8))
+        done = embed_file(path, out, Parameters(walk=Walk(1), n_components=8))
         return f"{done.n_graphs} graphs, {done.n_skipped} skipped"
     except GvoysError as error:
         return str(error)

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
+import gvoys as gv
 import gvoys.io.sources.lines as lines_module
 from gvoys.io import open_graphs
 from gvoys.scale import embed_file, write_gram
@@ -105,7 +106,7 @@ def test_an_id_is_text_on_one_line_in_every_source(tmp_path, form, name):
 
 def test_the_list_of_ids_is_as_long_as_the_matrix(tmp_path):
     (tmp_path / "a.smi").write_text("CC a\rCCO b\x85c\nCN d\x0ce\nCO f\n", newline="")
-    parameters = Parameters(max_length=2, n_components=8)
+    parameters = Parameters(walk=gv.Walk(2), n_components=8)
     summary = write_gram(tmp_path / "a.smi", tmp_path / "K.npy", parameters)
     assert (summary.n_graphs, summary.n_skipped) == (2, 2)
     assert (tmp_path / "K.ids.txt").read_text().splitlines() == ["a", "f"]
@@ -122,7 +123,7 @@ def test_rows_with_characters_that_no_file_holds(tmp_path):
     (tmp_path / "b.jsonl").write_text(json.dumps(json.loads(NODE_LINK) | {"graph": {"name": "x"}}) + "\n")
     with (tmp_path / "b.jsonl").open("a") as file:
         file.write(json.dumps(graphs[1]) + "\n")
-    summary = embed_file(tmp_path / "b.jsonl", tmp_path / "out", Parameters(max_length=2, n_components=8), id="name")
+    summary = embed_file(tmp_path / "b.jsonl", tmp_path / "out", Parameters(walk=gv.Walk(2), n_components=8), id="name")
     assert (summary.n_graphs, summary.n_skipped) == (1, 1)
 
 

@@ -66,5 +66,5 @@ def test_what_is_no_molecule_is_named():
 
 def test_estimators_take_molecules():
     smiles = ["CCO", "c1ccccc1", "CC(=O)N"]
-    K = gv.RandomWalkKernel(max_length=3).fit_transform([Chem.MolFromSmiles(text) for text in smiles])
-    np.testing.assert_array_equal(K, gv.RandomWalkKernel(max_length=3).fit_transform(gv.from_smiles(smiles)))
+    K = gv.RandomWalkKernel(walk=gv.Walk(3)).fit_transform([Chem.MolFromSmiles(text) for text in smiles])
+    np.testing.assert_array_equal(K, gv.RandomWalkKernel(walk=gv.Walk(3)).fit_transform(gv.from_smiles(smiles)))

@@ -28,7 +28,7 @@ from gvoys.scale import embed_file
 from gvoys.scale.job import Parameters
 from gvoys.scale.parts import part_features, part_ids, part_path
 
-PARAMETERS = Parameters(max_length=2, n_components=16, rows_per_part=11)
+PARAMETERS = Parameters(walk=gv.Walk(2), n_components=16, rows_per_part=11)
 LIMIT = 25  # seconds of one input
 FILES = ("a.smi", "a.csv", "a.tsv", "a.parquet", "a.g6", "a.s6", "a.jsonl", "a.json", "a.graphml", "TINY.zip")
 FILES += ("TINY", "store", *(["a.xlsx"] if importlib.util.find_spec("openpyxl") else []))
@@ -41,7 +41,7 @@ def use(batch, rng):
     repr(batch)
     if len(batch) and batch.n_nodes < 200_000:
         method = ("moments", "sketch", "auto")[rng.integers(3)]
-        model = gv.RandomWalkFeatures(gv.Geometric("auto"), max_length=3, method=method, n_components=16)
+        model = gv.RandomWalkFeatures(gv.Geometric("auto"), gv.Walk(3), method=method, n_components=16)
         assert np.isfinite(model.fit_transform(batch)).all()
 
 

@@ -94,7 +94,7 @@ def test_folders_with_the_name_of_a_file(tmp_path, name):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_weights_at_the_ends_of_float64(weights, method):
     batch = gv.GraphBatch.from_arrays([[0, 1], [1, 2]], [3], edge_weights=weights)
-    model = gv.RandomWalkFeatures(gv.Geometric("auto"), max_length=3, method=method, n_components=8)
+    model = gv.RandomWalkFeatures(gv.Geometric("auto"), gv.Walk(3), method=method, n_components=8)
     with suppress(GvoysError):
         assert np.isfinite(model.fit_transform(batch)).all()
 

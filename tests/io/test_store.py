@@ -77,7 +77,9 @@ def test_profiles_and_estimators_take_a_store(tmp_path):
     store = gv.open_store(tmp_path / "store")
     for method in ("moments", "sketch", "sequences"):
         kwargs = {"max_length": 3, "n_components": 130}
-        np.testing.assert_array_equal(gv.profiles(store, method, **kwargs), gv.profiles(BATCH, method, **kwargs))
+        np.testing.assert_array_equal(
+            gv.profiles(store, method=method, **kwargs), gv.profiles(BATCH, method=method, **kwargs)
+        )
     np.testing.assert_array_equal(
         gv.RandomWalkKernel().fit_transform(store), gv.RandomWalkKernel().fit_transform(BATCH)
     )
@@ -100,7 +102,7 @@ def test_slices_are_views_and_opening_copies_nothing(tmp_path):
     assert not store.indices.flags.writeable
     assert peak < 3 * store.indptr.nbytes  # offsets are rebased, entries are not copied
     assert store.n_entries == n * degree
-    K = gv.profiles(store, "moments", 3, start="ones", stop="ones")[0, :, 0]
+    K = gv.profiles(store, gv.Walk(3, start="ones", stop="ones"), method="moments")[0, :, 0]
     np.testing.assert_allclose(K, n * degree ** np.arange(4.0))
 
 

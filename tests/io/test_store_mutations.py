@@ -76,7 +76,7 @@ def change(arrays, values, rng):
 def check_profiles(batch):
     for method in ("moments", "sketch"):
         try:
-            found = gv.profiles(batch, method, 2, 8)
+            found = gv.profiles(batch, gv.Walk(2), method=method, n_components=8)
         except GvoysError:  # walks too many for float64
             assert batch.edge_weights is not None
             assert np.abs(batch.edge_weights).max() > 1e100

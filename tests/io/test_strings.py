@@ -32,8 +32,8 @@ def test_strings_are_molecules(form):
 
 def test_estimators_take_a_column_of_smiles():
     table = pd.DataFrame({"smiles": SMILES * 3, "y": np.arange(12.0)})
-    model = gv.RandomWalkRegressor(max_length=2).fit(table["smiles"], table["y"])
-    other = gv.RandomWalkRegressor(max_length=2).fit(gv.from_smiles(SMILES * 3), np.arange(12.0))
+    model = gv.RandomWalkRegressor(gv.Walk(2)).fit(table["smiles"], table["y"])
+    other = gv.RandomWalkRegressor(gv.Walk(2)).fit(gv.from_smiles(SMILES * 3), np.arange(12.0))
     np.testing.assert_array_equal(model.predict(table["smiles"]), other.predict(gv.from_smiles(SMILES * 3)))
 
 

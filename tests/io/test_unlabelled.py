@@ -68,7 +68,7 @@ def test_the_first_graph_with_nodes_speaks_for_all():
 
 def test_estimators_warn_too():
     with pytest.warns(InputWarning, match="pass node_label='type' to as_batch"):
-        gv.RandomWalkKernel(max_length=2).fit_transform([typed(type="C"), typed(type="N")])
+        gv.RandomWalkKernel(walk=gv.Walk(2)).fit_transform([typed(type="C"), typed(type="N")])
 
 
 def test_sources_warn_when_they_are_opened(tmp_path):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+import spelling
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
@@ -14,11 +15,12 @@ from gvoys.errors import GvoysError, InputWarning, ParameterError, UnsupportedEr
 from gvoys.estimators.learning.balance import Balance
 from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem
 from gvoys.estimators.learning.engines import KernelMachine, LinearMachine, Training
-from gvoys.estimators.learning.profiler import Profiler
+from gvoys.estimators.learning.profiler import Profiler, usual_walk
 from gvoys.estimators.learning.selection import choose, subsample
 from gvoys.estimators.learning.targets import Targets
 from gvoys.graphs.labels import Labels
-from gvoys.walks import Walk
+from gvoys.walks import Combined, Sketch
+from gvoys.walks.walk import FIELDS
 
 BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
 Y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), "large", "small")
@@ -28,12 +30,14 @@ SIZES = np.where(MANY.graph_sizes > np.median(MANY.graph_sizes), "large", "small
 
 
 def quick(**how):
-    return gv.RandomWalkClassifier(**{"refine": 1, "C": 10.0, "n_components": 128} | how)
+    return spelling.classifier(**{"refine": 1, "C": 10.0} | how)
 
 
 def profiler(batch, **how):
-    walk = Walk(3, refine=2, backtrack=how.pop("backtrack", True), start="ones", stop="ones")
-    return Profiler.fitted(batch, walk, **{"labels": "auto", "n_components": 128, "seed": 0} | how)
+    walk = usual_walk(
+        batch, 3, **{"refine": 2, "backtrack": True} | {name: how.pop(name) for name in FIELDS if name in how}
+    )
+    return Profiler.fitted(batch, walk, **{"seed": 0, "method": Combined(128)} | how)
 
 
 def as_dense(K):
@@ -91,11 +95,9 @@ def test_landmarks_reproduce_the_kernel_on_themselves():
 
 
 def test_the_series_is_the_weight_of_each_length():
-    model = quick(refine=0, kernel="linear", labels="node", backtrack=True, method="sketch").fit(BATCH, Y)
-    K = [
-        gv.compute_gram(gv.profiles(BATCH, "sketch", 6, 128, start="ones", stop="ones"), gv.Coefficients(e))
-        for e in np.eye(7).tolist()
-    ]
+    walk = gv.Walk(6, "node", start="ones", stop="ones")
+    model = gv.RandomWalkClassifier(walk, "linear", C=10.0, method=Sketch(128)).fit(BATCH, Y)
+    K = [gv.compute_gram(gv.profiles(BATCH, walk, "sketch", 128), gv.Coefficients(e)) for e in np.eye(7).tolist()]
     shares = [mu * k.diagonal().mean() for mu, k in zip(model.series_.mu, K, strict=True)]
     np.testing.assert_allclose(shares, np.ones(7), rtol=1e-3)
 
@@ -133,7 +135,7 @@ def test_the_default_is_left_only_for_something_better():
 def test_one_graph_of_a_class_is_enough_to_fit(y):
     """Folds would be left with a single class, so that the default is taken; probabilities cannot be calibrated."""
     graphs = BATCH[: len(y)]
-    model = gv.RandomWalkClassifier(n_components=128).fit(graphs, list(y))
+    model = spelling.classifier().fit(graphs, list(y))
     assert (model.chosen_.refine, model.chosen_.kernel, model.chosen_.C) == (3, "matern12", 10.0)
     assert model.predict(graphs).shape == (len(y),)
     with pytest.raises(ParameterError, match="a class has only one graph"):
@@ -202,7 +204,7 @@ COMPANY = [labelled(nx.complete_graph(60)), labelled(nx.star_graph(300))]
 def test_predictions_do_not_depend_on_the_company(kernel, max_exact):
     """One by one, in any order, and beside graphs far larger than all others: the same decisions."""
     train, test = MANY[:150], MANY[150:220]
-    model = quick(kernel=kernel, max_exact=max_exact, n_landmarks=100).fit(train, SIZES[:150])
+    model = quick(kernel=kernel, max_exact=max_exact).fit(train, SIZES[:150])
     expected = model.decision_function(test)
     size = np.abs(expected).max()
     alone = np.concatenate([model.decision_function(graph) for graph in test])
@@ -220,8 +222,8 @@ def test_it_learns():
 def test_graphs_without_labels_are_told_apart_by_degrees():
     graphs = [nx.star_graph(n) for n in range(4, 24)] + [nx.cycle_graph(n) for n in range(5, 25)]
     y = np.repeat([0, 1], 20)
-    model = quick().fit(graphs[::2], y[::2])
-    assert model.profiler_.labels == "core"
+    model = gv.RandomWalkClassifier(C=10.0).fit(graphs[::2], y[::2])
+    assert model.walk_.structure == "core"
     assert model.score(graphs[1::2], y[1::2]) == 1.0
 
 
@@ -248,24 +250,28 @@ def test_attributes_are_tried_past_a_gram_matrix_too():
     y = np.arange(120) % 2
     attributes = rng.normal(size=(batch.n_nodes, 3)) + 1.5 * y[batch.node_graphs()][:, None]
     batch = replace(batch, node_attributes=attributes)
-    model = quick(max_exact=50, n_landmarks=60).fit(batch[:90], y[:90])
+    model = quick(max_exact=50).fit(batch[:90], y[:90])
     assert model.profiler_.centre is not None
     assert model.score(batch[90:], y[90:]) > 0.9
     streamed = quick().partial_fit(batch[:90], y[:90], classes=[0, 1])
     assert streamed.profiler_.centre is None
 
 
-@pytest.mark.parametrize("labels", ["edge", "both", "node", "degree", "core"])
-def test_labels_as_asked_for(labels):
-    model = quick(labels=labels).fit(BATCH, Y)
-    assert model.profiler_.labels == labels
+@pytest.mark.parametrize(
+    "walk",
+    [*(gv.Walk(4, labels) for labels in ("edge", "both", "node")), gv.Walk(4, None, structure="degree")],
+    ids=repr,
+)
+def test_labels_as_asked_for(walk):
+    model = gv.RandomWalkClassifier(walk, C=10.0).fit(BATCH, Y)
+    assert model.walk_ == walk
     assert model.score(BATCH, Y) > 0.8
 
 
 def test_walks_turn_back_in_denser_graphs():
     assert not profiler(BATCH, backtrack="auto").walk.backtrack
     assert profiler(gv.datasets.regular(3, 12, 4), backtrack="auto").walk.backtrack
-    with pytest.raises(ParameterError, match='backtrack must be "auto", True or False'):
+    with pytest.raises(ParameterError, match="backtrack must be True or False, not 'never'"):
         quick(backtrack="never").fit(BATCH, Y)
 
 
@@ -277,19 +283,22 @@ def test_sequences_are_counted_where_they_are_few():
     method = profiler(dense).method
     assert method.name == "combined"
     assert 3 > method.exact[0] >= method.exact[2] >= 0
-    assert profiler(dense, n_components=4).method.name == "sketch"
+    assert profiler(dense, method=Combined(4)).method.name == "sketch"
     for method in ("sequences", "sketch"):
         assert profiler(BATCH, method=method).method.name == method
-    with pytest.raises(ParameterError, match="method must be 'auto', 'sequences' or 'sketch', not 'moments'"):
+    with pytest.raises(
+        ParameterError,
+        match=r"method must be 'auto', 'sequences', 'sketch', or a Sketch or Combined of gvoys.walks, not 'moments'",
+    ):
         quick(method="moments").fit(BATCH, Y)
 
 
 def test_exact_counts_and_sketches_predict_alike():
     """A sketch of many components comes close to what it estimates."""
-    how = {"refine": 1, "kernel": "matern12", "C": 10.0, "n_components": 4096}
+    how = {"refine": 1, "kernel": "matern12", "C": 10.0}
     found = [
-        gv.RandomWalkClassifier(**how, method=method).fit(MANY[:300], SIZES[:300]).decision_function(MANY[300:])
-        for method in ("sequences", "sketch")
+        spelling.classifier(**how, method=method).fit(MANY[:300], SIZES[:300]).decision_function(MANY[300:])
+        for method in ("sequences", Sketch(4096))
     ]
     assert np.corrcoef(found)[0, 1] > 0.995
     assert not np.array_equal(*found)
@@ -297,8 +306,8 @@ def test_exact_counts_and_sketches_predict_alike():
 
 def test_large_graphs_have_wider_sketches():
     large = gv.datasets.erdos_renyi(4, 150, 0.02)
-    assert profiler(large, n_components="auto").sketch.n_components == 512
-    assert profiler(BATCH, n_components="auto").sketch.n_components == 256
+    assert profiler(large, method="auto").sketch.n_components == 512
+    assert profiler(BATCH, method="auto").sketch.n_components == 256
 
 
 # -- manners
@@ -322,15 +331,16 @@ def test_probabilities_and_decisions(n_classes):
 @pytest.mark.parametrize("kernel", ["linear", "matern12"])
 def test_the_nystroem_path_is_as_good(kernel):
     exact = quick(kernel=kernel).fit(MANY[:300], SIZES[:300]).score(MANY[300:], SIZES[300:])
-    explicit = quick(kernel=kernel, max_exact=50, n_landmarks=200).fit(MANY[:300], SIZES[:300])
+    explicit = quick(kernel=kernel, max_exact=50).fit(MANY[:300], SIZES[:300])
     assert explicit.score(MANY[300:], SIZES[300:]) >= exact - 0.08
     P = explicit.predict_proba(MANY[300:])
     np.testing.assert_allclose(P.sum(axis=1), 1)
     np.testing.assert_array_equal(explicit.classes_[P.argmax(axis=1)], explicit.predict(MANY[300:]))
 
 
-def test_partial_fit_learns_in_pieces():
-    model = quick(kernel="linear", n_landmarks=50)
+def test_partial_fit_learns_in_pieces(monkeypatch):
+    monkeypatch.setattr("gvoys.estimators.classifier.N_LANDMARKS", 50)
+    model = quick(kernel="linear")
     for _ in range(10):
         for begin in range(0, 300, 100):
             piece = slice(begin, begin + 100)
@@ -390,10 +400,9 @@ def test_class_weights_go_by_the_names_of_classes(engine):
         ({"kernel": "cubic"}, Y, "kernel must be \"auto\" or one of 'linear', 'matern12', 'matern32', 'gaussian'"),
         ({"C": 0.0}, Y, 'C must be "auto" or a positive number'),
         ({"C": (1.0, 10.0)}, Y, 'C must be "auto" or a positive number'),
-        ({"labels": "colour"}, Y, 'labels must be "auto" or one of'),
+        ({"labels": "colour"}, Y, 'labels must be "auto", "node"'),
         ({"n_components": 0}, Y, "n_components must be"),
         ({"max_length": -1}, Y, "max_length must be"),
-        ({"cv": 0}, Y, "cv must be"),
         ({"attribute_bandwidth": 0.5}, Y, "no node attributes"),
     ],
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import spelling
 from scipy import stats
 
 import gvoys as gv
@@ -19,7 +20,7 @@ Y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), "large", "small")
 
 def fitted(kernel="linear", refine=0, backtrack=True, **options):
     how = {"kernel": kernel, "refine": refine, "backtrack": backtrack, "method": "sequences", "C": 1.0}
-    return gv.RandomWalkClassifier(LENGTH, **(how | options)).fit(BATCH[:40], Y[:40])
+    return spelling.classifier(LENGTH, **(how | options)).fit(BATCH[:40], Y[:40])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -30,7 +31,7 @@ def fitted(kernel="linear", refine=0, backtrack=True, **options):
         {"refine": 2},
         {"backtrack": False},
         {"refine": 1, "backtrack": False, "labels": "both"},
-        {"labels": "core", "attribute_bandwidth": None},
+        {"labels": None, "structure": "core", "attribute_bandwidth": None},
     ],
     ids=str,
 )
@@ -56,7 +57,7 @@ def test_the_baseline_is_the_decision_on_nothing():
 
 def test_several_classes_and_weights():
     y = np.array(["a", "b", "c"])[np.digitize(BATCH.graph_sizes, [8, 11])]
-    model = gv.RandomWalkClassifier(LENGTH, method="sequences", refine=1).fit(BATCH, y)
+    model = spelling.classifier(LENGTH, method="sequences", refine=1).fit(BATCH, y)
     for each, name in zip(model.explain(BATCH), model.predict(BATCH), strict=True):
         assert each.of == name
         assert each.nodes.sum() == pytest.approx(each.decision - each.baseline, rel=1e-9, abs=1e-9)
@@ -161,13 +162,13 @@ ATTRIBUTED = replace(PROTEINS, node_attributes=np.random.default_rng(0).normal(s
         {"method": "sketch", "labels": "both"},
         {"method": "auto", "n_components": 8, "backtrack": True, "refine": 1},  # some lengths are counted
         {"attribute_bandwidth": 1.0},
-        {"max_exact": 10, "n_landmarks": 20},
+        {"max_exact": 10},
     ],
     ids=str,
 )
 def test_shares_add_up_whatever_the_profiles_are(kernel, options):
     y = np.where(ATTRIBUTED.graph_sizes > np.median(ATTRIBUTED.graph_sizes), "large", "small")
-    model = gv.RandomWalkClassifier(LENGTH, kernel=kernel, C=1.0, **options).fit(ATTRIBUTED[:40], y[:40])
+    model = spelling.classifier(LENGTH, kernel=kernel, C=1.0, **options).fit(ATTRIBUTED[:40], y[:40])
     found = model.explain(ATTRIBUTED)
     for each, decision in zip(found, model.decision_function(ATTRIBUTED), strict=True):
         gain = each.decision - each.baseline
@@ -180,7 +181,7 @@ def test_shares_add_up_whatever_the_profiles_are(kernel, options):
 def test_errors_are_those_of_sketches():
     """Zero where walks are counted; else the truth is within them, for a decision that is linear in the sketch."""
     y = np.where(BATCH.graph_sizes > np.median(BATCH.graph_sizes), 1, 0)
-    exact = gv.RandomWalkClassifier(LENGTH, kernel="linear", refine=0, C=1.0, method="sequences").fit(BATCH, y)
+    exact = spelling.classifier(LENGTH, kernel="linear", refine=0, C=1.0, method="sequences").fit(BATCH, y)
     assert not any(each.node_errors.any() for each in exact.explain(BATCH))
     truth = np.concatenate([each.nodes for each in exact.explain(BATCH)])
     squares, differences, errors = exact.engine_.fitted._squares(), [], []
@@ -260,7 +261,7 @@ def test_the_class_can_be_chosen():
 
 
 def test_deletion_is_predicting_again():
-    for model in (fitted("gaussian", refine=1), gv.RandomWalkClassifier(LENGTH, max_exact=10).fit(BATCH[:40], Y[:40])):
+    for model in (fitted("gaussian", refine=1), spelling.classifier(LENGTH, max_exact=10).fit(BATCH[:40], Y[:40])):
         some = BATCH[44:48]
         found = model.explain_by_deletion(some)
         for own, graph, decision in zip(found, some.to_networkx(), model.decision_function(some), strict=True):
@@ -272,7 +273,7 @@ def test_deletion_is_predicting_again():
 
 
 def test_several_columns_of_classes_are_told_apart_by_models_of_their_own():
-    model = gv.RandomWalkClassifier(LENGTH).fit(BATCH, np.column_stack([Y, Y]))
+    model = spelling.classifier(LENGTH).fit(BATCH, np.column_stack([Y, Y]))
     with pytest.raises(gv.errors.UnsupportedError, match="fit one for each column"):
         model.explain(BATCH[:1])
 

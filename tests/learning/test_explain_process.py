@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import spelling
 from scipy import integrate
 
 import gvoys as gv
@@ -21,7 +22,7 @@ EMPTY = gv.GraphBatch.from_arrays([], [0], node_labels=[], edge_labels=[])
 
 
 def fitted(kernel="matern32", **options):
-    return gv.RandomWalkRegressor(3, kernel=kernel, max_iterations=5, **options).fit(MOLECULES[:20], Y[:20])
+    return spelling.regressor(3, kernel=kernel, max_iterations=5, **options).fit(MOLECULES[:20], Y[:20])
 
 
 @pytest.mark.parametrize("kernel", ["auto", "linear", "matern12", "matern32", "gaussian", "matern32 + linear"])
@@ -41,9 +42,8 @@ def test_shares_add_up_to_the_prediction(kernel, options):
         assert not each.node_errors.any()
 
 
-@pytest.mark.parametrize("how", [{"cosine": False}, {"cosine": True}], ids=str)
-def test_linear_shares_are_those_of_walks_counted_one_by_one(how):
-    model = fitted("linear", labels="node", refine=0, backtrack=True, **how)
+def test_linear_shares_are_those_of_walks_counted_one_by_one():
+    model = fitted("linear", labels="node", refine=0, backtrack=True)
     posterior, place = model.posterior_, 22
     graphs = MOLECULES.to_networkx()
     counts = [[Counter(_spelled(graph, walk) for walk in _walks(graph, i)) for i in range(4)] for graph in graphs]
@@ -53,9 +53,8 @@ def test_linear_shares_are_those_of_walks_counted_one_by_one(how):
         for walk in _walks(graph, i):
             common = np.array([own[i][_spelled(graph, walk)] for own in counts[:20]])
             value = posterior.mu[i] / posterior.walks.traces[i] * (posterior.weights @ common)
-            if how["cosine"]:
-                norms = np.sqrt(np.maximum(sizes[:20], 1) * max(sizes[place], 1))
-                value += posterior.mu[4 + i] * (posterior.weights @ (common / norms))
+            norms = np.sqrt(np.maximum(sizes[:20], 1) * max(sizes[place], 1))
+            value += posterior.mu[4 + i] * (posterior.weights @ (common / norms))
             np.add.at(wanted, list(walk), value / (i + 1))
     found = model.explain(MOLECULES[place])[0]
     np.testing.assert_allclose(found.nodes, model.deviation_ * wanted, rtol=1e-8, atol=1e-10)
@@ -73,7 +72,7 @@ def _spelled(graph, walk):
 
 
 def test_landmarks_and_several_targets():
-    induced = gv.RandomWalkRegressor(3, max_exact=10, n_components=12, max_iterations=5).fit(MOLECULES, Y)
+    induced = spelling.regressor(3, max_exact=10, n_components=12, max_iterations=5).fit(MOLECULES, Y)
     for each, predicted in zip(induced.explain(MOLECULES), induced.predict(MOLECULES), strict=True):
         assert each.decision == pytest.approx(predicted, rel=1e-8)
         assert each.nodes.sum() == pytest.approx(each.decision - each.baseline, rel=1e-8, abs=1e-8)
@@ -88,11 +87,11 @@ def test_landmarks_and_several_targets():
 
 
 def fitted_on_two():
-    return gv.RandomWalkRegressor(3, max_iterations=3).fit(MOLECULES, np.column_stack([Y, -(Y**2)]))
+    return spelling.regressor(3, max_iterations=3).fit(MOLECULES, np.column_stack([Y, -(Y**2)]))
 
 
 def test_linear_models_of_many_graphs_say_what_is_missing():
-    model = gv.RandomWalkRegressor(3, kernel="linear", max_exact=10, max_iterations=3).fit(MOLECULES, Y)
+    model = spelling.regressor(3, kernel="linear", max_exact=10, max_iterations=3).fit(MOLECULES, Y)
     with pytest.raises(gv.errors.UnsupportedError, match="need at most max_exact graphs"):
         model.explain(MOLECULES[:1])
 
@@ -163,7 +162,7 @@ def test_explanations_find_what_was_planted():
     labels = np.array([label[0] for label in batch.node_labels.decode()])
     worth = np.select([labels == "N", labels == "O"], [2.0, -1.0], 0.0)
     y = np.add.reduceat(worth, batch.node_offsets[:-1])
-    model = gv.RandomWalkRegressor(2).fit(batch, y)
+    model = spelling.regressor(2).fit(batch, y)
     for each, own in zip(model.explain(batch), np.split(worth, batch.node_offsets[1:-1]), strict=True):
         if np.ptp(own) > 0:
             assert np.corrcoef(each.nodes, own)[0, 1] > 0.8
@@ -172,7 +171,7 @@ def test_explanations_find_what_was_planted():
 def test_sequences_are_spelled_by_the_labels_that_are_compared():
     """Of the coarse layer by elements alone, so that their counts are those of the spelling."""
     molecules = gv.from_smiles(["CCCCO", "CC(C)Cc1ccccc1", "OCCN", "CCOCC", "c1ccncc1"] * 5)
-    model = gv.RandomWalkRegressor(2, max_iterations=3).fit(molecules, molecules.graph_sizes + np.arange(25) % 3)
+    model = spelling.regressor(2, max_iterations=3).fit(molecules, molecules.graph_sizes + np.arange(25) % 3)
     for graph, each in zip(molecules[:5].to_networkx(), model.explain(molecules[:5], n_sequences=200), strict=True):
         elements = Counter(label[0] for _, label in graph.nodes(data="label"))
         atoms = Counter(graph.nodes[node]["label"] for node in graph)

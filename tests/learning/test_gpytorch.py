@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import spelling
 
 import gvoys as gv
 from gvoys.errors import MissingDependencyError
@@ -26,7 +27,7 @@ def test_the_posterior_of_the_regressor():
     from gvoys.estimators.gpytorch import WalkKernel
 
     y = BATCH.graph_sizes + np.random.default_rng(0).normal(size=70)
-    model = gv.RandomWalkRegressor(2, kernel="linear", max_exact=10, n_components=90).fit(BATCH[:50], y[:50])
+    model = spelling.regressor(2, kernel="linear", max_exact=10, n_components=90).fit(BATCH[:50], y[:50])
     kernel = WalkKernel(BATCH[:50], max_length=2, n_components=90)
     assert kernel.blocks == model.blocks_
     kernel.mu = model.mu_

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 import gvoys as gv
 from gvoys.errors import GvoysError
 from gvoys.estimators import learned_series as module
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
 
 BATCH = gv.datasets.molecules(80, mean_nodes=12, random_state=8)
 Y = (BATCH.graph_sizes > np.median(BATCH.graph_sizes)).astype(int)
@@ -16,7 +16,7 @@ OBJECTIVES = ("svm", "layer", "alignment", "likelihood")
 
 
 def two_grams():
-    blocks, held = WalkBlocks.fitted(BATCH, walks_of(BATCH, 1, None, start="ones", stop="ones"))
+    blocks, held = WalkBlocks.fitted(BATCH, walks_on(BATCH, gv.Walk(1, None, start="ones", stop="ones"), 0))
     return blocks.grams(held)[:2] + 0.01 * np.eye(len(BATCH))
 
 
@@ -67,7 +67,7 @@ def test_the_nearest_point_of_the_simplex():
 @pytest.mark.parametrize("labels", [None, "node"])
 def test_every_objective_gives_a_series(objective, labels):
     y = BATCH.graph_sizes if objective == "likelihood" else Y
-    series = gv.learn_series(BATCH, y, objective, max_length=4, labels=labels, max_iterations=60)
+    series = gv.learn_series(BATCH, y, objective, walk=gv.Walk(4, labels), max_iterations=60)
     assert isinstance(series, gv.Coefficients)
     assert len(series.mu) == 5
     assert min(series.mu) >= 0
@@ -75,25 +75,25 @@ def test_every_objective_gives_a_series(objective, labels):
     assert series.objective == objective
     better = np.diff(series.curve)
     assert series.curve[-1] >= series.curve[0] if objective == "likelihood" else (better <= 0).all() or len(better) > 50
-    K = gv.RandomWalkKernel(series, max_length=4, labels=labels, start="ones", stop="ones").fit_transform(BATCH)
+    K = gv.RandomWalkKernel(series, gv.Walk(4, labels=labels, start="ones", stop="ones")).fit_transform(BATCH)
     assert np.linalg.eigvalsh(K).min() > -1e-9 * K.trace()
 
 
 def test_shares_are_those_of_the_trace():
-    series = gv.learn_series(BATCH, Y, "layer", max_length=3, labels=None, max_iterations=30)
-    P = gv.profiles(BATCH, "moments", 3, start="ones", stop="ones")[:, :, 0]
+    series = gv.learn_series(BATCH, Y, "layer", walk=gv.Walk(3, labels=None), max_iterations=30)
+    P = gv.profiles(BATCH, gv.Walk(3), method="moments")[:, :, 0]
     parts = np.array(series.mu) * (P**2).mean(axis=0)
     np.testing.assert_allclose(parts / parts.sum(), series.shares, rtol=1e-9)
 
 
 @pytest.mark.parametrize("objective", ["svm", "layer", "alignment"])
 def test_several_classes(objective):
-    series = gv.learn_series(BATCH, THREE, objective, max_length=2, labels=None, max_iterations=30)
+    series = gv.learn_series(BATCH, THREE, objective, walk=gv.Walk(2, labels=None), max_iterations=30)
     assert max(series.mu) > 0
 
 
 def test_the_layer_learns():
-    series = gv.learn_series(BATCH, Y, "layer", max_length=3, labels=None)
+    series = gv.learn_series(BATCH, Y, "layer", walk=gv.Walk(3, labels=None))
     assert len(series.curve) == 200
     assert series.curve[-1] < 0.6 * series.curve[0] == pytest.approx(0.6 * np.log(2))
 
@@ -115,31 +115,35 @@ def test_refusals(y, objective, message):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("method", ["sequences", "sketch"])
 def test_every_round_of_refinement_has_coefficients_of_its_own(objective, method):
-    y = BATCH.graph_sizes if objective == "likelihood" else Y
-    series = gv.learn_series(BATCH, y, objective, max_length=2, refine=1, max_iterations=20)
+    y, walk = (
+        BATCH.graph_sizes if objective == "likelihood" else Y,
+        gv.Walk(2, "node", refine=1, start="ones", stop="ones"),
+    )
+    series = gv.learn_series(BATCH, y, objective, walk=walk, max_iterations=20)
     assert np.shape(series.rounds) == np.shape(series.shares) == (2, 3)
     assert series.mu == tuple(np.sum(series.rounds, axis=0))
-    walks = {"max_length": 2, "labels": "node", "start": "ones", "stop": "ones", "method": method, "n_components": 256}
-    K = gv.RandomWalkKernel(series, refine=1, **walks).fit_transform(BATCH)
+    K = gv.RandomWalkKernel(series, walk, method, n_components=256).fit_transform(BATCH)
     # the rounds by kernels of their own: round 0, and both with mu = 1 less it
     parts = []
     for length in range(3):
         unit = gv.Coefficients(np.eye(3)[length])
-        first = gv.RandomWalkKernel(unit, **walks).fit_transform(BATCH)
-        both = gv.RandomWalkKernel(unit, refine=1, **walks).fit_transform(BATCH)
+        first, both = (
+            gv.RandomWalkKernel(unit, walk.set_params(refine=refine), method, n_components=256).fit_transform(BATCH)
+            for refine in (0, 1)
+        )
         parts += [series.rounds[0][length] * first, series.rounds[1][length] * (both - first)]
     np.testing.assert_allclose(K, sum(parts), rtol=1e-4 if method == "sketch" else 1e-10, atol=1e-5 * K.max())
 
 
 def test_a_series_by_round_belongs_with_its_rounds():
     series = gv.Coefficients([[1.0, 0.5], [0.25, 0.0]])
-    features = gv.RandomWalkFeatures(series, max_length=1, refine=1, n_components=128).fit_transform(BATCH)
-    wide = gv.RandomWalkFeatures(gv.Coefficients([1, 1]), max_length=1, refine=1, n_components=128).fit_transform(BATCH)
+    features = gv.RandomWalkFeatures(series, gv.Walk(1, refine=1), n_components=128).fit_transform(BATCH)
+    wide = gv.RandomWalkFeatures(gv.Coefficients([1, 1]), gv.Walk(1, refine=1), n_components=128).fit_transform(BATCH)
     ratios = np.repeat(np.sqrt([1.0, 0.25, 0.5, 0.0]), 128)  # by length, then by round
     np.testing.assert_allclose(features, wide * ratios, rtol=1e-6)
     for refused in (
-        lambda: gv.RandomWalkKernel(series, max_length=1).fit(BATCH),
-        lambda: gv.RandomWalkKernel(series, max_length=1, refine=2).fit(BATCH),
+        lambda: gv.RandomWalkKernel(series, gv.Walk(1)).fit(BATCH),
+        lambda: gv.RandomWalkKernel(series, gv.Walk(1, refine=2)).fit(BATCH),
         lambda: gv.exact_kernel(BATCH[0], BATCH[1], series),
         lambda: gv.compute_gram(np.ones((2, 2, 1)), series),
     ):

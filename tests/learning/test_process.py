@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import spelling
 from scipy.stats import multivariate_normal
 
 import gvoys as gv
@@ -110,7 +111,7 @@ def test_equal_graphs_are_at_no_distance():
 def test_surroundings_are_multisets_of_refined_labels(layer):
     from gvoys.walks.layers import in_layer
 
-    view = views_of(BATCH, 2, "both", (layer,), **ONES)[1]
+    view = views_of(BATCH, (gv.Walk(2, "both", **ONES),), (layer,))[1]
     assert isinstance(view, Surroundings)
     bags = [Counter() for _ in range(len(BATCH))]
     for r, graphs in enumerate(refinement_rounds(in_layer(BATCH, layer), 4, True, True)):
@@ -122,7 +123,7 @@ def test_surroundings_are_multisets_of_refined_labels(layer):
 
 
 def test_walks_weigh_their_blocks():
-    view = views_of(BATCH, 3, "both", ("given",), refine=1, **ONES)[0]
+    view = views_of(BATCH, (gv.Walk(3, "both", refine=1, **ONES),), ("given",))[0]
     assert isinstance(view, Walks)
     assert view.names[0] == "both round0 walk0"
     made = view.profile(BATCH)
@@ -139,12 +140,12 @@ def test_walks_weigh_their_blocks():
 )
 def test_wrong_layers(layers, message):
     with pytest.raises(ParameterError, match=message):
-        gv.RandomWalkRegressor(layers=layers).fit(BATCH, BATCH.graph_sizes)
+        spelling.regressor(layers=layers).fit(BATCH, BATCH.graph_sizes)
 
 
 def test_graphs_without_labels_have_one_layer():
     plain = gv.GraphBatch.from_arrays([[0, 1], [1, 2], [3, 4]], [3, 2])
-    assert [view.title for view in views_of(plain, 2, "auto", "auto", **ONES)] == ["plain", "plain"]
+    assert [view.title for view in views_of(plain, (gv.Walk(2, None),), "auto")] == ["plain", "plain"]
 
 
 # -- the regressor
@@ -158,7 +159,7 @@ def noisy(seed=0, n=60):
 @pytest.mark.parametrize("kernel", ["matern12", "matern32", "gaussian", "matern32 + linear", "auto"])
 def test_predictions_are_those_of_the_learned_kernel(kernel):
     y = noisy()
-    model = gv.RandomWalkRegressor(2, kernel=kernel, max_iterations=5).fit(BATCH[:45], y[:45])
+    model = spelling.regressor(2, kernel=kernel, max_iterations=5).fit(BATCH[:45], y[:45])
     if kernel != "auto":
         assert model.kernel_ == kernel
     own, fitted = model.posterior_.kernel, model.posterior_.fitted
@@ -184,7 +185,7 @@ def test_a_curved_target_needs_distances():
     graphs = gv.datasets.molecules(200, mean_nodes=14, random_state=3)
     size = graphs.graph_sizes.astype(float)
     y = np.exp(-(((size - size.mean()) / 4.0) ** 2))
-    models = [gv.RandomWalkRegressor(1, kernel=each).fit(graphs[:150], y[:150]) for each in ("auto", "linear")]
+    models = [spelling.regressor(1, kernel=each).fit(graphs[:150], y[:150]) for each in ("auto", "linear")]
     curved, linear = (np.abs(model.predict(graphs[150:]) - y[150:]).mean() for model in models)
     assert curved < 0.6 * linear
 
@@ -194,7 +195,7 @@ def test_intervals_cover():
     for seed in range(12):
         order = np.random.default_rng(seed).permutation(60)
         y = noisy(seed)
-        model = gv.RandomWalkRegressor(2).fit(BATCH[order[:45]], y[order[:45]])
+        model = spelling.regressor(2).fit(BATCH[order[:45]], y[order[:45]])
         mean, std = model.predict(BATCH[order[45:]], return_std=True)
         inside.append(np.abs(mean - y[order[45:]]) < 1.96 * std)
     assert 0.9 < np.mean(inside) < 0.995
@@ -203,7 +204,7 @@ def test_intervals_cover():
 def test_copies_with_other_targets_are_averaged():
     rows = np.repeat(np.arange(20), 3)
     y = noisy(1)[rows] + np.tile([-0.3, 0.0, 0.3], 20)
-    model = gv.RandomWalkRegressor(2).fit(BATCH[rows], y)
+    model = spelling.regressor(2).fit(BATCH[rows], y)
     np.testing.assert_allclose(model.predict(BATCH[:20]), noisy(1)[:20], atol=0.25)
     assert model.noise_ * model.deviation_**2 > 0.02
 
@@ -211,7 +212,7 @@ def test_copies_with_other_targets_are_averaged():
 def test_an_outlier_does_not_break_the_others():
     y = noisy(2)
     with_one = np.append(y, 40.0)
-    model = gv.RandomWalkRegressor(2).fit(gv.GraphBatch.concatenate([BATCH, BATCH[:1]]), with_one)
+    model = spelling.regressor(2).fit(gv.GraphBatch.concatenate([BATCH, BATCH[:1]]), with_one)
     assert np.sqrt(np.mean((model.predict(BATCH[1:]) - y[1:]) ** 2)) < 0.7 * y.std()
 
 
@@ -219,16 +220,16 @@ def test_an_absurd_target_is_named_and_hardly_counts():
     y = noisy(2)
     y[7] = 1e6
     with pytest.warns(gv.errors.InputWarning, match=r"1 of 60 targets are over 100 deviations away .* graph 7; they"):
-        model = gv.RandomWalkRegressor(2).fit(BATCH, y)
+        model = spelling.regressor(2).fit(BATCH, y)
     assert np.sqrt(np.mean((np.delete(model.predict(BATCH) - y, 7)) ** 2)) < 0.7 * noisy(2).std()
 
 
 @pytest.mark.parametrize("kernel", ["matern32", "matern32 + linear"])
 def test_with_all_graphs_as_landmarks_it_is_exact(kernel):
     y = noisy(3)
-    how = {"kernel": kernel, "learn": False}
-    exact = gv.RandomWalkRegressor(2, **how).fit(BATCH[:45], y[:45])
-    induced = gv.RandomWalkRegressor(2, max_exact=10, n_components=45, **how).fit(BATCH[:45], y[:45])
+    how = {"kernel": kernel, "max_iterations": 0}
+    exact = spelling.regressor(2, **how).fit(BATCH[:45], y[:45])
+    induced = spelling.regressor(2, max_exact=10, n_components=45, **how).fit(BATCH[:45], y[:45])
     assert induced.blocks_ == ["kernel", "constant"]
     phi = induced.walks_.features(BATCH[:45])[:, :-1]
     K = exact.posterior_.kernel.values(exact.posterior_.fitted)
@@ -238,8 +239,8 @@ def test_with_all_graphs_as_landmarks_it_is_exact(kernel):
 def test_few_landmarks_come_close():
     graphs = gv.datasets.molecules(400, mean_nodes=12, random_state=4)
     y = np.log(graphs.graph_sizes) + 0.05 * np.random.default_rng(0).normal(size=400)
-    exact = gv.RandomWalkRegressor(2, kernel="matern32").fit(graphs[:300], y[:300])
-    induced = gv.RandomWalkRegressor(2, kernel="matern32", max_exact=50, n_components=200).fit(graphs[:300], y[:300])
+    exact = spelling.regressor(2, kernel="matern32").fit(graphs[:300], y[:300])
+    induced = spelling.regressor(2, kernel="matern32", max_exact=50, n_components=200).fit(graphs[:300], y[:300])
     ours, theirs = (np.sqrt(np.mean((m.predict(graphs[300:]) - y[300:]) ** 2)) for m in (induced, exact))
     assert ours < 1.1 * theirs
     mean, std = induced.predict(graphs[300:], return_std=True)
@@ -252,9 +253,9 @@ def test_weights_are_repeated_measurements():
     y = noisy(4)[:40]
     twice = np.append(np.arange(40), np.arange(10))
     weights = np.where(np.arange(40) < 10, 2.0, 1.0)
-    how = {"kernel": "matern32", "learn": False}
-    ours = gv.RandomWalkRegressor(2, **how).fit(BATCH[:40], y, sample_weight=weights)
-    theirs = gv.RandomWalkRegressor(2, **how).fit(BATCH[twice], y[twice])
+    how = {"kernel": "matern32", "max_iterations": 0}
+    ours = spelling.regressor(2, **how).fit(BATCH[:40], y, sample_weight=weights)
+    theirs = spelling.regressor(2, **how).fit(BATCH[twice], y[twice])
     kernel, fitted = ours.posterior_.kernel, ours.posterior_.fitted
     K, z = kernel.values(fitted) + kernel.constant, (y - ours.mean_) / ours.deviation_
     mean = K @ np.linalg.solve(K + ours.noise_ * np.diag(1 / weights), z)
@@ -265,7 +266,7 @@ def test_weights_are_repeated_measurements():
 @pytest.mark.parametrize("how", [{}, {"max_exact": 10, "n_components": 20}])
 def test_files_and_single_graphs_predict_the_same(how, tmp_path):
     y = noisy(5)
-    model = gv.RandomWalkRegressor(2, max_iterations=3, **how).fit(BATCH[:45], y[:45])
+    model = spelling.regressor(2, max_iterations=3, **how).fit(BATCH[:45], y[:45])
     model.save(tmp_path / "m.gvoys")
     loaded = gv.load_model(tmp_path / "m.gvoys")
     mean, std = model.predict(BATCH[45:], return_std=True)
@@ -279,17 +280,15 @@ def test_files_and_single_graphs_predict_the_same(how, tmp_path):
 @pytest.mark.parametrize("kernel", ["cosine", "matern32 + matern32", "", 3, None])
 def test_wrong_kernels(kernel):
     with pytest.raises(ParameterError, match="kernel must be"):
-        gv.RandomWalkRegressor(kernel=kernel).fit(BATCH, BATCH.graph_sizes)
+        spelling.regressor(kernel=kernel).fit(BATCH, BATCH.graph_sizes)
 
 
 def test_names_of_sums():
     assert kinds_of("matern32+linear") == ("matern32", "linear")
-    with pytest.raises(ParameterError, match="cosine=True is for"):
-        gv.RandomWalkRegressor(cosine=True).fit(BATCH, BATCH.graph_sizes)
 
 
 def test_fine_counts_are_those_of_a_profile_of_finer_labels():
-    view = views_of(BATCH, 2, "node", ("coarse",), **ONES)[0]
+    view = views_of(BATCH, (gv.Walk(2, "node", **ONES),), ("coarse",))[0]
     first = [value[0] if isinstance(value, tuple) else value for value in BATCH.node_labels.decode()]
     from dataclasses import replace
 
@@ -305,7 +304,7 @@ def test_fine_counts_are_those_of_a_profile_of_finer_labels():
 
 def test_several_targets_share_a_kernel():
     y = np.stack([noisy(0), 100 + 10 * noisy(1) ** 2], axis=1)
-    model = gv.RandomWalkRegressor(2, kernel="matern32").fit(BATCH[:45], y[:45])
+    model = spelling.regressor(2, kernel="matern32").fit(BATCH[:45], y[:45])
     mean, std = model.predict(BATCH[45:], return_std=True)
     assert mean.shape == std.shape == (15, 2)
     own, fitted = model.posterior_.kernel, model.posterior_.fitted
@@ -323,15 +322,15 @@ def test_several_targets_share_a_kernel():
 
 def test_a_column_is_one_target_and_equal_columns_are_one():
     y = noisy(2)
-    one = gv.RandomWalkRegressor(2, kernel="matern32", max_iterations=4).fit(BATCH, y)
-    column = gv.RandomWalkRegressor(2, kernel="matern32", max_iterations=4).fit(BATCH, y[:, None])
+    one = spelling.regressor(2, kernel="matern32", max_iterations=4).fit(BATCH, y)
+    column = spelling.regressor(2, kernel="matern32", max_iterations=4).fit(BATCH, y[:, None])
     np.testing.assert_array_equal(column.predict(BATCH), one.predict(BATCH))
 
 
 @pytest.mark.parametrize("how", [{"kernel": "linear"}, {"max_exact": 10}])
 def test_several_targets_are_not_for_all(how):
     with pytest.raises(ParameterError, match="fit one model for each column"):
-        gv.RandomWalkRegressor(**how).fit(BATCH, np.ones((60, 2)))
+        spelling.regressor(**how).fit(BATCH, np.ones((60, 2)))
     with pytest.raises(ParameterError, match="one finite number"):
         gv.RandomWalkRegressor().fit(BATCH, np.full((60, 2), np.nan))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import spelling
 from model_files import ModelFile
 from sklearn.exceptions import NotFittedError
 
@@ -27,11 +28,11 @@ def with_attributes(batch):
 
 
 def classifier(**how):
-    return gv.RandomWalkClassifier(**{"refine": 1, "C": 10.0, "n_components": 128} | how)
+    return spelling.classifier(**{"refine": 1, "C": 10.0} | how)
 
 
 def streamed():
-    model = classifier(kernel="linear", n_landmarks=30)
+    model = classifier(kernel="linear")
     for rows in (slice(0, 30), slice(30, 60)):
         model.partial_fit(BATCH[rows], THREE[rows], classes=[5, 6, 7])
     return model
@@ -39,19 +40,19 @@ def streamed():
 
 MODELS = {
     "two classes": lambda: classifier().fit(BATCH, TWO),
-    "everything chosen": lambda: gv.RandomWalkClassifier(n_components=128, cv=2).fit(BATCH, TWO),
+    "everything chosen": lambda: spelling.classifier().fit(BATCH, TWO),
     "three classes": lambda: classifier(labels="both").fit(BATCH, THREE),
     "classes as objects": lambda: classifier().fit(BATCH, TWO.astype(object)),
     "weights of classes": lambda: classifier(class_weight={"large": 3.0}).fit(BATCH, TWO),
     "a random state": lambda: classifier(random_state=np.random.RandomState(3)).fit(BATCH, TWO),
-    "landmarks": lambda: classifier(max_exact=10, n_landmarks=30).fit(BATCH, THREE),
+    "landmarks": lambda: classifier(max_exact=10).fit(BATCH, THREE),
     "in pieces": streamed,
     "attributes": lambda: classifier(attribute_bandwidth=0.7).fit(with_attributes(BATCH), TWO),
-    "numbers": lambda: gv.RandomWalkRegressor(3).fit(BATCH, SIZES),
-    "numbers by several labels": lambda: gv.RandomWalkRegressor(2, labels=("node", "both", None), refine=1).fit(
+    "numbers": lambda: spelling.regressor(3).fit(BATCH, SIZES),
+    "numbers by several labels": lambda: spelling.regressor(2, labels=("node", "both", None), refine=1).fit(
         BATCH, SIZES
     ),
-    "numbers by features": lambda: gv.RandomWalkRegressor(2, max_exact=10, n_components=64).fit(BATCH, SIZES),
+    "numbers by features": lambda: spelling.regressor(2, max_exact=10, n_components=64).fit(BATCH, SIZES),
 }
 
 
@@ -92,8 +93,8 @@ def test_labels_that_only_a_late_graph_has(monkeypatch):
     plain = gv.GraphBatch.from_arrays([[0, 1]] * 1, [2], node_labels=["C", "O"])
     graphs, y = gv.GraphBatch.concatenate([plain] * 20 + [odd]), np.arange(21.0)
     monkeypatch.setattr("gvoys.estimators.regressor._BLOCK", 10)
-    many = gv.RandomWalkRegressor(1, max_exact=5, n_components=16).fit(graphs, y)
-    pieces = classifier(kernel="linear", n_landmarks=10)
+    many = spelling.regressor(1, max_exact=5, n_components=16).fit(graphs, y)
+    pieces = classifier(kernel="linear")
     for rows in (slice(0, 12), slice(12, 21)):
         pieces.partial_fit(graphs[rows], y[rows] % 2, classes=[0, 1])
     new = gv.GraphBatch.from_arrays([[0, 1]], [2], node_labels=["odd", "new"])
@@ -126,8 +127,8 @@ def test_what_cannot_be_saved(tmp_path):
     model = classifier().fit(BATCH, TWO)
     with pytest.raises(ParameterError, match="there is no folder"):
         model.save(tmp_path / "none" / "m")
-    model.set_params(labels=lambda: 0)
-    with pytest.raises(ParameterError, match="the model's labels is a function"):
+    model.set_params(kernel=lambda: 0)
+    with pytest.raises(ParameterError, match="the model's kernel is a function"):
         model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import spelling
 
 import gvoys as gv
 from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
@@ -11,11 +12,11 @@ from gvoys.graphs.labels import Labels
 
 
 def regressor(**how):
-    return gv.RandomWalkRegressor(2, labels="node", max_iterations=10, **how)
+    return spelling.regressor(2, labels="node", max_iterations=10, **how)
 
 
 def classifier(**how):
-    return gv.RandomWalkClassifier(3, **{"refine": 1, "kernel": "matern12", "C": 10.0, "n_components": 128} | how)
+    return spelling.classifier(3, **{"refine": 1, "kernel": "matern12", "C": 10.0} | how)
 
 
 MODELS = {"numbers": regressor, "classes": classifier}

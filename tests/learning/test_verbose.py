@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import spelling
 
 import gvoys as gv
 from gvoys.errors import ParameterError
@@ -11,20 +12,20 @@ LARGE = BATCH.graph_sizes > np.median(BATCH.graph_sizes)
 
 
 def classifier(**how):
-    return gv.RandomWalkClassifier(**{"refine": 1, "kernel": "linear", "n_components": 128, "cv": 2} | how)
+    return spelling.classifier(**{"refine": 1, "kernel": "linear"} | how)
 
 
 MODELS = {
     "classifier": (classifier, ("profiles", "choosing", "comparing", "training")),
     "nothing to choose": (lambda **how: classifier(C=1.0, **how), ("profiles", "training", "calibrating")),
     "landmarks": (
-        lambda **how: classifier(max_exact=10, n_landmarks=20, **how),
+        lambda **how: classifier(max_exact=10, **how),
         ("choosing", "comparing", "profiles", "training"),
     ),
-    "regressor": (lambda **how: gv.RandomWalkRegressor(2, **how), ("profiles", "choosing", "optimising")),
-    "linear": (lambda **how: gv.RandomWalkRegressor(2, kernel="linear", **how), ("profiles", "optimising")),
+    "regressor": (lambda **how: spelling.regressor(2, **how), ("profiles", "choosing", "optimising")),
+    "linear": (lambda **how: spelling.regressor(2, kernel="linear", **how), ("profiles", "optimising")),
     "features": (
-        lambda **how: gv.RandomWalkRegressor(2, max_exact=10, n_components=40, **how),
+        lambda **how: spelling.regressor(2, max_exact=10, n_components=40, **how),
         ("profiles", "choosing", "optimising", "profiles", "optimising"),
     ),
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+import spelling
 
 import gvoys as gv
 from gvoys.errors import InputWarning, ParameterError, UnsupportedError
@@ -19,16 +20,16 @@ DIRECTED = gv.as_batch([g.to_directed() for g in BATCH.to_networkx()], directed=
 
 
 def classifier(**how):
-    return gv.RandomWalkClassifier(**{"refine": 1, "C": 10.0, "kernel": "linear", "n_components": 128} | how)
+    return spelling.classifier(**{"refine": 1, "C": 10.0, "kernel": "linear"} | how)
 
 
 def regressor(**how):
-    return gv.RandomWalkRegressor(2, **{"learn": False} | how)
+    return spelling.regressor(2, **{"max_iterations": 0} | how)
 
 
 MAKERS = {
     "classifier": classifier,
-    "classifier by landmarks": lambda **how: classifier(max_exact=10, n_landmarks=20, **how),
+    "classifier by landmarks": lambda **how: classifier(max_exact=10, **how),
     "regressor": regressor,
     "regressor by features": lambda **how: regressor(max_exact=10, n_components=60, **how),
 }
@@ -130,7 +131,7 @@ def test_equal_numbers_of_other_types_are_the_same_labels(make):
 
 @every
 def test_labels_that_are_not_used_may_be_new(make):
-    how = {"labels": "degree"} if "RandomWalkClassifier" in repr(make()) else {"labels": None}
+    how = {"labels": None, "structure": "degree"} if "RandomWalkClassifier" in repr(make()) else {"labels": None}
     model = make(**how).fit(BATCH, LARGE)
     other = replace(BATCH, node_labels=Labels.from_values(["new"] * BATCH.n_nodes))
     assert said(model.predict, other) == said(model.predict, BARE) == []
@@ -162,7 +163,7 @@ def test_labels_on_one_side_only(make):
 
 
 def test_pieces_of_another_kind():
-    model = classifier(n_landmarks=20).partial_fit(BATCH[:20], LARGE[:20], classes=[False, True])
+    model = classifier().partial_fit(BATCH[:20], LARGE[:20], classes=[False, True])
     (message,) = said(model.partial_fit, DIRECTED[20:], LARGE[20:])
     assert message.startswith("these graphs are directed")
 
@@ -232,7 +233,7 @@ def test_classes_of_a_single_graph():
     )
     y[1] = "many"
     assert said(classifier().fit, BATCH, y)[0].startswith("class 'one' has a single graph")
-    (message,) = said(classifier(max_exact=10, n_landmarks=20).fit, BATCH, y)
+    (message,) = said(classifier(max_exact=10).fit, BATCH, y)
     assert "predict_proba" not in message  # logistic regression has probabilities of its own
     (message,) = said(classifier().fit, BATCH[:20], np.r_[np.arange(19), 0])
     assert message.startswith("classes 1, 2, 3, 4, 5 and 13 more have")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+import spelling
 from scipy.stats import multivariate_normal
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -24,19 +25,19 @@ REPEATED = np.repeat(np.arange(60), TIMES)
 
 
 def classifier(**how):
-    return gv.RandomWalkClassifier(**{"refine": 1, "C": 1.0, "kernel": "matern12", "n_components": 128} | how)
+    return spelling.classifier(**{"refine": 1, "C": 1.0, "kernel": "matern12"} | how)
 
 
 def regressor(**how):
-    return gv.RandomWalkRegressor(2, **{"kernel": "linear", "learn": False} | how)
+    return spelling.regressor(2, **{"kernel": "linear", "max_iterations": 0} | how)
 
 
 LEARNERS = {
     "classifier": (classifier(), Y),
-    "chosen": (classifier(C="auto", kernel="auto", cv=2), Y),
-    "landmarks": (classifier(max_exact=10, n_landmarks=30), Y),
-    "regressor": (regressor(learn=True, max_iterations=5), NUMBERS),
-    "features": (regressor(learn=True, max_iterations=5, max_exact=10, n_components=60), NUMBERS),
+    "chosen": (classifier(C="auto", kernel="auto"), Y),
+    "landmarks": (classifier(max_exact=10), Y),
+    "regressor": (regressor(max_iterations=5), NUMBERS),
+    "features": (regressor(max_iterations=5, max_exact=10, n_components=60), NUMBERS),
 }
 every = pytest.mark.parametrize(("model", "y"), LEARNERS.values(), ids=LEARNERS)
 
@@ -121,7 +122,7 @@ def test_likelihoods_with_weights():
 
 @pytest.mark.parametrize("max_exact", [100, 10], ids=["svc", "logistic"])
 def test_the_same_weight_for_all_scales_C(max_exact):
-    how = {"max_exact": max_exact, "n_landmarks": 30, "kernel": "linear"}
+    how = {"max_exact": max_exact, "kernel": "linear"}
     found = classifier(C=1.0, **how).fit(BATCH, Y, sample_weight=np.full(60, 3.0)).decision_function(NEW)
     expected = classifier(C=3.0, **how).fit(BATCH, Y).decision_function(NEW)
     np.testing.assert_allclose(found, expected, atol=2e-3)
@@ -191,7 +192,7 @@ def test_the_choice_goes_by_weights():
 
 def test_pieces_have_weights():
     def fitted(weights):
-        model = classifier(kernel="linear", n_landmarks=30)
+        model = classifier(kernel="linear")
         for rows in (slice(0, 30), slice(30, 60)):
             own = None if weights is None else weights[rows]
             model.partial_fit(BATCH[rows], Y[rows], classes=["large", "small"], sample_weight=own)
@@ -200,9 +201,9 @@ def test_pieces_have_weights():
     np.testing.assert_array_equal(fitted(np.ones(60)), fitted(None))
     towards = fitted(np.where(Y == "small", 10.0, 0.1))
     assert towards.mean() > fitted(None).mean() + 1
-    model = classifier(kernel="linear", n_landmarks=30)
+    model = classifier(kernel="linear")
     model.partial_fit(BATCH, Y, ["large", "small"], sample_weight=np.arange(60) % 2)
-    alone = classifier(kernel="linear", n_landmarks=30).partial_fit(BATCH[1::2], Y[1::2], ["large", "small"])
+    alone = classifier(kernel="linear").partial_fit(BATCH[1::2], Y[1::2], ["large", "small"])
     np.testing.assert_array_equal(model.decision_function(NEW), alone.decision_function(NEW))
 
 
@@ -231,10 +232,10 @@ def test_scikit_learn_routes_them(name):
     """As parameters of fit, with and without metadata routing; each fold gets the weights of its graphs."""
     model, y = LEARNERS[name]
     weights = (np.arange(60) % 3 > 0).astype(float)
-    search = GridSearchCV(model, {"max_length": [1, 2]}, cv=3).fit(BATCH, y, sample_weight=weights)
+    search = GridSearchCV(model, {"walk__max_length": [1, 2]}, cv=3).fit(BATCH, y, sample_weight=weights)
     np.testing.assert_array_equal(search.best_estimator_.kept_, np.flatnonzero(weights))
     with sklearn.config_context(enable_metadata_routing=True):
-        asking = type(model)(**model.get_params()).set_fit_request(sample_weight=True)
+        asking = type(model)(**model.get_params(deep=False)).set_fit_request(sample_weight=True)
         asking.set_score_request(sample_weight=False)
         scores = cross_val_score(asking, BATCH, y, cv=3, params={"sample_weight": weights})
         assert np.isfinite(scores).all()

@@ -27,8 +27,8 @@ def block_models(n_graphs=120, seed=0):
 def test_return_probabilities_see_groups_that_degrees_do_not():
     batch, y = block_models()
     scores = [
-        gv.RandomWalkClassifier(**how).fit(batch[:80], y[:80]).score(batch[80:], y[80:])
-        for how in ({"attribute_bandwidth": None}, {})
+        gv.RandomWalkClassifier(walk).fit(batch[:80], y[:80]).score(batch[80:], y[80:])
+        for walk in (gv.Walk(structure="core", refine="auto", start="ones", stop="ones"), "auto")
     ]
     assert scores[1] >= 0.9
     assert scores[1] >= scores[0] + 0.15

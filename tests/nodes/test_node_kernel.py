@@ -244,7 +244,7 @@ def test_next_to_the_limit_the_last_digits_decide():
     series, A = gv.Geometric(0.998), graph.adjacency().toarray()
     dense = np.linalg.inv(np.eye(20) - 0.998 * A)
     assert np.abs(gv.node_kernel(graph, series) @ np.eye(20) - dense).max() < 1e-8 * dense.max()
-    found = gv.RandomWalkKernel(series, max_length=None, labels=None).fit_transform(graph)[0, 0]
+    found = gv.RandomWalkKernel(series, gv.Walk(None, labels=None)).fit_transform(graph)[0, 0]
     assert found == pytest.approx(gv.exact_kernel(graph, graph, series), rel=1e-6)
     with pytest.raises(DivergenceError, match=r"decay \* rho = 1 is not below 1"):
         gv.node_kernel(graph, gv.Geometric(1.0))

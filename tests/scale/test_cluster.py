@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import spelling
 
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
@@ -34,7 +35,7 @@ from gvoys.scale.job import Parameters
 
 BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=4)
 Y = BATCH.graph_sizes + 0.1 * np.random.default_rng(0).normal(size=60)
-MODEL = gv.RandomWalkFeatures(max_length=2, n_components=32).fit(BATCH)
+MODEL = gv.RandomWalkFeatures(walk=gv.Walk(2), n_components=32).fit(BATCH)
 
 
 def load(path, begin, end):
@@ -127,10 +128,10 @@ def test_ridge(store, two_workers):
 
 @pytest.mark.parametrize(("kernel", "rel"), [("linear", 1e-9), ("matern32", 1e-6)])
 def test_a_gaussian_process_in_pieces(store, two_workers, kernel, rel):
-    regressor = gv.RandomWalkRegressor(2, kernel=kernel, max_exact=1, n_components=90)
+    regressor = spelling.regressor(2, kernel=kernel, max_exact=1, n_components=90)
     whole = regressor.fit(BATCH, Y)
     first = partial(load_with_targets, store, 0, 60)
-    single = fit_regressor([first], gv.RandomWalkRegressor(2, kernel=kernel, n_components=90))
+    single = fit_regressor([first], spelling.regressor(2, kernel=kernel, n_components=90))
     np.testing.assert_allclose(single.predict(BATCH), whole.predict(BATCH), rtol=1e-6)
     assert single.log_marginal_likelihood_ == pytest.approx(whole.log_marginal_likelihood_, rel=rel)
     pieces = partitions(store, load_with_targets)
@@ -155,7 +156,7 @@ def test_a_worker_that_dies_changes_no_bit(tmp_path):
     """Two workers, one killed in mid-run, against one process."""
     molecules = tmp_path / "many.smi"
     molecules.write_text("".join(f"{'C' * (k % 30 + 1)}O m{k}\n" for k in range(12_000)))
-    parameters = Parameters(max_length=3, n_components=64, rows_per_part=200)
+    parameters = Parameters(walk=gv.Walk(3), n_components=64, rows_per_part=200)
     embed_file(molecules, tmp_path / "serial", parameters)
     with open_cluster(workers=2) as cluster:
         pids = list(cluster._client.run(os.getpid).values())

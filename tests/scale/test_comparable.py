@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from spelling import with_walk
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
@@ -64,7 +65,7 @@ def files(tmp_path_factory):
 
 
 def features_of(path, out, **parameters):
-    embed_file(path, out, SMALL | parameters, id="name" if path.suffix == ".csv" else None)
+    embed_file(path, out, with_walk(**SMALL | parameters), id="name" if path.suffix == ".csv" else None)
     ids, features = gv.read_features(out)
     found = features[[ids.index(text) for text in SHARED]]
     return found.toarray() if sp.issparse(found) else found
@@ -90,21 +91,20 @@ def test_the_kind_of_labels_comes_from_graphs_with_nodes(tmp_path, rows):
     empty, graph = '{"nodes": [], "links": []}', {"nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "b"}]}
     lines = [empty] * rows + [json.dumps(graph | {"links": [{"source": 0, "target": 1}]})]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
+    embed_file(tmp_path / "a.jsonl", tmp_path / "out", with_walk(**SMALL))
     assert read_job(tmp_path / "out")["fitted"]["labels"] == "node"
     assert gv.read_features(tmp_path / "out")[1].shape == (rows + 1, 32)
 
 
 def test_a_file_of_graphs_without_nodes(tmp_path):
     (tmp_path / "a.g6").write_text("?\n?\n")
-    assert embed_file(tmp_path / "a.g6", tmp_path / "out", SMALL).n_graphs == 2
+    assert embed_file(tmp_path / "a.g6", tmp_path / "out", with_walk(**SMALL)).n_graphs == 2
 
 
-@pytest.mark.parametrize("name", ["decay", "max_length"])
-@pytest.mark.parametrize("value", [None, "auto"])
+@pytest.mark.parametrize(("name", "value"), [("decay", None), ("max_length", None), ("max_length", "auto")])
 def test_what_would_come_from_the_graphs_raises(files, tmp_path, name, value):
     with pytest.raises(ParameterError, match=f"{name} must be a number, so that the features of any two files compare"):
-        embed_file(files[0], tmp_path / "out", {name: value})
+        embed_file(files[0], tmp_path / "out", with_walk(**{name: value}))
 
 
 # -- folders that do not compare
@@ -126,8 +126,8 @@ DIFFERENT = {
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_what_differs_is_said(name, files, tmp_path):
     alone = next(path for path in files if path.stem == "alone")
-    embed_file(alone, tmp_path / "one", SMALL)
-    embed_file(alone, tmp_path / "two", SMALL | {name: DIFFERENT[name]})
+    embed_file(alone, tmp_path / "one", with_walk(**SMALL))
+    embed_file(alone, tmp_path / "two", with_walk(**SMALL | {name: DIFFERENT[name]}))
     said = {"decay": "mu", "series": "mu", "max_length": "mu", "n_components": "width"}.get(name, name)
     with pytest.raises(ParameterError, match=rf"one and of .*two do not compare: they differ in {said}\b"):
         gv.read_features(tmp_path / "two", like=tmp_path / "one")
@@ -136,12 +136,12 @@ def test_what_differs_is_said(name, files, tmp_path):
 def test_what_features_do_not_depend_on_is_free(files, tmp_path):
     alone = next(path for path in files if path.stem == "alone")
     embed_file(alone, tmp_path / "one", {"method": "moments", "seed": 1, "n_components": 8})
-    embed_file(alone, tmp_path / "two", {"method": "moments", "labels": None, "rows_per_part": 2})
+    embed_file(alone, tmp_path / "two", {"method": "moments", "walk": gv.Walk(labels=None), "rows_per_part": 2})
     gv.read_features(tmp_path / "two", like=tmp_path / "one")
 
 
 def test_what_is_no_run(files, tmp_path):
-    embed_file(files[0], tmp_path / "out", SMALL)
+    embed_file(files[0], tmp_path / "out", with_walk(**SMALL))
     with pytest.raises(DatasetError, match="there is no folder of features or model file"):
         gv.read_features(tmp_path / "out", like=tmp_path / "none")
     with pytest.raises(DatasetError, match="holds no run of gvoys embed"):

@@ -28,7 +28,7 @@ from gvoys.scale import embed_file
 from gvoys.scale.job import Parameters, claim_folder
 from gvoys.scale.parts import part_features, part_ids, part_path
 
-SMALL = Parameters(max_length=2, n_components=128, rows_per_part=4)
+SMALL = Parameters(walk=gv.Walk(2), n_components=128, rows_per_part=4)
 READABLE = [i for i, s in enumerate(SMILES) if s not in ("C1CC", "not a molecule")]
 
 
@@ -68,7 +68,7 @@ def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     comma = ", " if name in ("a.csv", "a.tsv") else ""
     assert ids == [f"m{comma}{i}" for i in READABLE]
     batch = gv.from_smiles([SMILES[i] for i in READABLE])
-    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128, lengths="summed").fit(batch)
+    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), gv.Walk(2), n_components=128, lengths="summed").fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
     with (tmp_path / "out.skipped.csv").open() as file:
         rows = list(csv.reader(file))
@@ -83,7 +83,7 @@ def test_graphs_without_labels_have_their_moments(inputs, tmp_path, name):
     embed_file(inputs / name, tmp_path / "out", SMALL)
     _, X = embedded(tmp_path / "out")
     assert X.dtype == np.float64
-    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2).fit(GRAPHS)
+    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), gv.Walk(2)).fit(GRAPHS)
     np.testing.assert_array_equal(X, model.transform(GRAPHS))
 
 
@@ -94,7 +94,7 @@ def test_other_formats(inputs, tmp_path, name):
     ids, X = embedded(tmp_path / "out")
     batch = gv.as_batch(list(_labelled())) if name == "a.jsonl" else gv.GraphBatch.concatenate(graphs)
     assert ids == [str(i + 1) for i in range(len(batch))]
-    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128, lengths="summed").fit(batch)
+    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), gv.Walk(2), n_components=128, lengths="summed").fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
 
 
@@ -190,8 +190,8 @@ def test_missing_rdkit_is_not_the_molecules_fault(inputs, tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("rows", [1, 3, 7, 1000])
 def test_any_partitioning_gives_the_same_bits(inputs, tmp_path, rows):
-    pieces = Parameters(max_length=2, n_components=128, rows_per_part=rows)
-    whole = Parameters(max_length=2, n_components=128, rows_per_part=30)
+    pieces = Parameters(walk=gv.Walk(2), n_components=128, rows_per_part=rows)
+    whole = Parameters(walk=gv.Walk(2), n_components=128, rows_per_part=30)
     for folder, parameters in (("whole", whole), ("pieces", pieces)):
         embed_file(inputs / "a.smi", tmp_path / folder, parameters)
     ids, X = embedded(tmp_path / "whole")
@@ -227,7 +227,7 @@ def test_a_finished_run_is_left_alone_and_others_are_refused(inputs, tmp_path):
     embed_file(inputs / "a.smi", out, SMALL)
     assert content(out) == before
     with pytest.raises(ParameterError, match="holds a run with other parameters"):
-        embed_file(inputs / "a.smi", out, Parameters(max_length=3, n_components=128, rows_per_part=4))
+        embed_file(inputs / "a.smi", out, Parameters(walk=gv.Walk(3), n_components=128, rows_per_part=4))
     with pytest.raises(ParameterError, match="holds a run with another input"):
         embed_file(inputs / "a.g6", out, SMALL)
     (tmp_path / "full").mkdir()
@@ -431,7 +431,7 @@ def test_a_missing_input_and_parameters_out_of_range(inputs, tmp_path):
         Parameters(lengths="long"),
         Parameters(rows_per_part=0),
         Parameters(decay=-1.0),
-        Parameters(labels="colour"),
+        Parameters(walk=gv.Walk(labels="colour")),
         Parameters(n_columns=64),
         Parameters(method="sequences", n_columns=0),
         Parameters(method="sequences", lengths="summed"),

@@ -15,7 +15,7 @@ from gvoys.errors import GvoysError, ParameterError
 from gvoys.scale import embed_file, write_gram
 from gvoys.scale.parts import skipped_beside
 
-SMALL = {"max_length": 2, "n_components": 32, "rows_per_part": 3}
+SMALL = {"walk": gv.Walk(2), "n_components": 32, "rows_per_part": 3}
 ROWS = ["C1CC", "(((", "C1", "CCO", "c1ccccc1N", "no", "[Na+].[Cl-]", "CCN"]  # the first part has no graph
 
 

@@ -19,7 +19,7 @@ from gvoys.errors import ParameterError
 from gvoys.scale import gram, write_gram
 from gvoys.scale.job import Parameters
 
-SMALL = Parameters(max_length=2, n_components=128, rows_per_part=4, lengths="stacked")
+SMALL = Parameters(decay=1 / 16, walk=gv.Walk(2), method="sketch", n_components=128, rows_per_part=4, lengths="stacked")
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +33,7 @@ def inputs(tmp_path_factory):
 def test_the_matrix_of_the_features(inputs, tmp_path, normalize):
     summary = write_gram(inputs / "store", tmp_path / "K.npy", SMALL, normalize=normalize)
     batch = gv.open_store(inputs / "store")
-    X = (
-        gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=2, n_components=128)
-        .fit(batch)
-        .transform(batch)
-        .astype(float)
-    )
+    X = gv.RandomWalkFeatures(gv.Geometric(1 / 16), gv.Walk(2), n_components=128).fit_transform(batch).astype(float)
     if normalize:
         X /= np.linalg.norm(X, axis=1, keepdims=True)
     K = np.load(tmp_path / "K.npy", mmap_mode="r")

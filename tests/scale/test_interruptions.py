@@ -51,7 +51,7 @@ def model(tmp_path_factory):
         gv.from_smiles(["C" * n + "O" * (n % 3) for n in range(1, 40)]),
         tmp_path_factory.mktemp("model") / "m",
     )
-    gv.RandomWalkRegressor(1, kernel="matern32", layers=("given",)).fit(graphs, graphs.graph_sizes).save(file)
+    gv.RandomWalkRegressor(gv.Walk(1), kernel="matern32", layers=("given",)).fit(graphs, graphs.graph_sizes).save(file)
     return file
 
 

@@ -6,6 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import spelling
+from spelling import with_walk
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
@@ -16,6 +18,7 @@ import gvoys as gv
 from gvoys.errors import DatasetError, GvoysError, ModelError, ParameterError, UnsupportedError
 from gvoys.scale import embed_file
 from gvoys.scale.job import Parameters, read_job
+from gvoys.walks.walk import FIELDS
 
 FIRST = ["CCO", "c1ccccc1N", "CC(=O)O", "C1CC", "O", "CCN", "CCCl"]
 SECOND = ["CCBr", "c1ccccc1N", "xx", "CCO", "O", "[Na+].[Cl-]"]
@@ -53,7 +56,7 @@ def found(folder, like=None):
     ids=str,
 )
 def test_the_features_of_an_earlier_run(files, how):
-    embed_file(files / "first.smi", files / "one", SMALL | how)
+    embed_file(files / "first.smi", files / "one", with_walk(**SMALL | how))
     embed_file(files / "second.smi", files / "two", like=files / "one")
     one, two = found(files / "one"), found(files / "two", like=files / "one")
     for text in {*FIRST} & {*SECOND}:
@@ -63,7 +66,7 @@ def test_the_features_of_an_earlier_run(files, how):
     assert job["parameters"]["rows_per_part"] == 4
     embed_file(files / "first.csv", files / "three", like=files / "two", smiles="structure")
     assert read_job(files / "three")["like"] == job["like"] != read_job(files / "one")["like"]
-    embed_file(files / "first.smi", files / "other", SMALL | how | {"max_length": 2})
+    embed_file(files / "first.smi", files / "other", with_walk(**SMALL | how | {"max_length": 2}))
     embed_file(files / "second.smi", files / "four", like=files / "other")
     assert read_job(files / "four")["like"] != job["like"]
 
@@ -71,18 +74,18 @@ def test_the_features_of_an_earlier_run(files, how):
 @pytest.mark.parametrize("backtrack", [True, False])
 def test_labels_that_were_chosen_are_kept(files, backtrack):
     """Graphs without labels have none that are used, also for molecules, which have some."""
-    embed_file(files / "plain.g6", files / "one", {"backtrack": backtrack})
+    embed_file(files / "plain.g6", files / "one", {"walk": gv.Walk(backtrack=backtrack)})
     assert read_job(files / "one")["fitted"]["labels"] is None
     embed_file(files / "first.smi", files / "two", like=files / "one")
     chain, lengths = gv.as_batch([nx.path_graph(3)]), "stacked" if backtrack else "summed"
-    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), max_length=6, backtrack=backtrack, lengths=lengths)
+    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), gv.Walk(6, backtrack=backtrack), lengths=lengths)
     expected = model.fit_transform(chain)
     np.testing.assert_array_equal(found(files / "two", like=files / "one")["CCO"], expected[0])
 
 
 def test_what_a_run_needs_and_graphs_lack(files):
     for labels, kind in (("node", "node"), ("both", "node"), ("edge", "edge")):
-        embed_file(files / "first.smi", files / labels, SMALL | {"labels": labels})
+        embed_file(files / "first.smi", files / labels, with_walk(**SMALL | {"labels": labels}))
         with pytest.raises(UnsupportedError, match=f"{labels} used {kind} labels and the graphs of plain.g6 have none"):
             embed_file(files / "plain.g6", files / "two", like=files / labels)
     assert not (files / "two").exists()
@@ -92,7 +95,7 @@ def test_directions_that_refined_labels_depend_on(tmp_path):
     for name, directed in (("one", False), ("two", True)):
         graph = nx.node_link_data((nx.DiGraph if directed else nx.Graph)([(0, 1), (1, 2)]), edges="links")
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(graph))
-    embed_file(tmp_path / "one.jsonl", tmp_path / "one", {"refine": 1, "n_components": 8})
+    embed_file(tmp_path / "one.jsonl", tmp_path / "one", {"walk": gv.Walk(refine=1), "n_components": 8})
     with pytest.raises(UnsupportedError, match=r"one were undirected and those of two.jsonl are directed"):
         embed_file(tmp_path / "two.jsonl", tmp_path / "two", like=tmp_path / "one")
     embed_file(tmp_path / "one.jsonl", tmp_path / "plain", {"n_components": 8})
@@ -104,19 +107,20 @@ def test_directions_that_refined_labels_depend_on(tmp_path):
     [("max_length", 4), ("decay", 0.1), ("seed", 1), ("labels", None), ("method", "moments"), ("lengths", "stacked")],
 )
 def test_a_parameter_that_contradicts(files, name, value):
-    embed_file(files / "first.smi", files / "one", SMALL)
-    for given in ({name: value}, Parameters(**SMALL | {name: value})):
+    embed_file(files / "first.smi", files / "one", with_walk(**SMALL))
+    alone = {"walk": {name: value}} if name in FIELDS else {name: value}
+    for given in (alone, Parameters(**with_walk(**SMALL | {name: value}))):
         with pytest.raises(ParameterError, match=rf"^{name} is {value!r}, and .*one, .*leave out {name}, or like$"):
             embed_file(files / "second.smi", files / "two", given, like=files / "one")
     assert not (files / "two").exists()
 
 
 def test_parameters_that_agree_or_are_free(files):
-    embed_file(files / "first.smi", files / "one", SMALL)
-    given = {"max_length": 3, "labels": "node", "method": "auto", "lengths": "summed", "rows_per_part": 2}
+    embed_file(files / "first.smi", files / "one", with_walk(**SMALL))
+    given = {"walk": {"max_length": 3, "labels": "node"}, "method": "auto", "lengths": "summed", "rows_per_part": 2}
     summary = embed_file(files / "second.smi", files / "two", given, like=files / "one")
     assert summary.n_parts == 3
-    embed_file(files / "second.smi", files / "three", Parameters(**SMALL), like=files / "one")
+    embed_file(files / "second.smi", files / "three", Parameters(**with_walk(**SMALL)), like=files / "one")
     with pytest.raises(ParameterError, match="there is no parameter 'length'"):
         embed_file(files / "second.smi", files / "four", {"length": 3})
 
@@ -142,10 +146,10 @@ def test_columns_that_agree_or_contradict(files):
 def trained(files, kind, **how):
     graphs = gv.from_smiles([text for text in FIRST if text != "C1CC"] * 3)
     if kind == "classes":
-        model = gv.RandomWalkClassifier(2, refine=1, kernel="linear", C=1.0, n_components=32)
+        model = gv.RandomWalkClassifier(gv.Walk(2, refine=1), kernel="linear", C=1.0)
         model.fit(graphs, np.arange(len(graphs)) % 2)
     else:
-        model = gv.RandomWalkRegressor(2, n_components=32, **how).fit(graphs, graphs.graph_sizes)
+        model = spelling.regressor(2, n_components=32, **how).fit(graphs, graphs.graph_sizes)
     model.training_ = {"smiles": "Structure", "ids": None}
     model.save(files / "m.gvoys")
     return model
@@ -169,7 +173,9 @@ def test_the_features_of_a_model(files, kind, how, rows):
 def test_a_model_has_its_own_parameters(files):
     trained(files, "numbers")
     with pytest.raises(ParameterError, match=r"^max_length is given, and .*m.gvoys has its own; leave out max_length"):
-        embed_file(files / "first.smi", files / "out", {"rows_per_part": 5, "max_length": 3}, like=files / "m.gvoys")
+        embed_file(
+            files / "first.smi", files / "out", {"rows_per_part": 5, "walk": {"max_length": 3}}, like=files / "m.gvoys"
+        )
     with pytest.raises(ParameterError, match="a part has 1 to"):
         embed_file(files / "first.smi", files / "out", {"rows_per_part": 0}, like=files / "m.gvoys")
     for kind in ("numbers", "classes"):
@@ -219,7 +225,7 @@ def stop(*_):
 @pytest.mark.parametrize("like", ["one", "m.gvoys"])
 def test_a_run_goes_on_with_what_it_is_like(files, like):
     trained(files, "numbers")
-    embed_file(files / "first.smi", files / "one", SMALL | {"rows_per_part": 2})
+    embed_file(files / "first.smi", files / "one", with_walk(**SMALL | {"rows_per_part": 2}))
     given = {"rows_per_part": 2}
     embed_file(files / "second.smi", files / "whole", given, like=files / like)
     with pytest.raises(KeyboardInterrupt):
@@ -241,10 +247,10 @@ def test_another_model_or_run_does_not_go_on(files):
         gv.read_features(files / "out", like=files / "m.gvoys")
     with pytest.raises(ParameterError, match="has the features of a model; give the file of that model"):
         embed_file(files / "first.smi", files / "two", like=files / "out")
-    embed_file(files / "first.smi", files / "plain", SMALL)
+    embed_file(files / "first.smi", files / "plain", with_walk(**SMALL))
     with pytest.raises(ParameterError, match="they differ in model"):
         gv.read_features(files / "out", like=files / "plain")
-    embed_file(files / "second.smi", files / "same", SMALL)
+    embed_file(files / "second.smi", files / "same", with_walk(**SMALL))
     with pytest.raises(ParameterError, match="holds a run with"):  # the same features, by way of another run
         embed_file(files / "second.smi", files / "same", like=files / "plain")
 

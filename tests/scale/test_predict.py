@@ -23,7 +23,7 @@ NEW = ["CCCCCO", "C1CC", "CCCCCCC[Se]", "[Na+].[Cl-]", "CCN", "OO"]
 @pytest.fixture
 def model(tmp_path):
     graphs = gv.from_smiles(TRAINING)
-    gv.RandomWalkRegressor(3).fit(graphs, graphs.graph_sizes).save(tmp_path / "m")
+    gv.RandomWalkRegressor(gv.Walk(3)).fit(graphs, graphs.graph_sizes).save(tmp_path / "m")
     return tmp_path / "m"
 
 

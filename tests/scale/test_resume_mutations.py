@@ -26,8 +26,8 @@ from gvoys.scale.job import Parameters
 from gvoys.search import building
 
 CHANGES = int(os.environ.get("GVOYS_RESUME_MUTATIONS", "60"))
-SMALL = Parameters(max_length=3, n_components=16, rows_per_part=7)
-SPARSE = Parameters(max_length=3, method="sequences", rows_per_part=7)
+SMALL = Parameters(walk=gv.Walk(3), n_components=16, rows_per_part=7)
+SPARSE = Parameters(walk=gv.Walk(3), method="sequences", rows_per_part=7)
 
 
 @pytest.fixture(scope="module")

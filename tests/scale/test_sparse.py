@@ -21,7 +21,7 @@ from gvoys.scale.parts import part_features, part_path, write_part
 from gvoys.walks import Sequences
 
 READABLE = [text for text in SMILES if text not in ("C1CC", "not a molecule")]
-COUNTS = {"method": "sequences", "max_length": 3}
+COUNTS = {"method": "sequences", "walk": gv.Walk(3)}
 SMALL = COUNTS | {"rows_per_part": 4}
 
 
@@ -118,7 +118,7 @@ def test_numbers_past_single_precision_are_skipped_alone(tmp_path):
     graph = {"nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "a"}]}
     lines = [graph | {"links": [{"source": 0, "target": 1, "weight": weight}]} for weight in (1.0, 1e60, 2.0)]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL | {"max_length": 1})
+    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL | {"walk": gv.Walk(1)})
     assert (summary.n_graphs, summary.n_skipped) == (2, 1)
     assert "range of floating point" in (tmp_path / "out.skipped.csv").read_text()
 
@@ -187,10 +187,11 @@ def test_columns_of_other_methods_raise(inputs, tmp_path, method):
 
 @pytest.mark.parametrize("normalize", [False, True])
 def test_the_matrix_of_sparse_features(inputs, tmp_path, normalize):
-    parameters = Parameters(**SMALL, refine=1)
+    refined = {"walk": gv.Walk(3, refine=1)}
+    parameters = Parameters(**SMALL | refined, decay=1 / 16)
     write_gram(inputs / "a.smi", tmp_path / "K.npy", parameters, normalize=normalize)
     batch = gv.from_smiles(READABLE)
-    kernel = gv.RandomWalkKernel(gv.Geometric(1 / 16), **COUNTS, refine=1, normalize=normalize)
+    kernel = gv.RandomWalkKernel(gv.Geometric(1 / 16), **COUNTS | refined, normalize=normalize)
     K = np.load(tmp_path / "K.npy")
     np.testing.assert_allclose(K, kernel.fit_transform(batch), rtol=1e-5, atol=1e-9)
     np.testing.assert_array_equal(K, K.T)

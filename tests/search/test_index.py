@@ -26,11 +26,11 @@ def in_order(values, k):
 
 ESTIMATORS = {
     "usual": lambda: None,
-    "features": lambda: gv.RandomWalkFeatures(gv.Geometric(0.05), max_length=4),
-    "kernel": lambda: gv.RandomWalkKernel(gv.Geometric(0.05), max_length=4, refine=1),
-    "sketch": lambda: gv.RandomWalkKernel(gv.Geometric(0.05), max_length=4, method="sketch", n_components=512),
-    "classifier": lambda: gv.RandomWalkClassifier(3, C=1.0).fit(LIBRARY[:60], SIZE[:60] > 12),
-    "regressor": lambda: gv.RandomWalkRegressor(3, max_iterations=2).fit(LIBRARY[:60], SIZE[:60]),
+    "features": lambda: gv.RandomWalkFeatures(gv.Geometric(0.05), gv.Walk(4)),
+    "kernel": lambda: gv.RandomWalkKernel(gv.Geometric(0.05), gv.Walk(4, refine=1)),
+    "sketch": lambda: gv.RandomWalkKernel(gv.Geometric(0.05), gv.Walk(4), method="sketch", n_components=512),
+    "classifier": lambda: gv.RandomWalkClassifier(gv.Walk(3), C=1.0).fit(LIBRARY[:60], SIZE[:60] > 12),
+    "regressor": lambda: gv.RandomWalkRegressor(gv.Walk(3), max_iterations=2).fit(LIBRARY[:60], SIZE[:60]),
 }
 
 
@@ -48,9 +48,9 @@ def test_hits_are_the_most_similar_ones(name):
 
 
 def test_features_compare_as_their_kernel_does():
-    features = gv.RandomWalkFeatures(gv.Geometric(0.05), max_length=4)
+    features = gv.RandomWalkFeatures(gv.Geometric(0.05), gv.Walk(4))
     index = gv.Index(features, n_candidates=400).add(LIBRARY)
-    kernel = gv.RandomWalkKernel(gv.Geometric(0.05), max_length=4, normalize=True).fit(LIBRARY)
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.05), gv.Walk(4), normalize=True).fit(LIBRARY)
     every = kernel.transform(QUERIES)
     ids, similarities, _ = index.nearest(QUERIES, k=5)
     np.testing.assert_allclose(similarities, np.take_along_axis(every, ids, axis=1), rtol=1e-9)
@@ -136,7 +136,7 @@ def test_graphs_that_do_not_go_together_are_not_added():
 
 
 def test_an_infinite_series_is_not_used_where_it_diverges():
-    index = gv.Index(gv.RandomWalkKernel(gv.Geometric(0.2), max_length=None))
+    index = gv.Index(gv.RandomWalkKernel(gv.Geometric(0.2), gv.Walk(None)))
     index.add([nx.path_graph(4), nx.cycle_graph(5)])
     assert index.nearest([nx.cycle_graph(7)], k=1).ids.tolist() == [[1]]
     for use in (index.add, index.nearest):

@@ -35,9 +35,11 @@ def same(one, other):
 
 ESTIMATORS = {
     "usual": lambda: None,
-    "sketch": lambda: gv.RandomWalkKernel(gv.Geometric(0.05), max_length=3, method="sketch", n_components=128),
-    "classifier": lambda: gv.RandomWalkClassifier(2, C=1.0).fit(LIBRARY[:40], LIBRARY.graph_sizes[:40] > 10),
-    "regressor": lambda: gv.RandomWalkRegressor(2, max_iterations=2).fit(LIBRARY[:40], LIBRARY.graph_sizes[:40]),
+    "sketch": lambda: gv.RandomWalkKernel(gv.Geometric(0.05), gv.Walk(3), method="sketch", n_components=128),
+    "classifier": lambda: gv.RandomWalkClassifier(gv.Walk(2), C=1.0).fit(LIBRARY[:40], LIBRARY.graph_sizes[:40] > 10),
+    "regressor": lambda: gv.RandomWalkRegressor(gv.Walk(2), max_iterations=2).fit(
+        LIBRARY[:40], LIBRARY.graph_sizes[:40]
+    ),
 }
 
 
@@ -71,7 +73,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
 def test_an_index_is_not_mixed_with_another_one(tmp_path):
     """Of the same size, by another kernel; and by two hands at once."""
     gv.Index().add(LIBRARY[:50]).save(tmp_path / "index")
-    other = gv.Index(gv.RandomWalkKernel(gv.Geometric(0.1), max_length=3)).add(LIBRARY[50:100]).add(LIBRARY[100:150])
+    other = gv.Index(gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(3))).add(LIBRARY[50:100]).add(LIBRARY[100:150])
     alike = gv.Index().add(LIBRARY[:50], [f"x{i}" for i in range(50)]).add(LIBRARY[50:60])
     one, two = gv.Index.open(tmp_path / "index"), gv.Index.open(tmp_path / "index")
     one.add(LIBRARY[60:64]).save(tmp_path / "index")

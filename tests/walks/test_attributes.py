@@ -5,6 +5,7 @@ from itertools import pairwise, product
 import networkx as nx
 import numpy as np
 import pytest
+from spelling import with_walk
 
 import gvoys as gv
 from gvoys.reference import DenseGraph, kernel_by_product_graph
@@ -131,13 +132,15 @@ def test_the_sketch_is_unbiased_on_300_graphs(case):
         np.testing.assert_allclose([kernel_by_product_graph(*pair, LENGTH) for pair in dense], wanted, rtol=1e-12)
     kernel = gv.RandomWalkKernel(
         gv.Coefficients([1.0]),
-        max_length=LENGTH,
+        gv.Walk(
+            LENGTH,
+            labels=labels_of(case),
+            backtrack=bool(case[5]),
+            attribute_bandwidth=NODE_BANDWIDTH if case[2] else None,
+            edge_attribute_bandwidth=EDGE_BANDWIDTH,
+        ),
         method="sketch",
         n_components=WIDTH,
-        labels=labels_of(case),
-        backtrack=bool(case[5]),
-        attribute_bandwidth=NODE_BANDWIDTH if case[2] else None,
-        edge_attribute_bandwidth=EDGE_BANDWIDTH,
     ).fit(as_read(graphs, case))
     for length in range(LENGTH + 1):
         K, error = kernel.profiles_.compare(gv.Coefficients(np.eye(LENGTH + 1)[length]))
@@ -202,12 +205,12 @@ def test_a_missing_name_is_refused():
 def test_what_cannot_be_done_is_said(options, kind, message):
     batch = as_read(random_graphs(CASES[0])[:4], CASES[0])
     with pytest.raises(getattr(gv.errors, kind), match=message):
-        gv.RandomWalkKernel(gv.Geometric(0.1), max_length=2, **options).fit(batch)
+        gv.RandomWalkKernel(gv.Geometric(0.1), **with_walk(max_length=2, **options)).fit(batch)
 
 
 def test_new_graphs_must_have_as_many():
     batch = as_read(random_graphs(CASES[0])[:4], CASES[0])
-    kernel = gv.RandomWalkKernel(gv.Geometric(0.1), max_length=2, edge_attribute_bandwidth=1.0).fit(batch)
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(2, edge_attribute_bandwidth=1.0)).fit(batch)
     fewer = gv.GraphBatch.from_arrays([[0, 1]], [2], edge_attributes=[[1.0]])
     with pytest.raises(gv.errors.UnsupportedError, match="had 2 edge attributes and these have 1"):
         kernel.transform(fewer)
@@ -216,8 +219,10 @@ def test_new_graphs_must_have_as_many():
 def test_a_large_graph_is_shared_by_threads(monkeypatch):
     """The same numbers, up to the order of sums."""
     batch = as_read(random_graphs(CASES[0]), CASES[0])
-    options = {"max_length": 3, "method": "sketch", "n_components": 256, "edge_attribute_bandwidth": 1.0}
-    alone = gv.RandomWalkFeatures(gv.Geometric(0.1), **options).fit_transform(batch)
+    features = gv.RandomWalkFeatures(
+        gv.Geometric(0.1), gv.Walk(3, edge_attribute_bandwidth=1.0), "sketch", n_components=256
+    )
+    alone = features.fit_transform(batch)
     monkeypatch.setattr("gvoys._compiled.cpu.sketch_cpu.LARGE_GRAPH", 4)
-    shared = gv.RandomWalkFeatures(gv.Geometric(0.1), **options).fit_transform(batch)
+    shared = features.fit_transform(batch)
     np.testing.assert_allclose(shared, alone, rtol=1e-4, atol=1e-5 * np.abs(alone).max())

@@ -23,7 +23,7 @@ def graphs(n=12, n_labels=3, directed=False):
 
 
 def walk_on(batch, refine=1, **how):
-    return Walk.on(batch, 4, "node", refine=refine, **{"start": "ones", "stop": "ones"} | how)
+    return Walk(**{"max_length": 4, "labels": "node", "refine": refine, "start": "ones", "stop": "ones"} | how)
 
 
 def made(batch, walk, exact, n_components=512, seed=0) -> Profiles:
@@ -93,7 +93,7 @@ def test_bars_cover_the_rounding_of_counts(decay, normalize):
     Then bars bound the rounding, and stay of its size.
     """
     batch = ego_networks(24)
-    walk = Walk.on(batch, 6, "node")
+    walk = Walk(6, "node")
     blocks = [Sequences().profile(batch, walk).block(0, i).toarray().astype(np.longdouble) for i in range(7)]
     K = sum(np.longdouble(decay) ** i * (block @ block.T) for i, block in enumerate(blocks))
     norms = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
@@ -144,11 +144,11 @@ def test_lengths_are_chosen_by_how_many_sequences_there_are(monkeypatch):
 def test_the_kernel_takes_it_where_sequences_are_too_many():
     dense = gv.datasets.erdos_renyi(30, 60, 0.5, random_state=1)
     dense = replace(dense, node_labels=Labels.from_values(np.arange(dense.n_nodes) % 60))
-    kernel = gv.RandomWalkKernel(SERIES, max_length=6).fit(dense[:20])
+    kernel = gv.RandomWalkKernel(SERIES, gv.Walk(6)).fit(dense[:20])
     assert kernel.method_ == "combined"
     assert "lengths 0" in kernel.method_.reason
     K, error = kernel.transform(dense[20:], return_std=True)
-    other = gv.RandomWalkKernel(SERIES, max_length=6, method="sketch", n_components=8192).fit(dense[:20])
+    other = gv.RandomWalkKernel(SERIES, gv.Walk(6), method="sketch", n_components=8192).fit(dense[:20])
     expected, theirs = other.transform(dense[20:], return_std=True)
     assert np.mean(np.abs(K - expected) < 1.96 * np.hypot(error, theirs)) > 0.9
     assert np.abs(K - expected).max() > 0.1 * error.max()  # a bar that holds everything says nothing
@@ -159,4 +159,4 @@ def test_what_it_cannot():
     assert "cannot run on a GPU" in Combined(device="cuda").supports(walk_on(batch), batch).reason
     attributed = replace(batch, node_attributes=np.ones((batch.n_nodes, 1)))
     with pytest.raises(UnsupportedError, match="'combined' cannot use node attributes"):
-        gv.RandomWalkKernel(SERIES, method="combined", attribute_bandwidth=1.0).fit(attributed)
+        gv.RandomWalkKernel(SERIES, gv.Walk(attribute_bandwidth=1.0), method="combined").fit(attributed)

@@ -161,9 +161,9 @@ def test_row_10_the_f_of_a_finite_mu_goes_on():
 def test_one_sided_walks_and_sketches_take_the_mu_that_has_no_f():
     pair = [as_batch(graph) for graph in FAINT]
     expected = float(gv.exact_kernel(*pair, gv.Coefficients(MU)))
-    X = gv.OneSidedVoyagers(gv.Coefficients(MU), n_components=40_000, max_length=1).fit_transform(pair)
+    X = gv.OneSidedVoyagers(gv.Coefficients(MU), gv.Walk(1), n_components=40_000).fit_transform(pair)
     assert X[0] @ X[1] == pytest.approx(expected, rel=1e-9)  # one step from everywhere is no gamble
-    K = gv.RandomWalkKernel(gv.Coefficients(MU), max_length=1, method="moments").fit_transform(pair)
+    K = gv.RandomWalkKernel(gv.Coefficients(MU), gv.Walk(1), method="moments").fit_transform(pair)
     assert K[0, 1] == pytest.approx(expected, rel=1e-12)
 
 
@@ -204,9 +204,9 @@ def test_the_diagonal_is_biased_and_replicates_are_not():
         own, crossed = [], []
         for seed in range(n_seeds):
             X, Y = (
-                gv.GraphVoyagers(
-                    gv.Coefficients(plan.mu), n_components, random_state=seed, replicate=replicate
-                ).fit_transform([as_batch(PAW)])[0]
+                gv.GraphVoyagers(gv.Coefficients(plan.mu), n_components, random_state=seed)
+                .set_params(replicate=replicate)
+                .fit_transform([as_batch(PAW)])[0]
                 for replicate in (0, 1)
             )
             own.append(X @ X)

@@ -16,8 +16,7 @@ from gvoys.walks.sketch import WIDTH
 
 KINDS = [nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph]
 WALKS = [
-    Walk(5, node_labels, edge_labels=edge_labels, backtrack=backtrack)
-    for node_labels, edge_labels, backtrack in product((False, True), repeat=3)
+    Walk(5, labels, backtrack=backtrack) for labels, backtrack in product((None, "node", "edge", "both"), (False, True))
 ]
 HUB = 30
 
@@ -128,5 +127,5 @@ def test_cuts_cover_every_node_and_entry_once(kind):
 def test_labelled_graphs_without_nodes(backtrack):
     """Alone, there is no label to draw a map for."""
     empty = gv.GraphBatch.from_arrays([], [0, 0], node_labels=[], edge_labels=[])
-    made = gv.profiles(empty, "sketch", 2, 128, labels="both", backtrack=backtrack)
+    made = gv.profiles(empty, gv.Walk(2, labels="both", backtrack=backtrack), method="sketch", n_components=128)
     np.testing.assert_array_equal(made, np.zeros((2, 3, 128)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from spelling import with_walk
 
 import gvoys as gv
 from gvoys.errors import ParameterError, UnsupportedError
@@ -20,7 +21,7 @@ WIDE = 2**24
 
 
 def hashed(n_columns, **how):
-    return gv.RandomWalkFeatures(**HOW | {"n_columns": n_columns} | how)
+    return gv.RandomWalkFeatures(**with_walk(**HOW | {"n_columns": n_columns} | how))
 
 
 def products(X, Y=None):
@@ -31,7 +32,7 @@ def products(X, Y=None):
 @pytest.mark.parametrize("ends", ["ones", "uniform"])
 def test_without_collisions_products_are_the_kernel(ends, backtrack):
     how = {"start": ends, "stop": ends, "backtrack": backtrack}
-    features, fitted = hashed(WIDE, **how), gv.RandomWalkFeatures(**HOW | how)
+    features, fitted = hashed(WIDE, **how), gv.RandomWalkFeatures(**with_walk(**HOW | how))
     X, exact = features.fit_transform(BATCH), fitted.fit_transform(BATCH)
     assert X.nnz == exact.nnz  # or two sequences share a column, which chance could have it
     assert X.has_canonical_format
@@ -43,7 +44,7 @@ def test_without_collisions_products_are_the_kernel(ends, backtrack):
 def test_products_are_unbiased_and_as_accurate_as_they_say(n_columns):
     """Over hash seeds, pair by pair, the diagonal included."""
     some = BATCH[:6]
-    K = gv.RandomWalkKernel(**HOW).fit_transform(some)
+    K = gv.RandomWalkKernel(**with_walk(**HOW)).fit_transform(some)
     found = np.array([products(hashed(n_columns, random_state=seed).fit_transform(some)) for seed in range(400)])
     error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     assert (np.abs(found.mean(axis=0) - K) < 5 * error).all()
@@ -88,7 +89,7 @@ def test_any_two_runs_compare():
 
 
 def test_sequences_that_were_not_fitted_have_columns_too():
-    features, kernel = hashed(WIDE).fit(BATCH[:2]), gv.RandomWalkKernel(**HOW).fit(BATCH)
+    features, kernel = hashed(WIDE).fit(BATCH[:2]), gv.RandomWalkKernel(**with_walk(**HOW)).fit(BATCH)
     new, known = features.transform(BATCH[12:]), features.transform(BATCH)
     np.testing.assert_allclose(products(new, known), kernel.transform(BATCH[12:]), rtol=1e-12, atol=1e-15)
 
@@ -139,7 +140,9 @@ def test_estimators_with_hashed_columns_are_estimators():
     np.testing.assert_array_equal(again.transform(BATCH).toarray(), features.transform(BATCH).toarray())
     features.set_params(n_columns=None)
     assert features.transform(BATCH).shape[1] == 40  # as fitted
-    assert features.fit_transform(BATCH).shape[1] == gv.RandomWalkFeatures(**HOW).fit(BATCH).n_features_out_
+    assert (
+        features.fit_transform(BATCH).shape[1] == gv.RandomWalkFeatures(**with_walk(**HOW)).fit(BATCH).n_features_out_
+    )
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, True, "many", 2**31])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pairs import Kind, random_graph
+from spelling import with_walk
 
 import gvoys as gv
 from gvoys import reference
@@ -25,7 +26,7 @@ def collection(kind, sizes=(5, 0, 1, 12, 30, 2), seed=0):
 @pytest.mark.parametrize("max_length", [0, 1, 2, 7, 8])
 def test_equal_the_reference(kind, max_length):
     batch, dense = collection(kind)
-    profiles = gv.profiles(batch, "moments", max_length)
+    profiles = gv.profiles(batch, gv.Walk(max_length), method="moments")
     assert profiles.shape == (len(batch), max_length + 1, 1)
     for profile, graph in zip(profiles, dense, strict=True):
         np.testing.assert_allclose(profile[:, 0], reference.moments(graph, max_length), rtol=1e-12, atol=1e-300)
@@ -36,7 +37,7 @@ def test_any_start_and_stop(kind):
     rng = np.random.default_rng(3)
     ends = [rng.normal(size=9) for _ in range(2)]
     batch, dense = random_graph(rng, 9, kind, start=ends[0], stop=ends[1])
-    ours = gv.profiles(batch, "moments", 6, start=ends[0], stop=ends[1])[0, :, 0]
+    ours = gv.profiles(batch, gv.Walk(6, start=ends[0], stop=ends[1]), method="moments")[0, :, 0]
     np.testing.assert_allclose(ours, reference.moments(dense, 6), rtol=1e-10)
 
 
@@ -51,7 +52,7 @@ def test_closed_forms():
         nx.empty_graph(2),
         nx.empty_graph(0),
     ]
-    counts = gv.profiles(graphs, "moments", 4, start="ones", stop="ones")[:, :, 0]
+    counts = gv.profiles(graphs, gv.Walk(4, start="ones", stop="ones"), method="moments")[:, :, 0]
     np.testing.assert_array_equal(
         counts,
         [
@@ -71,12 +72,12 @@ def test_large_graphs_take_the_other_road_to_the_same_numbers(kind, monkeypatch)
     dense = [random_graph(rng, n, kind, density=0.9)[0] for n in (60, 300)]  # the larger has several windows
     batch = gv.GraphBatch.concatenate([*dense, random_graph(rng, 200, kind, density=0.05)[0]])
     for how in ({}, {"start": "ones"}):
-        small = gv.profiles(batch, "moments", 7, **how)
+        small = gv.profiles(batch, gv.Walk(7, **how), "moments")
         with monkeypatch.context() as patch:
             patch.setattr(module, "LARGE_GRAPH_ENTRIES", 10)
             patch.setattr(matvec, "BLOCK_ROWS", 16)
             patch.setattr(matvec, "WINDOW_COLUMNS", 64)
-            large = gv.profiles(batch, "moments", 7, **how)
+            large = gv.profiles(batch, gv.Walk(7, **how), "moments")
         np.testing.assert_allclose(large, small, rtol=1e-13)
 
 
@@ -86,31 +87,33 @@ def test_the_same_bits_for_any_threads_and_any_split(kind, large, monkeypatch):
     monkeypatch.setattr(module, "LARGE_GRAPH_ENTRIES", large)
     monkeypatch.setattr(matvec, "BLOCK_ROWS", 16)
     batch, _ = collection(kind, sizes=tuple(range(1, 60, 3)))
-    expected = gv.profiles(batch, "moments", 9, n_jobs=1)
-    np.testing.assert_array_equal(gv.profiles(batch, "moments", 9), expected)
-    one_by_one = [gv.profiles(batch[i], "moments", 9)[0] for i in reversed(range(len(batch)))]
+    expected = gv.profiles(batch, gv.Walk(9), method="moments", n_jobs=1)
+    np.testing.assert_array_equal(gv.profiles(batch, gv.Walk(9), method="moments"), expected)
+    one_by_one = [gv.profiles(batch[i], gv.Walk(9), method="moments")[0] for i in reversed(range(len(batch)))]
     np.testing.assert_array_equal(np.array(one_by_one)[::-1], expected)
 
 
 def test_a_power_of_two_as_scale_changes_no_bit():
     batch, _ = collection(KINDS[1])
-    plain = gv.profiles(batch, "moments", 9)[:, :, 0]
-    np.testing.assert_array_equal(gv.profiles(batch, "moments", 9, scale=8.0)[:, :, 0] * 8.0 ** np.arange(10), plain)
+    plain = gv.profiles(batch, gv.Walk(9), method="moments")[:, :, 0]
+    np.testing.assert_array_equal(
+        gv.profiles(batch, gv.Walk(9), method="moments", scale=8.0)[:, :, 0] * 8.0 ** np.arange(10), plain
+    )
 
 
 def test_scaled_profiles_meet_a_scaled_series():
     batch = gv.datasets.erdos_renyi(4, 50, 0.3)
     series = gv.Geometric("auto").resolved(batch.degrees().max())
-    plain = gv.compute_gram(gv.profiles(batch, "moments", 20), series)
-    scaled = gv.compute_gram(gv.profiles(batch, "moments", 20, scale=16.0), series, scale=16.0)
+    plain = gv.compute_gram(gv.profiles(batch, gv.Walk(20), method="moments"), series)
+    scaled = gv.compute_gram(gv.profiles(batch, gv.Walk(20), method="moments", scale=16.0), series, scale=16.0)
     np.testing.assert_allclose(scaled, plain, rtol=1e-12)
 
 
 def test_overflow_is_refused_by_graph_and_length():
     batch = gv.as_batch([np.ones((2, 2)), 1e100 * np.ones((3, 3))])
     with pytest.raises(ParameterError, match="graph 1: its walks of length 4 are too many for float64; pass scale=2"):
-        gv.profiles(batch, "moments", 8)
-    assert np.isfinite(gv.profiles(batch, "moments", 8, scale=2.0**340)).all()
+        gv.profiles(batch, gv.Walk(8), method="moments")
+    assert np.isfinite(gv.profiles(batch, gv.Walk(8), method="moments", scale=2.0**340)).all()
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -119,7 +122,7 @@ def test_gram_of_moments_is_the_exact_kernel(kind):
     radius = max(np.abs(np.linalg.eigvals(g.adjacency().toarray())).max() for g in batch)
     series = gv.Geometric(0.4 / radius**2)
     length = series.truncation_length(radius**2, 1e-14)
-    K = gv.compute_gram(gv.profiles(batch, "moments", length), series)
+    K = gv.compute_gram(gv.profiles(batch, gv.Walk(length), method="moments"), series)
     expected = [[gv.exact_kernel(g, h, series) for h in batch] for g in batch]
     np.testing.assert_allclose(K, expected, rtol=1e-9)
     np.testing.assert_array_equal(K, K.T)
@@ -127,7 +130,9 @@ def test_gram_of_moments_is_the_exact_kernel(kind):
 
 
 def test_gram_between_two_collections():
-    left, right = (gv.profiles(gv.datasets.erdos_renyi(n, 20, 0.2, random_state=n), "moments", 5) for n in (3, 4))
+    left, right = (
+        gv.profiles(gv.datasets.erdos_renyi(n, 20, 0.2, random_state=n), gv.Walk(5), method="moments") for n in (3, 4)
+    )
     K = gv.compute_gram(left, gv.Exponential(0.1), right)
     whole = gv.compute_gram(np.concatenate([left, right]), gv.Exponential(0.1))
     np.testing.assert_allclose(K, whole[:3, 3:], rtol=1e-14)
@@ -149,7 +154,7 @@ def test_refusals_of_compute_gram(left, how, message):
 
 
 def test_scaled_finite_series_stay_finite():
-    P = gv.profiles([np.ones((6, 6))], max_length=119, scale=64)
+    P = gv.profiles([np.ones((6, 6))], gv.Walk(119), scale=64)
     series = gv.Geometric(1e-5)
     np.testing.assert_allclose(
         gv.compute_gram(P, series.truncated(119), scale=64), gv.compute_gram(P, series, scale=64), rtol=1e-9
@@ -165,7 +170,11 @@ def test_renumbering_the_nodes_changes_nothing(seed, kind):
     batch, dense = random_graph(rng, int(rng.integers(1, 15)), kind)
     order = rng.permutation(len(dense.A))
     renumbered = gv.as_batch([dense.A[np.ix_(order, order)]], directed=kind.directed)
-    np.testing.assert_allclose(gv.profiles(renumbered, "moments", 6), gv.profiles(batch, "moments", 6), rtol=1e-12)
+    np.testing.assert_allclose(
+        gv.profiles(renumbered, gv.Walk(6), method="moments"),
+        gv.profiles(batch, gv.Walk(6), method="moments"),
+        rtol=1e-12,
+    )
 
 
 @given(st.integers(0, 10**6), st.sampled_from(KINDS), st.integers(1, 4))
@@ -173,8 +182,8 @@ def test_isolated_nodes_add_walks_of_length_zero_only(seed, kind, extra):
     rng = np.random.default_rng(seed)
     batch, dense = random_graph(rng, int(rng.integers(1, 10)), kind)
     larger = gv.as_batch([np.pad(dense.A, (0, extra))], directed=kind.directed)
-    how = {"start": "ones", "stop": "ones"}
-    difference = gv.profiles(larger, "moments", 5, **how) - gv.profiles(batch, "moments", 5, **how)
+    walk = gv.Walk(5, start="ones", stop="ones")
+    difference = gv.profiles(larger, walk, "moments") - gv.profiles(batch, walk, "moments")
     np.testing.assert_allclose(difference[0, :, 0], [extra, 0, 0, 0, 0, 0], atol=1e-9)
 
 
@@ -182,14 +191,14 @@ def test_isolated_nodes_add_walks_of_length_zero_only(seed, kind, extra):
 def test_gram_matrices_are_positive_semidefinite(seed, n_graphs):
     rng = np.random.default_rng(seed)
     graphs = [random_graph(rng, int(rng.integers(0, 12)))[0] for _ in range(n_graphs)]
-    K = gv.compute_gram(gv.profiles(graphs, "moments", 6), gv.Exponential(0.2))
+    K = gv.compute_gram(gv.profiles(graphs, gv.Walk(6), method="moments"), gv.Exponential(0.2))
     assert np.linalg.eigvalsh(K).min() >= -1e-12 * max(np.trace(K), 1e-300)
 
 
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"method": "magic"}, "there is no method 'magic'; choose one of 'moments'"),
+        ({"method": "magic"}, "method must be 'auto' or one of 'moments'.* not 'magic'"),
         ({"max_length": -1}, "max_length must be an integer of at least 0 and below 65536, not -1"),
         ({"max_length": 2.5}, "max_length must be an integer of at least 0 and below 65536, not 2.5"),
         ({"scale": 0.0}, "scale must be a positive number"),
@@ -200,4 +209,4 @@ def test_gram_matrices_are_positive_semidefinite(seed, n_graphs):
 )
 def test_refusals(how, message):
     with pytest.raises(ParameterError, match=message):
-        gv.profiles([np.zeros((4, 4))], **how)
+        gv.profiles([np.zeros((4, 4))], **with_walk(**how))

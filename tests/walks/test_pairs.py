@@ -36,7 +36,7 @@ def labelled_batch():
 @pytest.mark.parametrize("edge_labels", [False, True])
 def test_the_map_of_an_entry_is_that_of_its_label_after_that_of_its_head(edge_labels):
     batch = labelled_batch()
-    sketch = sketch_of(batch, node_labels=True, edge_labels=edge_labels)
+    sketch = sketch_of(batch, labels="both" if edge_labels else "node")
     signs, shifts = sketch._entry_bits(N_GROUPS, N_STEPS)
     row = np.random.default_rng(0).normal(size=WIDTH)
     for group in range(N_GROUPS):
@@ -64,7 +64,7 @@ def test_pairs_are_numbered_once(n_second):
 def test_no_entries_have_no_pairs():
     batch = gv.GraphBatch.from_arrays([], [0, 2], node_labels=["C", "N"])
     nothing = replace(batch, edge_labels=Labels.from_values(np.zeros(0, np.int64)))
-    sketch = sketch_of(nothing, node_labels=True, edge_labels=True)
+    sketch = sketch_of(nothing, labels="both")
     assert sketch.entry_codes.shape == (0,)
     assert sketch._entry_bits(N_GROUPS, N_STEPS)[1].shape == (N_GROUPS, N_STEPS, 0)
 
@@ -73,12 +73,12 @@ def test_tables_of_pairs_are_cut_without_a_trace(monkeypatch):
     """Each block has no more pairs than fit, unless one graph has."""
     batch = labelled_batch()
     batch = replace(batch, node_labels=Labels.from_values(np.arange(batch.n_nodes)))
-    options = {"labels": "both", "refine": 2, "backtrack": False}
-    expected = gv.profiles(batch, "sketch", 3, 2 * WIDTH, **options)
+    walk = Walk(3, "both", refine=2, backtrack=False)
+    expected = gv.profiles(batch, walk, "sketch", 2 * WIDTH)
     most = 60
     monkeypatch.setattr(module, "_TABLE", module._bytes_per_label(4, 2 * WIDTH, True) * most)
-    np.testing.assert_array_equal(gv.profiles(batch, "sketch", 3, 2 * WIDTH, **options), expected)
-    blocks = module._blocks(batch, Walk(3, True, True), module._TABLE // most)
+    np.testing.assert_array_equal(gv.profiles(batch, walk, "sketch", 2 * WIDTH), expected)
+    blocks = module._blocks(batch, Walk(3, "both"), module._TABLE // most)
     items = np.array([batch[block].n_nodes + batch[block].n_entries for block in blocks])
     assert len(blocks) > 2
     assert (items <= most + max(batch[i].n_nodes + batch[i].n_entries for i in range(len(batch)))).all()

@@ -14,7 +14,7 @@ from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import check_supports, choose_method
 
 BATCH = gv.datasets.molecules(12, mean_nodes=9)
-PLAIN, NODE = Walk(4), Walk(4, node_labels=True, refine=1)
+PLAIN, NODE = Walk(4, None), Walk(4, "node", refine=1)
 CASES = {
     "moments": (Moments(), PLAIN),
     "sequences": (Sequences(), NODE),
@@ -46,9 +46,8 @@ def test_a_hub_does_not_push_small_graphs_out_of_range(method):
     """One power of two for all graphs once took the path's walks of 22 steps into denormal numbers, 20 % off."""
     both, series = hub_and_path(), gv.Coefficients([0.0] * 22 + [1e-16])
     truth = gv.exact_kernel(both[0], both[0], series)
-    how = {"series": series, "method": method, "max_length": 22, "n_components": 256}
-    alone = gv.RandomWalkKernel(**how).fit_transform(both[:1])[0, 0]
-    beside = gv.RandomWalkKernel(**how).fit_transform(both)[0, 0]
+    kernel = gv.RandomWalkKernel(series, Walk(22), method, n_components=256)
+    alone, beside = (kernel.fit_transform(some)[0, 0] for some in (both[:1], both))
     assert alone == pytest.approx(beside, rel=1e-12)
     assert alone == pytest.approx(truth, rel=1e-5)
 
@@ -60,8 +59,8 @@ def test_flat_coefficients_of_long_walks(length):
     The hub adds up 10,000 equal numbers in float32 up to 15 times over, which leaves 4e-4 of its walks.
     """
     both, series = hub_and_path(), gv.Coefficients([1.0] * (length + 1))
-    K = gv.RandomWalkKernel(series, method="sketch", max_length=length, n_components=256).fit_transform(both)
-    truth = gv.RandomWalkKernel(series, method="moments", max_length=length, labels=None).fit_transform(both)
+    K = gv.RandomWalkKernel(series, gv.Walk(length), method="sketch", n_components=256).fit_transform(both)
+    truth = gv.RandomWalkKernel(series, gv.Walk(length, labels=None), method="moments").fit_transform(both)
     assert K[0, 0] == pytest.approx(truth[0, 0], rel=1e-5)
     np.testing.assert_allclose(K, truth, rtol=1e-3)
 
@@ -216,4 +215,4 @@ def test_the_first_method_that_fits_is_chosen():
 )
 def test_walks_are_checked_once_for_all(options, message):
     with pytest.raises(ParameterError, match=message):
-        Walk.on(BATCH, **{"max_length": 3} | options)
+        Walk(**{"max_length": 3} | options).on(BATCH)

@@ -41,7 +41,7 @@ def kernels(P, i, j):
 def test_equal_the_definition(kind, backtrack):
     for seed in range(3):
         batch, g, h, how = two_graphs(kind, seed)
-        P = gv.profiles(batch, "sequences", 4, backtrack=backtrack, **how)
+        P = gv.profiles(batch, Walk(4, backtrack=backtrack, **how), "sequences")
         compute = reference.kernel_by_vec_trick if backtrack else oracles.kernel_without_backtracking
         np.testing.assert_allclose(kernels(P, 0, 1), compute(g, h, 4), rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(kernels(P, 0, 0), compute(g, g, 4), rtol=1e-12, atol=1e-15)
@@ -50,7 +50,7 @@ def test_equal_the_definition(kind, backtrack):
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_refined_labels(kind):
     batch, g, h, how = two_graphs(kind, 5)
-    P = gv.profiles(batch, "sequences", 3, refine=2, **how)
+    P = gv.profiles(batch, Walk(3, refine=2, **how), "sequences")
     expected = np.zeros(4)
     for _ in range(3):
         expected += reference.kernel_by_vec_trick(g, h, 3)
@@ -65,7 +65,7 @@ def test_five_hundred_random_graphs_walk_by_walk(backtrack):
     for index in range(256):
         kind = KINDS[index % len(KINDS)]
         batch, _ = random_graph(rng, int(rng.integers(1, 8)), kind, density=rng.uniform(0.1, 0.4))
-        walk = Walk.on(batch, 4, kind.labels, backtrack=backtrack, start="ones", stop="ones")
+        walk = Walk(4, kind.labels, backtrack=backtrack, start="ones", stop="ones")
         profiles = module.Sequences().profile(batch, walk)
         for length, expected in enumerate(walked(batch, kind, 4, backtrack)):
             found = profiles.block(0, length)
@@ -95,7 +95,7 @@ def walked(batch, kind, max_length, backtrack):
 def test_keys_are_hashes_of_the_labels():
     """So that graphs profiled anywhere agree: the last label first, then each edge and the label before it."""
     labels = gv.GraphBatch.from_arrays([[0, 1], [1, 2]], [3], ["a", "b", "c"], [7, 8])
-    profiles = module.Sequences().profile(labels, Walk.on(labels, 2, "both", start="ones", stop="ones"))
+    profiles = module.Sequences().profile(labels, Walk(2, "both", start="ones", stop="ones"))
     a, b, c = (np.uint64([hash_label(name)]) for name in "abc")
     ab, bc = (np.uint64([hash_label(value)]) for value in (7, 8))
     expected = hash_integers(c)
@@ -107,7 +107,7 @@ def test_keys_are_hashes_of_the_labels():
 @pytest.mark.parametrize("backtrack", [True, False])
 def test_threads_and_shares_do_not_matter(backtrack):
     batch = gv.datasets.molecules(60, mean_nodes=10)
-    walk = Walk.on(batch, 4, refine=1, backtrack=backtrack)
+    walk = Walk(4, refine=1, backtrack=backtrack)
     with threads(1):
         whole = module.Sequences().profile(batch, walk)
     with threads(2):
@@ -124,7 +124,7 @@ def test_kernels_are_compiled_for_one_type_of_arrays():
     """They were compiled twice: arcs came as arrays that can be written, and nodes did not."""
     batch = gv.datasets.molecules(3)
     for backtrack in (True, False):
-        walk = Walk(max_length=2, node_labels=True, edge_labels=True, backtrack=backtrack)
+        walk = Walk(2, "both", backtrack=backtrack)
         for _, places, _ in module.places_of(batch, walk, np.ones(3), module.entries_back(batch, walk)):
             assert not any(array.flags.writeable for array in places)
 
@@ -143,11 +143,11 @@ def test_gram_matrices_of_sparse_features(heavy, monkeypatch):
     monkeypatch.setattr(products, "_DENSE", 0)
     monkeypatch.setattr(products, "_HEAVY", heavy)
     batch = gv.datasets.molecules(70, mean_nodes=12)
-    profiles = module.Sequences().profile(batch, Walk.on(batch, 3, refine=1))
+    profiles = module.Sequences().profile(batch, Walk(3, refine=1))
     mu = np.array([1.0, 0.5, 0.25, 0.125])
     X = profiles.features(mu).toarray()
     np.testing.assert_allclose(profiles.gram(mu), X @ X.T, rtol=1e-12)
-    new = module.Sequences().profile(batch[40:45], Walk.on(batch, 3, refine=1))
+    new = module.Sequences().profile(batch[40:45], Walk(3, refine=1))
     np.testing.assert_allclose(new.gram(mu, profiles), (X @ X.T)[40:45], rtol=1e-12)
     few = profiles.take(np.arange(20))
     np.testing.assert_allclose(profiles.gram(mu, few), (X @ X.T)[:, :20], rtol=1e-12)
@@ -162,7 +162,7 @@ def test_products_on_a_device_are_the_same(monkeypatch):
     on_device = partial(summed_products, xp=np, sparse=scipy.sparse)
     monkeypatch.setattr(products, "backend", lambda device: SimpleNamespace(products=on_device))
     batch = gv.datasets.molecules(70, mean_nodes=12)
-    profiles = module.Sequences().profile(batch, Walk.on(batch, 3, refine=1))
+    profiles = module.Sequences().profile(batch, Walk(3, refine=1))
     new, mu = profiles.take(np.arange(9)), np.array([1.0, 0.5, 0.25, 0.125])
     expected = profiles.gram(mu), new.gram(mu, profiles), profiles.grams()
     with products.products_on("cuda"):
@@ -176,25 +176,25 @@ def test_past_the_budget_the_sketch_is_named(monkeypatch):
     with pytest.raises(
         UnsupportedError, match=r"length \d take over 1,000 states \(graph \d+ alone [\d,]+\); use method='sketch'"
     ):
-        module.Sequences(budget=1000).compute(batch, Walk.on(batch, 8), np.ones(len(batch)))
-    assert module.Sequences().cost(Walk.on(batch, 3), batch).operations < 20_000
+        module.Sequences(budget=1000).compute(batch, Walk(8), np.ones(len(batch)))
+    assert module.Sequences().cost(Walk(3), batch).operations < 20_000
     dense = gv.datasets.erdos_renyi(3, 40, 0.5)
     dense = gv.GraphBatch.from_arrays(
         np.column_stack([dense.rows(), dense.columns()]), dense.graph_sizes, node_labels=np.arange(120) % 4
     )
-    assert module.Sequences().cost(Walk.on(dense, 12), dense).operations == np.inf
+    assert module.Sequences().cost(Walk(12), dense).operations == np.inf
 
 
 def test_a_dense_array_has_a_limit(monkeypatch):
     monkeypatch.setattr(arrays, "_DENSE", 1000)
     with pytest.raises(UnsupportedError, match=r"use RandomWalkKernel\(method='sequences'\), which keeps them sparse"):
-        gv.profiles(gv.datasets.molecules(30), "sequences", 4)
+        gv.profiles(gv.datasets.molecules(30), gv.Walk(4), method="sequences")
 
 
 def test_attributes_are_refused():
     batch = gv.GraphBatch.from_arrays([[0, 1]], [2], node_attributes=[[1.0], [2.0]])
     with pytest.raises(UnsupportedError, match="cannot use node attributes; use method='sketch'"):
-        gv.profiles(batch, "sequences", 2, attribute_bandwidth=1.0)
+        gv.profiles(batch, gv.Walk(2, attribute_bandwidth=1.0), method="sequences")
 
 
 def test_a_graph_with_too_many_sequences_keeps_its_short_walks():
@@ -202,7 +202,7 @@ def test_a_graph_with_too_many_sequences_keeps_its_short_walks():
     few, many = gv.datasets.molecules(6, mean_nodes=8), gv.datasets.erdos_renyi(1, 30, 0.6)
     many = replace(many, node_labels=Labels.from_values(np.arange(30)), edge_labels=None)
     batch = gv.GraphBatch.concatenate([replace(few[:3], edge_labels=None), many, replace(few[3:], edge_labels=None)])
-    walk = Walk.on(batch, 4, "node")
+    walk = Walk(4, "node")
     with pytest.warns(InputWarning, match="graph 3 has [0-9,]+ label sequences of length 3, too many to count"):
         found = Sequences(per_graph=20_000).profile(batch, walk)
     expected = Sequences(budget=10**9).profile(batch, walk)

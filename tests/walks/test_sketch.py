@@ -28,8 +28,8 @@ LENGTH = 4
 OPTIONS = ("node_labels", "edge_labels", "weighted", "directed", "nonbacktracking", "attributes", "refine", "ends")
 
 
-def compute_sketch(batch, max_length, n_components, seed=0, node_labels=True, **options):
-    walk = Walk(max_length, node_labels, **options)
+def compute_sketch(batch, max_length, n_components, seed=0, **options):
+    walk = Walk(max_length, **options)
     return Sketch(n_components, seed).compute(batch, walk, np.ones(len(batch)))
 
 
@@ -89,8 +89,7 @@ def test_unbiased(options):
         GROUPS * WIDTH,
         start=np.concatenate([g.start for g in dense]),
         stop=np.concatenate([g.stop for g in dense]),
-        node_labels="node_labels" in options,
-        edge_labels="edge_labels" in options,
+        labels=Kind(node_labels="node_labels" in options, edge_labels="edge_labels" in options).labels,
         refine=rounds,
         backtrack="nonbacktracking" not in options,
         attribute_bandwidth=0.8 if "attributes" in options else None,
@@ -129,7 +128,7 @@ def test_molecules_and_regular_graphs_are_unbiased_too():
     regular = replace(regular, node_labels=Labels.from_values(rng.integers(0, 3, regular.n_nodes)))
     for batch in (gv.datasets.molecules(4, mean_nodes=12), regular):
         P = compute_sketch(batch, 6, GROUPS * WIDTH)
-        exact = gv.profiles(batch, "sequences", 6)
+        exact = gv.profiles(batch, gv.Walk(6), method="sequences")
         for i in range(len(batch)):
             for j in range(i, len(batch)):
                 assert np.abs(z_scores(P, i, j, (exact[i] * exact[j]).sum(axis=1))).max() < 5
@@ -138,9 +137,9 @@ def test_molecules_and_regular_graphs_are_unbiased_too():
 def test_unlabelled_graphs_have_no_noise():
     """One label for all means one orthogonal map for all."""
     batch = gv.datasets.erdos_renyi(3, 30, 0.2)
-    P = compute_sketch(batch, 5, WIDTH, node_labels=False)
+    P = compute_sketch(batch, 5, WIDTH, labels=None)
     K = np.einsum("itk,jtk->tij", P.astype(float), P.astype(float))
-    moments = gv.profiles(batch, "moments", 5)[:, :, 0]
+    moments = gv.profiles(batch, gv.Walk(5), method="moments")[:, :, 0]
     np.testing.assert_allclose(K, np.einsum("it,jt->tij", moments, moments), rtol=1e-5)
 
 
@@ -185,7 +184,7 @@ def test_variance_stays_bounded_where_plain_signs_explode():
 
 def test_error_falls_like_the_root_of_the_width():
     batch = labelled_graphs(4)
-    exact = gv.profiles(batch, "sequences", 5)
+    exact = gv.profiles(batch, gv.Walk(5), method="sequences")
     truth_ = (exact[0] * exact[1]).sum(axis=1)[5]
     widths = [WIDTH * 2**k for k in range(6)]
     errors = []
@@ -201,11 +200,11 @@ def test_error_falls_like_the_root_of_the_width():
 
 HOWS = [
     {},
-    {"edge_labels": True},
+    {"labels": "both"},
     {"backtrack": False},
     {"refine": 1},
     {"attribute_bandwidth": 1.0},
-    {"edge_labels": True, "backtrack": False, "refine": 1, "attribute_bandwidth": 0.5},
+    {"labels": "both", "backtrack": False, "refine": 1, "attribute_bandwidth": 0.5},
 ]
 
 
@@ -217,11 +216,9 @@ def molecules_with_attributes(n=40):
 @pytest.mark.parametrize("how", HOWS, ids=str)
 def test_threads_and_batches_do_not_matter(how):
     batch = molecules_with_attributes()
-    labels = "both" if "edge_labels" in how else "node"
-    how = {key: value for key, value in how.items() if key != "edge_labels"} | {"labels": labels}
 
     def run(part, **more):
-        return gv.profiles(part, "sketch", 5, 2 * WIDTH, **how, **more)
+        return gv.profiles(part, Walk(**{"max_length": 5, "labels": "node"} | how), "sketch", 2 * WIDTH, **more)
 
     expected = run(batch, n_jobs=1)
     np.testing.assert_array_equal(run(batch), expected)
@@ -245,9 +242,11 @@ def test_a_hub_beside_it_changes_no_bit_of_a_path(method, backtrack):
 
 def test_tables_of_words_are_cut_without_a_trace(monkeypatch):
     batch = gv.datasets.molecules(60)
-    expected = gv.profiles(batch, "sketch", 4, WIDTH, refine=2)
+    expected = gv.profiles(batch, gv.Walk(4, refine=2), method="sketch", n_components=WIDTH)
     monkeypatch.setattr(module, "_TABLE", 20 * 5 * 50)
-    np.testing.assert_array_equal(gv.profiles(batch, "sketch", 4, WIDTH, refine=2), expected)
+    np.testing.assert_array_equal(
+        gv.profiles(batch, gv.Walk(4, refine=2), method="sketch", n_components=WIDTH), expected
+    )
 
 
 def test_a_new_process_agrees_and_compiles_nothing():
@@ -255,12 +254,12 @@ def test_a_new_process_agrees_and_compiles_nothing():
 import gc, hashlib
 import gvoys as gv
 from numba.core.dispatcher import Dispatcher
-P = gv.profiles(gv.datasets.molecules(5), "sketch", 3, 256)
+P = gv.profiles(gv.datasets.molecules(5), gv.Walk(3), "sketch", 256)
 ours = [d.stats for d in gc.get_objects() if isinstance(d, Dispatcher) and d.py_func.__module__.startswith("gvoys")]
 print(hashlib.sha256(P.tobytes()).hexdigest(), sum(sum(stats.cache_misses.values()) for stats in ours))
 print(sum(sum(stats.cache_hits.values()) for stats in ours))
 """
-    P = gv.profiles(gv.datasets.molecules(5), "sketch", 3, 256)
+    P = gv.profiles(gv.datasets.molecules(5), gv.Walk(3), method="sketch", n_components=256)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     found, compiled, read = run.stdout.split()
     assert found == hashlib.sha256(P.tobytes()).hexdigest()
@@ -270,7 +269,10 @@ print(sum(sum(stats.cache_hits.values()) for stats in ours))
 
 def test_more_components_begin_with_the_fewer():
     batch = gv.datasets.molecules(5)
-    few, many = gv.profiles(batch, "sketch", 3, 2 * WIDTH), gv.profiles(batch, "sketch", 3, 4 * WIDTH)
+    few, many = (
+        gv.profiles(batch, gv.Walk(3), method="sketch", n_components=2 * WIDTH),
+        gv.profiles(batch, gv.Walk(3), method="sketch", n_components=4 * WIDTH),
+    )
     np.testing.assert_allclose(many[:, :, : 2 * WIDTH] * np.sqrt(2), few, rtol=1e-6)
 
 
@@ -284,16 +286,18 @@ def test_large_graphs_share_their_threads(monkeypatch):
     batch = gv.datasets.molecules(6, mean_nodes=60)
     small = compute_sketch(batch, 6, 2 * WIDTH)
     share_every_graph(monkeypatch)
-    large = gv.profiles(batch, "sketch", 6, 2 * WIDTH)
+    large = gv.profiles(batch, gv.Walk(6), method="sketch", n_components=2 * WIDTH)
     np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6)
-    np.testing.assert_array_equal(gv.profiles(batch, "sketch", 6, 2 * WIDTH, n_jobs=1), large)
+    np.testing.assert_array_equal(
+        gv.profiles(batch, gv.Walk(6), method="sketch", n_components=2 * WIDTH, n_jobs=1), large
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "weighted"),
     [
         ({}, False),
-        ({"edge_labels": True, "refine": 1}, True),
+        ({"labels": "both", "refine": 1}, True),
         ({"backtrack": False}, False),
         ({"attribute_bandwidth": 1.0}, False),
     ],
@@ -314,9 +318,14 @@ def test_every_option_shares_large_graphs_too(monkeypatch, options, weighted):
 @pytest.mark.parametrize("n_components", [1, 20, 100, 200])
 def test_any_width_is_unbiased(n_components):
     batch = gv.datasets.molecules(2, mean_nodes=8)
-    exact = gv.profiles(batch, "sequences", 2)
+    exact = gv.profiles(batch, gv.Walk(2), method="sequences")
     values = [
-        np.einsum("tk,tk->t", *gv.profiles(batch, "sketch", 2, n_components, random_state=seed).astype(float))
+        np.einsum(
+            "tk,tk->t",
+            *gv.profiles(batch, gv.Walk(2), method="sketch", n_components=n_components, random_state=seed).astype(
+                float
+            ),
+        )
         for seed in range(600)
     ]
     expected = (exact[0] * exact[1]).sum(axis=1)
@@ -326,13 +335,13 @@ def test_any_width_is_unbiased(n_components):
 
 def test_scale_changes_no_bit():
     batch = gv.datasets.molecules(5)
-    plain, scaled = (gv.profiles(batch, "sketch", 6, WIDTH, scale=s) for s in (1.0, 4.0))
+    plain, scaled = (gv.profiles(batch, gv.Walk(6), method="sketch", n_components=WIDTH, scale=s) for s in (1.0, 4.0))
     np.testing.assert_array_equal(scaled * (4.0 ** np.arange(7, dtype=np.float32))[:, None], plain)
 
 
 def test_empty_and_edgeless_graphs():
     batch = gv.GraphBatch.from_arrays([], [0, 1, 3], node_labels=["C", "C", "N", "C"])
-    P = gv.profiles(batch, "sketch", 3, WIDTH)
+    P = gv.profiles(batch, gv.Walk(3), method="sketch", n_components=WIDTH)
     assert not P[0].any()
     assert not P[:, 1:].any()
     assert np.linalg.norm(P[1, 0]) == pytest.approx(1.0)
@@ -368,8 +377,8 @@ def test_a_heavy_edge_that_is_skipped_takes_no_digits_with_it(monkeypatch, graph
     """Each length's sketch of one label sequence is exact: sums of what is left, never differences."""
     if large:
         share_every_graph(monkeypatch)
-    options = {"labels": None, "backtrack": False, "start": "ones", "stop": "ones", "scale": 2.0**20}
-    exact, sketch = (gv.profiles([graph], method, 5, WIDTH, **options)[0] for method in ("sequences", "sketch"))
+    walk = Walk(5, None, backtrack=False, start="ones", stop="ones")
+    exact, sketch = (gv.profiles([graph], walk, each, WIDTH, scale=2.0**20)[0] for each in ("sequences", "sketch"))
     np.testing.assert_allclose((sketch.astype(float) ** 2).sum(axis=1), (exact**2).sum(axis=1), rtol=2e-6)
 
 
@@ -385,4 +394,4 @@ def test_any_length_past_float32_raises(options, sign):
     for each in (graph, fine):
         nx.set_node_attributes(each, {u: u for u in each}, "label")
     with pytest.raises(GvoysError, match="graph 2: its walks of length 2 are too many, or its weights too large"):
-        gv.profiles([fine, fine, graph], "sketch", 6, WIDTH, start="ones", stop="ones", **options)
+        gv.profiles([fine, fine, graph], Walk(6, start="ones", stop="ones", **options), "sketch", WIDTH)

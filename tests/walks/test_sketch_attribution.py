@@ -17,18 +17,18 @@ from gvoys.walks.sketch_attribution import spread_gradients
 
 LENGTH = 3
 SIZES = [5, 1, 0, 4, 2, 6]  # the last node of each is isolated
-EVERYTHING = {"node_labels": True, "edge_labels": True, "attribute_bandwidth": 0.8, "edge_attribute_bandwidth": 1.3}
+EVERYTHING = {"labels": "both", "attribute_bandwidth": 0.8, "edge_attribute_bandwidth": 1.3}
 CASES = {
-    "labels": {"node_labels": True},
-    "none": {},
-    "edge labels": {"edge_labels": True},
-    "both labels": {"node_labels": True, "edge_labels": True},
-    "non-backtracking": {"node_labels": True, "backtrack": False},
-    "non-backtracking, both labels": {"node_labels": True, "edge_labels": True, "backtrack": False},
-    "refined": {"node_labels": True, "refine": 1},
-    "refined without labels": {"refine": 2},
-    "node attributes": {"node_labels": True, "attribute_bandwidth": 0.8},
-    "edge attributes": {"node_labels": True, "edge_attribute_bandwidth": 1.3},
+    "labels": {"labels": "node"},
+    "none": {"labels": None},
+    "edge labels": {"labels": "edge"},
+    "both labels": {"labels": "both"},
+    "non-backtracking": {"labels": "node", "backtrack": False},
+    "non-backtracking, both labels": {"labels": "both", "backtrack": False},
+    "refined": {"labels": "node", "refine": 1},
+    "refined without labels": {"labels": None, "refine": 2},
+    "node attributes": {"labels": "node", "attribute_bandwidth": 0.8},
+    "edge attributes": {"labels": "node", "edge_attribute_bandwidth": 1.3},
     "everything": EVERYTHING,
     "everything, non-backtracking": {**EVERYTHING, "backtrack": False, "refine": 1},
 }
@@ -121,7 +121,7 @@ def spread_walk_by_walk(batch, walk, sketch, exponents, gradients):
             own = np.array([graph_of[way[0]] for way, _ in walks])
             begins, ends = np.zeros((2, len(walks), i + 1))
             begins[:, 0], ends[:, i] = start[[way[0] for way, _ in walks]], stop[[way[-1] for way, _ in walks]]
-            alone = replace(walk, node_labels=walk.node_labels or r > 0, refine=0, max_length=i)
+            alone = replace(walk.in_iteration(r), max_length=i)
             alone = replace(alone, start=begins.ravel(), stop=ends.ravel())
             made = sketch.compute(as_paths(labelled, walks, i), alone, np.ldexp(1.0, exponents[own]))[:, i]
             products = gradients[own, i, r * d : (r + 1) * d].astype(float) * made
@@ -176,7 +176,7 @@ def test_parallel_edges(backtrack, edge_labels):
         node_attributes=np.zeros((4, 1)),
         edge_attributes=np.zeros((len(pairs), 1)),
     )
-    check_walk_by_walk(batch, Walk(4, edge_labels=edge_labels, backtrack=backtrack), Sketch(192))
+    check_walk_by_walk(batch, Walk(4, "edge" if edge_labels else None, backtrack=backtrack), Sketch(192))
 
 
 # -- sums
@@ -198,7 +198,7 @@ def test_shares_add_up(options, kind):
 
 
 def test_gradients_far_out_of_the_range_of_single_precision():
-    batch, walk, sketch = some_graphs(), Walk(LENGTH, node_labels=True), Sketch(128)
+    batch, walk, sketch = some_graphs(), Walk(LENGTH, "node"), Sketch(128)
     made, gradients = profile_and_gradients(batch, walk, sketch)
     expected = spread_gradients(batch, walk, sketch, made.exponents, gradients)
     for power in (-400, 300):
@@ -225,7 +225,7 @@ def calls(monkeypatch):
 
 
 def test_lengths_and_iterations_without_gradients_are_not_walked(calls):
-    batch, walk, sketch = some_graphs(), Walk(5, node_labels=True, refine=3), Sketch(192)
+    batch, walk, sketch = some_graphs(), Walk(5, "node", refine=3), Sketch(192)
     made, gradients = profile_and_gradients(batch, walk, sketch)
     gradients = gradients.reshape(len(batch), 6, 4, 192)
     gradients[:, 4:], gradients[:, :, 1], gradients[:, :, 3] = 0, 0, 0
@@ -247,7 +247,7 @@ def test_no_gradient_at_all(calls):
 
 
 def test_a_graph_without_gradient_has_no_shares():
-    batch, walk, sketch = some_graphs(), Walk(2), Sketch(128)
+    batch, walk, sketch = some_graphs(), Walk(2, None), Sketch(128)
     made, gradients = profile_and_gradients(batch, walk, sketch)
     gradients[3], gradients[0, 1:] = 0, 0
     nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, gradients)

@@ -235,7 +235,7 @@ def test_labels_count_and_the_numbering_of_nodes_does_not(name):
 
 def separated(pair, **options):
     """Whether features of two graphs differ."""
-    features = gv.RandomWalkFeatures(gv.Geometric(0.1), max_length=4, **options).fit_transform(pair)
+    features = gv.RandomWalkFeatures(gv.Geometric(0.1), gv.Walk(4, **options)).fit_transform(pair)
     return not np.allclose(features[0], features[1], rtol=1e-5)
 
 
@@ -269,18 +269,18 @@ def test_structure_stands_in_front_of_every_method(method):
         by_hand.graph_sizes,
         node_labels=labels.codes,
     )
-    options = {"max_length": 3, "method": method, "random_state": 1}
-    wanted = gv.RandomWalkKernel(gv.Geometric(0.1), **options).fit_transform(labelled)
-    found = gv.RandomWalkKernel(gv.Geometric(0.1), structure="closed", **options).fit_transform(graphs)
+    wanted, found = (
+        gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(3, structure=structure), method, random_state=1).fit_transform(X)
+        for structure, X in ((None, labelled), ("closed", graphs))
+    )
     tolerance = 0.3 if method == "sketch" else 1e-12  # other hashes, other signs
     np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * wanted.max())
 
 
 def test_structure_goes_with_the_nodes_own_labels():
     batch = gv.datasets.molecules(12)
-    kernel = {"max_length": 3, "method": "sequences"}
     plain, structured, alone = (
-        gv.RandomWalkKernel(gv.Geometric(0.1), **kernel, **more).fit(batch)
+        gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(3, **more), "sequences").fit(batch)
         for more in ({}, {"structure": "core"}, {"structure": "core", "labels": None})
     )
     n_columns = [each.profiles_.features(each.series_).shape[1] for each in (plain, structured, alone)]
@@ -290,14 +290,14 @@ def test_structure_goes_with_the_nodes_own_labels():
 
 def test_new_graphs_are_labelled_as_fitted_ones():
     batch = gv.datasets.molecules(12)
-    kernel = gv.RandomWalkKernel(gv.Geometric(0.1), max_length=3, structure=("closed", "ball1"), method="sequences")
+    kernel = gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(3, structure=("closed", "ball1")), method="sequences")
     K = kernel.fit_transform(batch)
     np.testing.assert_allclose(kernel.transform(batch[4:7]), K[4:7], rtol=1e-12)
 
 
 def test_unknown_structure_is_refused():
     with pytest.raises(gv.errors.ParameterError, match=r"structure must be None or some of 'degree', .*'ball3'"):
-        gv.RandomWalkKernel(structure="ball3").fit(GRAPHS)
+        gv.RandomWalkKernel(walk=gv.Walk(structure="ball3")).fit(GRAPHS)
 
 
 def test_labels_need_a_structure():

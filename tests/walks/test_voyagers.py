@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from pairs import KINDS, Kind, random_graph
 from paper import z_score
+from sklearn.base import clone
 
 import gvoys as gv
 from gvoys._compiled.cpu import voyager_steps as module
@@ -66,8 +67,7 @@ def test_unbiased(mode, kind):
         share_halting,
         labels=kind.labels,
         random_state=1,
-        **ends(dense),
-    )
+    ).set_params(**ends(dense))
     check_pairs(voyagers.fit_transform(batch), dense, voyagers.series_)
 
 
@@ -78,15 +78,7 @@ def test_one_sided_walks_are_unbiased(p_halt, share_signs, share_halting, kind):
     """Every length on its own: each block of features estimates mu_i K_i."""
     batch, dense = graphs_of(kind, seed=3)
     walks = gv.OneSidedVoyagers(
-        gv.Exponential(1.0),
-        RUNS,
-        2,
-        p_halt,
-        share_signs,
-        share_halting,
-        max_length=4,
-        labels=kind.labels,
-        **ends(dense),
+        gv.Exponential(1.0), gv.Walk(4, kind.labels, **ends(dense)), RUNS, 2, p_halt, share_signs, share_halting
     )
     X = walks.fit_transform(batch).reshape(3, 5, RUNS)
     mu = walks.series_.coefficients(4)
@@ -103,7 +95,7 @@ def test_a_few_starts_of_each_component_are_unbiased(n_starts, kind, monkeypatch
     """The kernel's sampled walks on large graphs, which begin at some of their nodes."""
     monkeypatch.setattr("gvoys.walks.voyagers._STARTS", n_starts)
     batch, dense = graphs_of(kind, seed=3)
-    X = gv.profiles(batch, "voyagers", 4, RUNS, labels=kind.labels, **ends(dense))
+    X = gv.profiles(batch, gv.Walk(4, kind.labels, **ends(dense)), "voyagers", RUNS)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         expected = kernel_by_vec_trick(dense[i], dense[j], 4)
         values = X[i] * X[j] * RUNS
@@ -153,7 +145,7 @@ def test_long_walks_on_molecules_are_unbiased():
     batch = gv.as_batch([nx.path_graph(3), nx.cycle_graph(4)])
     batch = replace(batch, node_labels=Labels.from_values(rng.integers(0, 2, 7)))
     dense = [replace(as_dense(one), node_labels=one.node_labels.decode()) for one in batch]
-    P = gv.profiles(batch, "voyagers", 140, 40_000, scale=2.0)
+    P = gv.profiles(batch, gv.Walk(140), method="voyagers", n_components=40_000, scale=2.0)
     for length in (3, 127, 128, 140):
         expected = kernel_by_vec_trick(*dense, length)[length] / 4.0**length
         assert abs(z_score(P[0, length] * P[1, length] * P.shape[2], expected)) < 5
@@ -191,7 +183,9 @@ def errors_of(batch, expected, n_components, n_seeds, **how):
 def test_the_error_falls_like_the_root_of_the_components(labels):
     """Figure 3 of the paper: the slope of log RMSE over log d_G is -1/2."""
     batch = gv.datasets.molecules(2, random_state=3)
-    expected = gv.exact_kernel(batch[0], batch[1], gv.Exponential(1 / max_degree(batch) ** 2), labels=labels)
+    expected = gv.exact_kernel(
+        batch[0], batch[1], gv.Exponential(1 / max_degree(batch) ** 2), gv.Walk(None, labels=labels)
+    )
     widths = [25, 50, 100, 200, 400, 800]
     errors = [errors_of(batch, expected, width, 150, labels=labels) for width in widths]
     slope = np.polyfit(np.log(widths), np.log(errors), 1)[0]
@@ -206,7 +200,9 @@ def variance_of(batch, expected, **how):
 def test_rademacher_signs_have_the_least_variance():
     """Theorem 3.3; the kurtosis of g is 1, 1.8 and 3."""
     batch = gv.datasets.molecules(2, random_state=3)
-    expected = gv.exact_kernel(batch[0], batch[1], gv.Exponential(1 / max_degree(batch) ** 2), labels=None)
+    expected = gv.exact_kernel(
+        batch[0], batch[1], gv.Exponential(1 / max_degree(batch) ** 2), gv.Walk(None, labels=None)
+    )
     rademacher, uniform, gaussian = (
         variance_of(batch, expected, signs=signs) for signs in ("rademacher", "uniform", "gaussian")
     )
@@ -226,15 +222,15 @@ def test_one_side_and_fixed_lengths_have_less_variance():
         return (X[0] * X[1]).sum(axis=0).var() * d**2 / expected**2
 
     both = spread(gv.GraphVoyagers(series, d))
-    halted = spread(gv.OneSidedVoyagers(series, d, p_halt=0.2, max_length=None))
-    fixed = spread(gv.OneSidedVoyagers(series, d, max_length=None))
+    halted = spread(gv.OneSidedVoyagers(series, gv.Walk(None), n_components=d, p_halt=0.2))
+    fixed = spread(gv.OneSidedVoyagers(series, gv.Walk(None), n_components=d))
     assert fixed < halted < 0.5 * both
 
 
 @pytest.mark.parametrize("signs", ["gaussian", "uniform"])
 def test_other_signs_are_unbiased_too(signs):
     batch, dense = graphs_of(Kind(node_labels=True), seed=8)
-    voyagers = gv.GraphVoyagers(series_for(batch), 4 * RUNS, signs=signs, **ends(dense))
+    voyagers = gv.GraphVoyagers(series_for(batch), 4 * RUNS, signs=signs).set_params(**ends(dense))
     check_pairs(voyagers.fit_transform(batch), dense, voyagers.series_)
 
 
@@ -243,11 +239,17 @@ def test_other_signs_are_unbiased_too(signs):
 
 BATCH = gv.datasets.molecules(12, mean_nodes=12, random_state=2)
 MAKERS = {
-    "voyagers": lambda **how: gv.GraphVoyagers(gv.Exponential(0.1), 30, 2, n_anchors=5, **how),
-    "independent coins": lambda **how: gv.GraphVoyagers(gv.Exponential(0.1), 30, share_halting=False, **how),
-    "one-sided": lambda **how: gv.OneSidedVoyagers(gv.Exponential(0.1), 30, max_length=3, labels="both", **how),
+    "voyagers": gv.GraphVoyagers(gv.Exponential(0.1), 30, 2, n_anchors=5),
+    "independent coins": gv.GraphVoyagers(gv.Exponential(0.1), 30, share_halting=False),
+    "one-sided": gv.OneSidedVoyagers(gv.Exponential(0.1), gv.Walk(3, "both"), 30),
 }
-every = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+
+def maker(estimator):
+    return lambda **how: clone(estimator).set_params(**how)
+
+
+every = pytest.mark.parametrize("make", [*map(maker, MAKERS.values())], ids=MAKERS)
 
 
 @every
@@ -272,7 +274,7 @@ def test_the_same_bits_in_a_new_process():
     import hashlib
 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert found == hashlib.sha256(MAKERS["voyagers"]().fit_transform(BATCH).tobytes()).hexdigest()
+    assert found == hashlib.sha256(clone(MAKERS["voyagers"]).fit_transform(BATCH).tobytes()).hexdigest()
 
 
 @every
@@ -340,7 +342,7 @@ def test_infinite_variance_is_announced():
 def test_refusals(how, error, message):
     how = {"series": gv.Exponential(0.1), **how}
     with pytest.raises(error, match=message) as caught:
-        gv.GraphVoyagers(**how).fit([nx.cycle_graph(4), nx.cycle_graph(5)])
+        gv.GraphVoyagers().set_params(**how).fit([nx.cycle_graph(4), nx.cycle_graph(5)])
     assert isinstance(caught.value, GvoysError)
 
 
@@ -355,9 +357,9 @@ def test_graphs_with_longer_walks_than_the_fitted_ones_are_refused():
 def test_profiles_raise_for_what_sampled_walks_cannot_use():
     for how in ({"refine": 1}, {"backtrack": False}):
         with pytest.raises(UnsupportedError, match="sampled walks cannot use refine, backtrack=False or attributes"):
-            gv.profiles(BATCH, "voyagers", 3, 10, **how)
+            gv.profiles(BATCH, Walk(3, **how), "voyagers", 10)
     with pytest.raises(ParameterError, match="replicate must be"):
-        gv.profiles(BATCH, "voyagers", 3, 10, replicate=-1)
+        gv.profiles(BATCH, gv.Walk(3), method="voyagers", n_components=10, replicate=-1)
 
 
 def test_graphs_without_weights_walk_the_same_beside_weighted_ones():
@@ -387,7 +389,7 @@ def test_walks_that_leave_the_range_are_refused():
     graph = nx.gnp_random_graph(60, 0.5, seed=1, directed=True)
     graph.add_edges_from((i, 60 + i % 5) for i in range(60))
     with pytest.raises(ParameterError, match="graph 0: its walks of length 400 leave the range"):
-        gv.profiles([graph], "voyagers", 400, 50)
+        gv.profiles([graph], gv.Walk(400), method="voyagers", n_components=50)
 
 
 @pytest.mark.filterwarnings("ignore::gvoys.errors.VarianceWarning")
@@ -398,7 +400,7 @@ def test_long_series_do_not_overflow(p_halt):
 
 
 def test_refusals_say_what_to_do():
-    with pytest.raises(DivergenceError, match="OneSidedVoyagers takes a max_length"):
+    with pytest.raises(DivergenceError, match="OneSidedVoyagers takes a walk with max_length"):
         gv.GraphVoyagers().fit([nx.cycle_graph(5)])
     with pytest.raises(UnsupportedError, match="lengths='summed' needs labels"):
         gv.RandomWalkFeatures(method="voyagers", lengths="summed").fit([nx.path_graph(3)])

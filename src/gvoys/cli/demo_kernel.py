@@ -58,9 +58,11 @@ def exact_gram(batch: GraphBatch, series: Series) -> Any:
     """The Gram matrix of the infinite series between unlabelled graphs, walks starting and stopping anywhere."""
     from gvoys.graphs.spectrum import spectral_radius
     from gvoys.walks.arrays import compute_gram, profiles
+    from gvoys.walks.walk import Walk
 
     length = series.truncation_length(float(spectral_radius(batch, 1e-3).max()) ** 2, 1e-12)
-    return compute_gram(profiles(batch, "moments", length, start="ones", stop="ones"), series)
+    walk = Walk(length, labels=None, start="ones", stop="ones")
+    return compute_gram(profiles(batch, walk, "moments"), series)
 
 
 def grakel_gram(batch: GraphBatch, decay: float) -> Any:

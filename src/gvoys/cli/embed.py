@@ -10,6 +10,7 @@ import typer
 
 from gvoys.cli.messages import begin
 from gvoys.cli.options import (
+    Counting,
     Data,
     Device,
     Jobs,
@@ -18,11 +19,11 @@ from gvoys.cli.options import (
     Overwrite,
     Parts,
     Reading,
-    Walks,
+    fields_of,
     is_given,
-    no_labels,
     read_options,
 )
+from gvoys.walk_fields import WalkFields
 
 _NAMES = {"components": "n_components", "columns": "n_columns"}  # options that Python has by other names
 
@@ -33,7 +34,8 @@ def embed(
     out: Annotated[Path, typer.Option("--out", "-o", help="A folder for the features.")],
     reading: Reading,
     molecules: Molecules,
-    walks: Walks,
+    walks: WalkFields,
+    counting: Counting,
     parts: Parts,
     like: Annotated[
         Path | None, typer.Option(help="A folder of features or a model whose features these are to compare with.")
@@ -63,7 +65,8 @@ def embed(
         out, inputs=[data, like], root=reading.root, overwrite=overwrite, folder=True, beside=[files.skipped], work=out
     )
     how: dict[str, Any] = read_options(reading, molecules)
-    how["parameters"] = parameters_of(walks, lengths=lengths, rows_per_part=parts.rows_per_part, device=device)
+    more = {"lengths": lengths, "rows_per_part": parts.rows_per_part, "device": device}
+    how["parameters"] = parameters_of(walks, counting, more)
     if like is not None:
         how |= _given(context, how) | {"like": like}
 
@@ -73,16 +76,20 @@ def embed(
     run_parts(console, "embed", files, parts, n_jobs, json, work)
 
 
-def parameters_of(walks: Walks, **more: Any) -> dict[str, Any]:
-    """The options as `embed_file` and `write_gram` name them."""
-    options = vars(walks) | more | {"labels": no_labels(walks.labels)}
-    return {_NAMES.get(option, option): value for option, value in options.items()}
+def parameters_of(walks: WalkFields, counting: Counting, more: dict[str, Any]) -> dict[str, Any]:
+    """Return the options as `embed_file` and `write_gram` name them."""
+    from gvoys.walks.walk import Walk
+
+    options = vars(counting) | more | {"decay": "auto" if counting.decay is None else counting.decay}
+    return {_NAMES.get(option, option): value for option, value in options.items()} | {"walk": Walk(**fields_of(walks))}
 
 
 def _given(context: typer.Context, how: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters and chemistry that the user asked for; all else is as it was there."""
     given = partial(is_given, context)
     spelled = {name: option for option, name in _NAMES.items()}
-    asked = {name: value for name, value in how["parameters"].items() if given(spelled.get(name, name))}
+    parameters = dict(how["parameters"])
+    walk = {name: value for name, value in parameters.pop("walk").get_params().items() if given(name)}
+    asked = {name: value for name, value in parameters.items() if given(spelled.get(name) or name)} | {"walk": walk}
     chemistry = how["chemistry"] if any(map(given, how["chemistry"])) else None
     return {"parameters": asked, "chemistry": chemistry}

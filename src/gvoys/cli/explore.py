@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import begin
-from gvoys.cli.options import Data, Jobs, Labels, Length, Molecules, Overwrite, Reading, no_labels, read_options
-from gvoys.defaults import PAGE
+from gvoys.cli.options import Data, Jobs, Molecules, Overwrite, Reading, fields_of, read_options
+from gvoys.walk_fields import WalkFields
 
 if TYPE_CHECKING:
     from gvoys.explore import Collection
@@ -22,6 +22,7 @@ def explore(
     out: Annotated[Path, typer.Option("--out", "-o", help="The page, an .html file.")],
     reading: Reading,
     molecules: Molecules,
+    walks: WalkFields,
     target: Annotated[
         str | None, typer.Option(help="The column to colour by first, and that the model predicts.")
     ] = None,
@@ -35,8 +36,6 @@ def explore(
         str | None, typer.Option(help="geometric or exponential; by default all lengths have the same share.")
     ] = None,
     decay: Annotated[float | None, typer.Option(help="Of the series; by default 1 / d_max².")] = None,
-    max_length: Length = PAGE.max_length,
-    labels: Labels = "auto",
     graphs: Annotated[int, typer.Option(help="The most graphs on the page; of more, some are drawn at random.")] = 5000,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     overwrite: Overwrite = False,
@@ -54,6 +53,7 @@ def explore(
     from gvoys.explore import check_plotly, has_umap
     from gvoys.explore import explore as write_page
     from gvoys.threads import threads
+    from gvoys.walks.walk import Walk
 
     check_plotly()
     check_outputs(out, ".html", ".htm", inputs=[data, model, index], root=reading.root, overwrite=overwrite)
@@ -67,8 +67,7 @@ def explore(
             model=learner,
             index=index,
             series=chosen,
-            max_length=max_length,
-            labels=no_labels(labels),
+            walk=Walk(**fields_of(walks)),
             n_graphs=graphs,
             random_state=seed,
             on_progress=lambda stage: status.update(f"{stage} …"),

@@ -9,7 +9,8 @@ import typer
 
 from gvoys.cli.embed import parameters_of
 from gvoys.cli.messages import begin
-from gvoys.cli.options import Data, Device, Jobs, Json, Molecules, Overwrite, Parts, Reading, Walks, read_options
+from gvoys.cli.options import Counting, Data, Device, Jobs, Json, Molecules, Overwrite, Parts, Reading, read_options
+from gvoys.walk_fields import WalkFields
 
 
 def kernel(
@@ -17,7 +18,8 @@ def kernel(
     out: Annotated[Path, typer.Option("--out", "-o", help="NAME.npy for the matrix; NAME.ids.txt goes beside it.")],
     reading: Reading,
     molecules: Molecules,
-    walks: Walks,
+    walks: WalkFields,
+    counting: Counting,
     parts: Parts,
     lengths: Annotated[str, typer.Option(help="stacked or summed over walk lengths.")] = "stacked",
     normalize: Annotated[bool, typer.Option("--normalize", help="Divide by sqrt(K(G,G) K(H,H)).")] = False,
@@ -28,7 +30,8 @@ def kernel(
 ) -> None:
     """Write the Gram matrix of a file of graphs, block by block, to a .npy file that NumPy can map into memory.
 
-    A run that was stopped or killed goes on where it was when the command is given again.
+    The matrix is that of `RandomWalkKernel` with the same options. A run that was stopped or killed goes on where it
+    was when the command is given again.
     """
     console = begin(json)
     from gvoys.cli.outputs import RunFiles, check_outputs
@@ -43,7 +46,8 @@ def kernel(
     beside = [out.parent / f"{out.stem}.ids.txt", files.skipped]
     check_outputs(out, ".npy", inputs=[data], root=reading.root, overwrite=overwrite, beside=beside, work=files.work)
     how: dict[str, Any] = {**read_options(reading, molecules), "normalize": normalize, "overwrite": overwrite}
-    options = parameters_of(walks, lengths=lengths, rows_per_part=parts.rows_per_part, device=device)
+    more = {"lengths": lengths, "rows_per_part": parts.rows_per_part, "device": device}
+    options = parameters_of(walks, counting, more)
 
     def work(worker: Any, on_progress: Any, bar: Any) -> Any:
         rows = bar.add_task("kernel", total=None, start=False, rate="")

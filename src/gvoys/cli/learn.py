@@ -10,41 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gvoys.cli.messages import answer, begin
-from gvoys.cli.options import (
-    Data,
-    Folds,
-    Jobs,
-    Json,
-    Molecules,
-    OutFolder,
-    Overwrite,
-    Reading,
-    no_labels,
-    read_options,
-)
-from gvoys.defaults import LEARNED_SERIES
+from gvoys.cli.options import Data, Folds, Jobs, Json, Molecules, OutFolder, Overwrite, Reading, fields_of, read_options
+from gvoys.walk_fields import WalkFields
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from gvoys.estimators.learners import LearnedSeries
+    from gvoys.walks.walk import Walk
 
 
 def learn(
     data: Data,
     reading: Reading,
     molecules: Molecules,
+    walks: WalkFields,
     target: Annotated[str | None, typer.Option(help="The column to predict; of TU datasets the class.")] = None,
     objective: Annotated[
         str | None, typer.Option(help="svm, layer, alignment or likelihood; svm, for real targets likelihood.")
     ] = None,
-    labels: Annotated[str, typer.Option(help="auto, node, edge, both or none.")] = "auto",
-    max_length: Annotated[
-        int, typer.Option(help="The longest walk; one coefficient more than that.")
-    ] = LEARNED_SERIES.max_length,
-    refine: Annotated[
-        int, typer.Option(help="Weisfeiler–Lehman iterations; each has its own coefficients.")
-    ] = LEARNED_SERIES.refine,
     folds: Folds = 10,
     seed: Annotated[
         list[int] | None, typer.Option(help="Seed of the split; give it again for more. Default: 0.")
@@ -62,6 +46,7 @@ def learn(
     from gvoys.estimators.learners import learn_series
     from gvoys.evaluation.folds import check_folds
     from gvoys.threads import threads
+    from gvoys.walks.walk import Walk
 
     if out is not None:
         check_outputs(out, inputs=[data], root=reading.root, overwrite=overwrite, folder=True)
@@ -72,13 +57,13 @@ def learn(
     if real and objective != "likelihood":
         raise ParameterError(f"{name} has real targets, which only the objective 'likelihood' takes")
     check_folds(graphs.y, not real, folds)
-    walks: dict[str, Any] = {"max_length": max_length, "labels": no_labels(labels), "refine": refine}
+    walk = Walk(**fields_of(walks))
     with threads(n_jobs):
         start = time.perf_counter()
-        series = learn_series(graphs.batch, graphs.y, objective, **walks)
+        series = learn_series(graphs.batch, graphs.y, objective, walk=walk)
         _show(console, name, series, time.perf_counter() - start)
         compare = _compare_errors if real else partial(_compare, objective=objective)
-        found = compare(console, name, graphs, folds=folds, seeds=tuple(seed or [0]), walks=walks)
+        found = compare(console, name, graphs, folds=folds, seeds=tuple(seed or [0]), walk=walk)
     if out is not None:
         with together(out) as folder:
             _write(folder, name, series)
@@ -109,7 +94,7 @@ def _show(console: Console, name: str, series: LearnedSeries, seconds: float) ->
 
 
 def _compare_errors(
-    console: Console, name: str, graphs: Any, folds: int, seeds: tuple[int, ...], walks: dict[str, Any]
+    console: Console, name: str, graphs: Any, folds: int, seeds: tuple[int, ...], walk: Walk
 ) -> dict[str, Any]:
     """Gaussian processes on both kernels, learned anew inside every training fold."""
     import numpy as np
@@ -122,7 +107,7 @@ def _compare_errors(
     def bar(splits: list[Any]) -> Any:
         return track(splits, name, console=console, transient=True)
 
-    found = compare_processes(graphs.batch, graphs.y, folds, seeds, bar, **walks)
+    found = compare_processes(graphs.batch, graphs.y, folds, seeds, bar, walk)
     title = f"{escape(name)}: {folds} folds, Gaussian processes"
     table = Table("series", "RMSE", "± over folds", title=title)
     for row, errors in (
@@ -135,7 +120,7 @@ def _compare_errors(
 
 
 def _compare(
-    console: Console, name: str, graphs: Any, objective: str, folds: int, seeds: tuple[int, ...], walks: dict[str, Any]
+    console: Console, name: str, graphs: Any, objective: str, folds: int, seeds: tuple[int, ...], walk: Walk
 ) -> dict[str, Any]:
     """Learned anew inside every training fold: what the series is worth on graphs it has not seen."""
     import numpy as np
@@ -152,7 +137,7 @@ def _compare(
         folds,
         seeds,
         lambda splits: track(splits, name, console=console, transient=True),
-        **walks,
+        walk,
     )
     title = f"{escape(name)}: {folds} folds, C chosen in the training folds"
     table = Table("series", "accuracy", "± over folds", title=title)

@@ -15,7 +15,7 @@ from gvoys.cli.options import Splitting
 from gvoys.cli.read import is_real, read_with_target, say
 from gvoys.errors import ParameterError
 from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor
-from gvoys.estimators.learning.profiler import usual_bandwidth
+from gvoys.estimators.learning.profiler import usual_bandwidth, usual_walk
 from gvoys.evaluation import Evaluation, LearnerMethod, baselines_for, evaluate, make_folds
 from gvoys.evaluation.groups import check_split, describe_copies, groups_for, merge_duplicates, same_molecules
 from gvoys.io import Graphs
@@ -98,8 +98,10 @@ def learner_for(job: Job, attributes: bool | None, n_jobs: int | None) -> Any:
         raise ParameterError("node attributes are used to classify, not yet for numbers; leave out --attributes")
     if job.classes is None:
         return RandomWalkRegressor(n_jobs=n_jobs)
-    bandwidth = "auto" if attributes is None else usual_bandwidth(batch) if attributes else None
-    return RandomWalkClassifier(attribute_bandwidth=bandwidth, n_jobs=n_jobs)
+    if attributes is None:
+        return RandomWalkClassifier(n_jobs=n_jobs)
+    bandwidth = usual_bandwidth(batch) if attributes else None
+    return RandomWalkClassifier(usual_walk(batch, refine="auto", attribute_bandwidth=bandwidth), n_jobs=n_jobs)
 
 
 def cross_validate(

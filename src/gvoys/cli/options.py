@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -16,33 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from gvoys.cli.messages import naming
-from gvoys.defaults import COLUMNS_OF_FILES, DECAY_OF_FILES, FILES
-
-__all__ = [
-    "Attributes",
-    "Data",
-    "Device",
-    "Folds",
-    "Jobs",
-    "Json",
-    "Labels",
-    "Length",
-    "Molecules",
-    "OutFolder",
-    "Overwrite",
-    "Parts",
-    "Reading",
-    "Splitting",
-    "Targets",
-    "Task",
-    "Walks",
-    "columns_of",
-    "flat",
-    "given_options",
-    "is_given",
-    "no_labels",
-    "read_options",
-]
+from gvoys.walk_fields import WalkFields
 
 KINDS = (
     "SMILES (.smi, .csv, .tsv, .xlsx, .parquet), .g6, .s6, .jsonl, .json, .graphml, a store, a TU name, zip or folder, "
@@ -65,8 +39,6 @@ Overwrite = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and all else to standard error.")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; all by default.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
-Length = Annotated[int, typer.Option(help="The longest walk.")]
-Labels = Annotated[str, typer.Option(help="auto (of nodes, where there are any), node, edge, both or none.")]
 Attributes = Annotated[
     bool | None,
     typer.Option(
@@ -134,25 +106,40 @@ class Splitting:
     ] = "keep"
 
 
+def fields_of(walks: WalkFields) -> dict[str, Any]:
+    """Return the fields of a walk that options stand for."""
+    found = {each.name: _values(each, getattr(walks, each.name)) for each in fields(WalkFields)}
+    return found | {"labels": None if walks.labels == "none" else walks.labels}
+
+
+def _values(field: Field[Any], given: Any) -> Any:
+    if given is None or not field.metadata["several"]:
+        return given
+    try:
+        values = tuple(field.metadata["kind"](each.strip()) for each in given.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"--{field.name.replace('_', '-')} takes numbers, not {given!r}") from None
+    return values[0] if len(values) == 1 else values
+
+
 @dataclass(frozen=True)
-class Walks:
-    """Walks"""
+class Counting:
+    """Kernel"""
 
     series: Annotated[str, typer.Option(help="geometric or exponential.")] = "geometric"
-    decay: Annotated[float, typer.Option(help="Of the series; whatever the graphs, so that any two runs compare.")] = (
-        DECAY_OF_FILES
-    )
-    max_length: Length = FILES.max_length
+    decay: Annotated[
+        float | None,
+        typer.Option(
+            help="Of the series. By default 1 / d_max² of the graphs; embed takes 1/16, so that any two runs compare."
+        ),
+    ] = None
     method: Annotated[
         str, typer.Option(help="auto, moments, sketch, voyagers, or sequences: counts of label sequences, sparse.")
     ] = "auto"
-    components: Annotated[int, typer.Option(help="Width of the sketch.")] = FILES.n_components
-    columns: Annotated[
-        int | None, typer.Option(help=f"Columns that sequences are hashed to; {COLUMNS_OF_FILES:,} by default.")
-    ] = None
-    labels: Labels = "auto"
-    refine: Annotated[int, typer.Option(help="Weisfeiler–Lehman iterations.")] = FILES.refine
-    backtrack: Annotated[bool, typer.Option(help="Whether walks may backtrack.")] = FILES.backtrack
+    components: Annotated[int, typer.Option(help="Width of the sketch.")] = 512
+    columns: Annotated[int | None, typer.Option(help="Columns that sequences are hashed to; 1,048,576 by default.")] = (
+        None
+    )
     seed: Annotated[int, typer.Option(help="Seed of the sketch, or of the columns.")] = 0
 
 
@@ -194,10 +181,21 @@ def _spelled(parameter: inspect.Parameter, kind: Any) -> Iterator[inspect.Parame
         return
     hints = get_type_hints(kind, include_extras=True)
     for each in fields(kind):
-        option = copy(hints[each.name].__metadata__[0])
-        option.rich_help_panel = kind.__doc__
-        shown: Any = Annotated[hints[each.name].__origin__, option]
+        given, option = _option_of_walk(each) if kind is WalkFields else _option_of(hints[each.name])
+        option.rich_help_panel = (kind.__doc__ or "").partition(":")[0]
+        shown: Any = Annotated[given, option]
         yield inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=shown)
+
+
+def _option_of(hint: Any) -> tuple[Any, Any]:
+    """Return the type of an option, and what typer knows of it."""
+    return hint.__origin__, copy(hint.__metadata__[0])
+
+
+def _option_of_walk(field: Field[Any]) -> tuple[Any, Any]:
+    """Return the same of a field of a walk; several values are one text, separated by commas."""
+    kind = str if field.metadata["several"] else field.metadata["kind"]
+    return kind | None if field.default is None else kind, typer.Option(help=field.metadata["help"])
 
 
 def _taken(group: Any, values: dict[str, Any]) -> dict[str, Any]:
@@ -226,8 +224,3 @@ def read_options(reading: Reading, molecules: Molecules) -> dict[str, Any]:
 def columns_of(target: list[str] | None) -> list[Any]:
     """The columns to predict, each once; None stands for the one that the data has."""
     return [*dict.fromkeys(target)] if target else [None]
-
-
-def no_labels(labels: str) -> str | None:
-    """What an estimator takes for the option --labels."""
-    return None if labels == "none" else labels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -19,19 +18,16 @@ from gvoys.estimators.progress import wants_progress
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
-from gvoys.series import Series, check_series
-from gvoys.threads import threads
+from gvoys.series import check_series
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_length, check_seed
 from gvoys.walks.growth import choose_truncation, walk_rate
-from gvoys.walks.methods import labels_for
-from gvoys.walks.walk import Walk
-
-__all__ = ["SLACK", "TRUNCATION", "TakesGraphs", "TakesSeries", "WalkEstimator", "as_seed"]
+from gvoys.walks.methods import resolve_walk
+from gvoys.walks.walk import FIELDS, Walk, check_walk
 
 TRUNCATION = 1e-9  # truncation error of an infinite series, relative
 SLACK = 1e3  # how much larger the truncation error may be for graphs that were not fitted
-_OF_SERIES = "series__"
+_PARTS = ("series", "walk")  # parameters that have parameters
 _BLOCK = 1 << 26  # bytes that are in the making at once
 
 
@@ -45,72 +41,76 @@ class TakesGraphs(BaseEstimator):
         return tags
 
 
-class TakesSeries(TakesGraphs):
-    """An estimator with a series, whose parameters are set through it: ``set_params(series__decay=0.1)``."""
+class TakesParts(TakesGraphs):
+    """An estimator with a series or a walk, whose parameters are set through it: ``set_params(walk__refine=1)``.
 
-    series: Series
+    Parts are replaced and never changed: others, and the constructor's default, may hold the same one.
+    """
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters, those of the series included.
-
-        The series is replaced and never changed: others, and the constructor's default, may hold the same one.
+        """Set parameters, those of the series and the walk included.
 
         Parameters
         ----------
         **params : dict
-            Values by name; ``series__decay`` is the decay of the series.
+            Values by name; ``series__decay`` is the decay of the series, and ``walk__refine`` a field of the walk.
 
         Returns
         -------
         object
             The estimator itself.
         """
-        own = {name.removeprefix(_OF_SERIES): params.pop(name) for name in list(params) if name.startswith(_OF_SERIES)}
+        nested = {name: params.pop(name) for name in list(params) if name.partition("__")[0] in _PARTS and "__" in name}
+        known = self.get_params(deep=False)
+        for name in params:
+            if name in FIELDS and name not in known and "walk" in known:
+                raise TypeError(f"{type(self).__name__} has no parameter {name}; write set_params(walk__{name}=…)")
         super().set_params(**params)
-        if own:
-            self.series = copy(self.series).set_params(**own)
+        for name, value in nested.items():
+            part, _, field = name.partition("__")
+            if not hasattr(getattr(self, part, None), "set_params"):
+                raise ParameterError(f"{name} cannot be set, since {part} is {getattr(self, part, None)!r}")
+            setattr(self, part, getattr(self, part).set_params(**{field: value}))
         return self
 
 
-class WalkEstimator(TakesSeries):
+class WalkEstimator(TakesParts):
     """Base class of the estimators: fitting that every estimator begins with; subclasses list the parameters."""
 
     def _fit_walk(self, X: Any) -> GraphBatch:
-        """Read the graphs, with structural labels if wanted; keep series_ and walk_, whose length is resolved."""
+        """Read the graphs; keep series_ and walk_, whose labels and length are resolved."""
         check_device(self.device)
         batch = as_batch(X)
-        length = 0 if self.max_length is None else self.max_length
-        walk = Walk.on(batch, length, labels_for(self.method, self.labels), **Walk.options_of(self))
+        walk = resolve_walk(check_walk(self.walk), self.method, batch)
         self.seed_ = as_seed(self.random_state)
         self.directed_, self.n_attributes_ = batch.directed, _n_attributes(batch.node_attributes)
         self.n_edge_attributes_ = _n_attributes(batch.edge_attributes)
         self.series_ = check_series(self.series, walk.n_iterations).resolved(lambda: max_degree(batch))
-        self.max_length_, self.rate_ = self._choose_length(batch)
-        self._given_walk = replace(walk, max_length=self.max_length_)
-        batch, self.walk_ = self._label(batch)
+        length, self.rate_ = self._choose_length(batch)
+        self.walk_ = replace(walk, max_length=length)
         return batch
 
-    def _label(self, batch: GraphBatch) -> tuple[GraphBatch, Walk]:
-        """The graphs with the labels that walks go by, and the walk by them."""
-        with threads(self.n_jobs):
-            return self._given_walk.labels_on(batch)
+    @property
+    def max_length_(self) -> int:
+        """The longest walk."""
+        return self.walk_.longest
 
     def _choose_length(self, batch: GraphBatch) -> tuple[int, float | None]:
-        """The longest walk, and for the infinite series the growth rate of the fitted graphs' walks."""
-        if self.max_length is not None:
-            return check_length(self.max_length), None
+        """Choose the longest walk, and for the infinite series the growth rate of the fitted graphs' walks."""
+        if self.walk.max_length is not None:
+            return check_length(self.walk.max_length), None
         return choose_truncation(batch, self.series_, TRUNCATION)
 
     def _read(self, X: Any) -> GraphBatch:
-        """Graphs to transform: labelled as the fitted ones were, and within reach of the fitted length."""
+        """Read graphs to transform: labelled as the fitted ones were, and within reach of the fitted length."""
         check_is_fitted(self, "walk_")
-        batch, walk = as_batch(X), self._given_walk
+        batch, walk = as_batch(X), self.walk_
         if missing_labels(batch, walk.node_labels, walk.edge_labels) == "node":
             raise UnsupportedError(
                 "the fitted graphs had node labels and these have none; pass labels=None to ignore them"
             )
         check_has_labels(batch, walk.node_labels, walk.edge_labels)
-        if self.refine and batch.n_entries and batch.directed != self.directed_:
+        if walk.refine and batch.n_entries and batch.directed != self.directed_:
             raise UnsupportedError(
                 "refined labels differ between directed and undirected graphs; fit on graphs like these"
             )
@@ -118,7 +118,7 @@ class WalkEstimator(TakesSeries):
             _check_as_many("node", self.n_attributes_, _n_attributes(batch.node_attributes))
         if walk.edge_attribute_bandwidth is not None and batch.n_entries:
             _check_as_many("edge", self.n_edge_attributes_, _n_attributes(batch.edge_attributes))
-        walk.checked(batch)
+        walk.on(batch)
         if self.rate_ is not None and not self._surely_reaches(batch):
             growth = self._growth(walk_rate(batch, lambda rate: self._length_at(self._growth(rate))))
             self.series_.check_convergence(growth)
@@ -127,7 +127,7 @@ class WalkEstimator(TakesSeries):
                     f"the series was truncated at length {self.max_length_}, which is too short for these graphs; "
                     "fit on graphs like these"
                 )
-        return self._label(batch)[0]
+        return batch
 
     def _growth(self, rate: float) -> float:
         """How walks multiply in pairs of graphs of this rate: with each other, and with the fitted ones."""
@@ -149,8 +149,8 @@ class WalkEstimator(TakesSeries):
     def _shows_progress(self) -> bool:
         return wants_progress(self.verbose)
 
-    def _blocks(self, batch: GraphBatch, bytes_per_graph: int) -> Iterator[tuple[slice, GraphBatch, Walk]]:
-        """Consecutive graphs of bounded size, with a progress bar where verbose."""
+    def _blocks(self, batch: GraphBatch, walk: Walk, bytes_per_graph: int) -> Iterator[tuple[slice, GraphBatch, Walk]]:
+        """Yield consecutive graphs of bounded size, with a progress bar where verbose."""
         step = max(_BLOCK // max(bytes_per_graph, 1), 1)
         starts: Iterable[int] = range(0, len(batch), step)
         if self._shows_progress():
@@ -159,7 +159,7 @@ class WalkEstimator(TakesSeries):
             starts = track(starts, description=type(self).__name__)
         for start in starts:
             block = slice(start, min(start + step, len(batch)))
-            yield block, batch[block], self.walk_.within(batch, block)
+            yield block, batch[block], walk.within(batch, block)
 
 
 def as_seed(random_state: Any) -> int:

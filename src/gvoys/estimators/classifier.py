@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.defaults import CLASSIFIER
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
@@ -22,9 +22,9 @@ from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachi
 from gvoys.estimators.learning.explaining_decisions import Explainer
 from gvoys.estimators.learning.explanation import Explanation, with_smiles
 from gvoys.estimators.learning.grid import GRID, is_positive, nearest_ten, values_of
-from gvoys.estimators.learning.inputs import warn_of_unused
+from gvoys.estimators.learning.inputs import check_walk_of_learner, warn_of_unused
 from gvoys.estimators.learning.likeness import similarity_floor
-from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
+from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler, usual_walk
 from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, is_better, subsample
 from gvoys.estimators.learning.targets import Targets, check_weights, read_columns, warn_of_single_graphs
 from gvoys.estimators.progress import Progress, progress_bars
@@ -33,20 +33,21 @@ from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
 from gvoys.threads import threads
-from gvoys.walks import Walk
 from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, is_auto
-
-__all__ = ["RandomWalkClassifier"]
+from gvoys.walks.layers import usual_labels
+from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 _BLOCK = 4096  # graphs whose profiles are in memory at once
+_FOLDS = 5  # of the inner cross-validation
+N_LANDMARKS = 1000  # graphs that Nyström features are made of
 _SAMPLE = 3000  # graphs by which the kernel is chosen where there are too many for a Gram matrix
 
 
 class RandomWalkClassifier(ClassifierMixin, Learner):
     """Classify graphs by the walks they share, with refined labels and a support vector machine.
 
-    `fit` profiles the graphs (walks of length 0 … max_length, labels after 0 … refine Weisfeiler–Lehman iterations),
+    `fit` profiles the graphs (walks of every length, labels after every Weisfeiler–Lehman iteration),
     gives every length the same trace, half-normalises, and puts a base kernel on the profiles. What is "auto" is chosen
     by inner cross-validation: the default (three iterations, Matérn 1/2, C = 10) is left only for something better by
     over one standard error. All constants come from the graphs of `fit`, and a prediction depends on no other graph of
@@ -54,42 +55,30 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
     Parameters
     ----------
-    max_length : int, default=6
-        Longest walk that is counted.
-    refine : int or "auto", default="auto"
-        Weisfeiler–Lehman iterations; "auto" chooses among 0, 1 and 3.
+    walk : "auto" or Walk, default="auto"
+        What is counted. "auto" means walks of length 0 … 6 that start and stop anywhere, by node labels where there are
+        any, with edge labels in molecules (where node labels are tuples); nodes without labels are told apart by their
+        degree and core number, in directed graphs by their degree. It chooses among 0, 1 and 3 Weisfeiler–Lehman
+        iterations, excludes backtracking walks where the mean degree is at most 3, as in molecules, and uses node
+        attributes, in walks of length 0 and 1 that weigh as much as the labels, where inner cross-validation says that
+        they help; return probabilities stand for the attributes of graphs with neither labels nor attributes.
+        `partial_fit`, which has no cross-validation, ignores attributes then. A Walk is used as given; its fields
+        `refine`, `backtrack` and `attribute_bandwidth` may be "auto" too.
     kernel : {"auto", "linear", "matern12", "matern32", "gaussian"}, default="auto"
         Base kernel on the profiles; "auto" chooses among linear, Matérn 1/2 and Gaussian.
     C : float or "auto", default="auto"
         Penalty of the support vector machine; "auto" chooses among 1, 10 and 100.
-    n_components : int or "auto", default="auto"
-        Width of the sketch of one length and iteration; "auto" means 256, and 512 for graphs of over 100 nodes on
-        average.
-    method : {"auto", "sequences", "sketch"}, default="auto"
-        How walks are counted: exactly, label sequence by label sequence, or in a sketch of `n_components`. "auto"
-        counts each iteration up to the length by which a sample of the graphs has few sequences, which in molecules is
-        the longest, and sketches the rest.
-    labels : {"auto", "node", "edge", "both"} or a structure, default="auto"
-        Labels that are used; "auto" means node labels where there are any, with edge labels in molecules (where node
-        labels are tuples). Nodes without labels are told apart by their degree and core number ("core"), in directed
-        graphs by their degree ("degree"); other structures are those of :func:`gvoys.walks.structural_labels`.
-    backtrack : bool or "auto", default="auto"
-        Whether walks may backtrack; "auto" excludes such walks where the mean degree is at most 3, as in molecules.
-    attribute_bandwidth : float, "auto" or None, default="auto"
-        None ignores node attributes. A number (in standard deviations) lets nodes match by them as well, in walks of
-        length 0 and 1 that weigh as much as the labels. "auto" does so where inner cross-validation says that it helps,
-        and lets return probabilities stand for the attributes of graphs with neither labels nor attributes;
-        `partial_fit`, which has no cross-validation, ignores them then.
+    method : {"auto", "sequences", "sketch"}, Sketch or Combined, default="auto"
+        How walks are counted: exactly, label sequence by label sequence, or in a sketch of 256 components for each
+        length and iteration, and 512 for graphs of over 100 nodes on average. "auto" counts each iteration up to the
+        length by which a sample of the graphs has few sequences, which in molecules is the longest, and sketches the
+        rest. ``gvoys.walks.Sketch(128)`` and ``gvoys.walks.Combined(128)`` mean "sketch" and "auto" with another width.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class by its name, one where it is not named; "balanced" weighs classes by the inverse of their
         numbers of graphs.
-    cv : int, default=5
-        Folds of the inner cross-validation.
     max_exact : int, default=20000
         Past this many graphs the Gram matrix is not formed: logistic regression on Nyström features takes its place.
         `partial_fit` always does that, with the default kernel.
-    n_landmarks : int, default=1000
-        Graphs that Nyström features are made of.
     random_state : int, RandomState or None, default=0
         Seed of the sketch and of the folds.
     n_jobs : int or None, default=None
@@ -103,6 +92,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     ----------
     classes_ : ndarray of shape (n_classes,), or list of them
         The classes, or those of each column where y has several.
+    walk_ : Walk
+        The walk that was used or chosen.
     chosen_ : Choice
         The `refine`, `kernel` and `C` that were used, with the scores of all that were tried.
     series_ : Coefficients
@@ -123,40 +114,31 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     True
     """
 
+    @takes_walk(
+        n_components="write method=gvoys.walks.Combined(n_components), or Sketch",
+        cv="the inner cross-validation has 5 folds",
+        n_landmarks="Nyström features are made of 1000 graphs",
+    )
     def __init__(
         self,
-        max_length: int = CLASSIFIER.max_length,
-        *,
-        refine: int | str = CLASSIFIER.refine,
+        walk: Walk | str = "auto",
         kernel: str = "auto",
+        *,
         C: float | str = "auto",
-        n_components: int | str = CLASSIFIER.n_components,
-        method: str = "auto",
-        labels: str = "auto",
-        backtrack: bool | str = CLASSIFIER.backtrack,
-        attribute_bandwidth: float | str | None = "auto",
+        method: Any = "auto",
         class_weight: Any = None,
-        cv: int = 5,
         max_exact: int = 20_000,
-        n_landmarks: int = 1000,
         random_state: Any = 0,
         n_jobs: int | None = None,
         device: str = "cpu",
         verbose: bool = False,
     ) -> None:
-        self.max_length = max_length
-        self.refine = refine
+        self.walk = walk
         self.kernel = kernel
         self.C = C
-        self.n_components = n_components
         self.method = method
-        self.labels = labels
-        self.backtrack = backtrack
-        self.attribute_bandwidth = attribute_bandwidth
         self.class_weight = class_weight
-        self.cv = cv
         self.max_exact = max_exact
-        self.n_landmarks = n_landmarks
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
@@ -200,7 +182,15 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         with progress_bars(self.verbose) as progress:
             train = self._train_kernel if exact else self._train_linear
             self.engine_: Engine = train(batch, columns, progress)
+        self._keep_walk()
         return self
+
+    chosen_: Choice
+    profiler_: Profiler
+
+    def _keep_walk(self) -> None:
+        """Put what was chosen in the place of what was "auto"."""
+        self.walk_ = replace(self.profiler_.walk_of_graphs, refine=self.chosen_.refine)
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[GraphBatch, list[Targets]]:
         """Graphs that weigh something, and their classes, column by column."""
@@ -221,19 +211,21 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
 
     def _fit_profiler(self, batch: GraphBatch) -> None:
+        self.walk_ = self._choose_walk(batch)
         grids = {name: self._grid(name) for name in GRID}  # before any work, so that a bad value costs none
         self._weights()
         self.seed_ = as_seed(self.random_state)
         check_device(self.device)
-        options = Walk.options_of(self) | {"refine": max(grids["refine"])}
-        self.profiler_ = Profiler.fitted(
-            batch,
-            Walk(self.max_length, **options, start=CLASSIFIER.ends, stop=CLASSIFIER.ends),
-            labels=self.labels,
-            n_components=self.n_components,
-            seed=self.seed_,
-            method="sketch" if is_auto(self.method) and self.device != "cpu" else self.method,
-        )
+        method = "sketch" if is_auto(self.method) and self.device != "cpu" else self.method
+        most = replace(self.walk_, refine=max(grids["refine"]))
+        self.profiler_ = Profiler.fitted(batch, most, seed=self.seed_, method=method)
+
+    def _choose_walk(self, batch: GraphBatch) -> Walk:
+        """Return the walk, in which refine, backtrack and attribute_bandwidth may be "auto"."""
+        if is_auto(self.walk):
+            return usual_walk(batch, refine="auto", attribute_bandwidth="auto")
+        walk = check_walk_of_learner(check_walk(self.walk), "edge_attribute_bandwidth")
+        return replace(walk, labels=usual_labels(batch)) if is_auto(walk.labels) else walk
 
     def _weights(self) -> Any:
         """The weights of the classes by their codes, as scikit-learn takes them."""
@@ -254,7 +246,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
     def _grid(self, name: str) -> tuple[Any, ...]:
         """What to choose a parameter from: its one value, or several for "auto"."""
-        return values_of(name, getattr(self, name))
+        return values_of(name, self.walk_.refine if name == "refine" else getattr(self, name))
 
     def _train_kernel(self, batch: GraphBatch, columns: list[Targets], progress: Progress) -> KernelMachine:
         """On the Gram matrix of all graphs."""
@@ -297,7 +289,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         self, profiles: LabelsAndAttributes, products: Products, known: list[Targets], progress: Progress
     ) -> LabelsAndAttributes:
         """Leave attributes out unless they help, where that is "auto": by machines with the default kernel."""
-        if profiles.attributes is None or not is_auto(self.attribute_bandwidth):
+        if profiles.attributes is None or not is_auto(self.walk_.attribute_bandwidth):
             return profiles
         alone, name, C = profiles.without_attributes(), self._default_kernel(), nearest_ten(self._grid("C"))
 
@@ -326,7 +318,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         return fitted, pairs
 
     def _training(self, C: float, progress: Progress) -> Training:
-        return Training(C, self._weights(), check_count(self.cv, "cv"), self.seed_, progress)
+        return Training(C, self._weights(), _FOLDS, self.seed_, progress)
 
     # -- without a Gram matrix of all graphs
 
@@ -379,9 +371,10 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         if weights == "balanced":
             raise ParameterError("partial_fit cannot balance classes that it has not seen; give class_weight={…}")
         self._fit_profiler(batch)
-        if is_auto(self.attribute_bandwidth):
+        if is_auto(self.walk_.attribute_bandwidth):
             self.profiler_ = self.profiler_.without_attributes()
         self.chosen_ = Choice(max(self._grid("refine")), self._default_kernel(), float("nan"), float("nan"), {})
+        self._keep_walk()
         profiles = self.profiler_.profile(batch[self._some(batch, 0)], self.n_jobs, self.device)
         return LinearMachine.streaming(self._fit_landmarks(profiles), weights)
 
@@ -402,11 +395,11 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
     def _some(self, batch: GraphBatch, at_least: int) -> NDArray[np.int64]:
         order = np.random.default_rng(self.seed_).permutation(len(batch))
-        return np.sort(order[: max(check_count(self.n_landmarks, "n_landmarks"), at_least)])
+        return np.sort(order[: max(N_LANDMARKS, at_least)])
 
     def _fit_landmarks(self, profiles: LabelsAndAttributes, pairs: Pairs | None = None) -> Nystroem:
         fitted, _ = self._fit_kernel(profiles, pairs)
-        return Nystroem.fitted(self.kernel_, fitted.take(slice(0, self.n_landmarks)))
+        return Nystroem.fitted(self.kernel_, fitted.take(slice(0, N_LANDMARKS)))
 
     def _balanced(self, batch: GraphBatch) -> BalancedProfiles:
         return self.balance_.of(self.profiler_.profile(batch, self.n_jobs, self.device))
@@ -630,7 +623,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         )
 
     def _uses_node_labels(self) -> bool:
-        return self.profiler_.labels in ("node", "both")
+        return self.profiler_.walk.node_labels
 
     def _named(self, decisions: list[NDArray[np.float64]]) -> list[NDArray[Any]]:
         """The class that each decision is for, column by column."""

@@ -7,24 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gvoys.defaults import KERNEL
 from gvoys.errors import ConvergenceError, ParameterError
 from gvoys.estimators.drawn_value import DrawnPair, sample_value
-from gvoys.exact.problem import pair_of
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import check_joinable
 from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_one_graph
 from gvoys.series import Series, check_number, check_series
-from gvoys.walks.checks import check_length, check_seed
+from gvoys.walks.checks import check_seed
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.growth import choose_truncation
 from gvoys.walks.moments import Moments
 from gvoys.walks.sketch import WIDTH, Sketch
 from gvoys.walks.spread import rounding_floor, widened
-from gvoys.walks.walk import Walk
-
-__all__ = ["Estimate", "estimate"]
+from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 _FIRST = 8  # groups to begin with
 
@@ -54,52 +50,28 @@ class Estimate:
 
 
 class Tolerance(NamedTuple):
-    """When a standard error is small enough.
-
-    Parameters
-    ----------
-    rtol : float
-        Relative tolerance.
-    atol : float
-        Absolute tolerance.
-    """
+    """Relative and absolute tolerance of a standard error."""
 
     rtol: float
     atol: float
 
     def met_by(self, found: Estimate) -> bool:
-        """Whether the standard error is at most atol + rtol |value|.
-
-        Parameters
-        ----------
-        found : Estimate
-            The estimate to check.
-
-        Returns
-        -------
-        bool
-            True if the standard error is small enough.
-        """
+        """Whether the standard error is at most atol + rtol |value|."""
         return found.stderr <= self.atol + self.rtol * abs(found.value)
 
     def __str__(self) -> str:
         return f"rtol = {self.rtol:g}" + (f" and atol = {self.atol:g}" if self.atol else "")
 
 
+@takes_walk()
 def estimate(
     g: Any,
     h: Any,
     series: Series,
+    walk: Walk = Walk(max_length=None),  # noqa: B008 (immutable)
     rtol: float = 0.01,
     atol: float = 0.0,
     *,
-    max_length: int | None = None,
-    start: Any = KERNEL.ends,
-    stop: Any = KERNEL.ends,
-    labels: str | None = "auto",
-    refine: int = KERNEL.refine,
-    backtrack: bool = KERNEL.backtrack,
-    attribute_bandwidth: float | None = None,
     random_state: int = 0,
     max_components: int = 1 << 20,
 ) -> Estimate:
@@ -119,26 +91,14 @@ def estimate(
         The other graph.
     series : Geometric, Exponential or Coefficients
         The weights of the walk lengths; the decay must be a number, since nothing is fitted to resolve "auto".
+    walk : Walk, default=Walk(max_length=None)
+        What is counted. With ``max_length=None`` the infinite series is truncated with an error of at most a thousandth
+        of `rtol` of a bound on it (see `RandomWalkFeatures`); a divergent one raises DivergenceError. Start and stop
+        weights that are arrays have one number for each node of g and of h, or are pairs of arrays.
     rtol : float, default=0.01
         Relative tolerance, above 0 and at most 0.3.
     atol : float, default=0.0
         Absolute tolerance, for values near zero, which no relative one reaches.
-    max_length : int or None, default=None
-        Longest walk; None means the infinite series, truncated with an error of at most a thousandth of `rtol` of a
-        bound on it (see `RandomWalkFeatures`). A divergent series raises DivergenceError.
-    start : {"uniform", "ones"} or pair of array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or two arrays with one number per node of g and of h.
-    stop : {"uniform", "ones"} or pair of array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them.
-    refine : int, default=0
-        Number of Weisfeiler–Lehman iterations of the labels; the kernel is the sum over the iterations 0
-        to `refine`.
-    backtrack : bool, default=True
-        Whether walks may backtrack; False counts non-backtracking walks only.
-    attribute_bandwidth : float or None, default=None
-        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
     random_state : int, default=0
         Seed; the result is a pure function of it, the graphs and the parameters.
     max_components : int, default=1048576
@@ -171,12 +131,11 @@ def estimate(
         raise ParameterError(f"max_components must be an integer of at least {_FIRST * WIDTH}, not {max_components!r}")
     graphs = as_one_graph(g, "g"), as_one_graph(h, "h")
     check_joinable(graphs)
-    options = {"refine": refine, "backtrack": backtrack, "attribute_bandwidth": attribute_bandwidth}
-    ends = [dict(zip(("start", "stop"), both, strict=True)) for both in zip(*_ends(start, stop), strict=True)]
-    one, other = (Walk.on(graph, 0, labels, **options, **own) for graph, own in zip(graphs, ends, strict=True))
+    halves = [half.on(graph) for half, graph in zip(check_walk(walk).on_pair(graphs[0].n_nodes), graphs, strict=True)]
+    (g, one), (h, other) = (half.labelled_by_structure(graph) for half, graph in zip(halves, graphs, strict=True))
+    graphs = g, h
     check_number(check_series(series, one.n_iterations), lambda: max(map(max_degree, graphs)))
-    length = None if max_length is None else check_length(max_length)
-    seed = check_seed(random_state)
+    length, seed = walk.max_length, check_seed(random_state)
     drawn = DrawnPair(graphs, (one, other), series, seed)
     sampled = sample_value(drawn, length, 1e-3 * rtol, rtol, atol)
     if sampled is not None:
@@ -184,10 +143,11 @@ def estimate(
     pair = GraphBatch.concatenate(graphs)
     if length is None:
         length = choose_truncation(pair, series, 1e-3 * rtol)[0]
-    walk = replace(one, max_length=length, **{name: _joined(ends, name) for name in ("start", "stop")})
-    if walk.plain:
-        return Estimate(float(Moments().profile(pair, walk).gram(series)[0, 1]), 0.0, 1)
-    return _refine(pair, series, walk, seed, Tolerance(rtol, atol), max_components)
+    ends = {name: _joined([getattr(half, name) for half in halves]) for name in ("start", "stop")}
+    joined = replace(one, max_length=length, **ends)
+    if joined.plain:
+        return Estimate(float(Moments().profile(pair, joined).gram(series)[0, 1]), 0.0, 1)
+    return _refine(pair, series, joined, seed, Tolerance(rtol, atol), max_components)
 
 
 def _refine(
@@ -228,11 +188,6 @@ def _summarise(values: Any, own: Any) -> Estimate:
     return Estimate(float(between.mean()), float(np.hypot(error, floor)), n_groups * WIDTH)
 
 
-def _ends(start: Any, stop: Any) -> tuple[Any, Any]:
-    return pair_of(start, "start"), pair_of(stop, "stop")
-
-
-def _joined(ends: list[dict[str, Any]], name: str) -> Any:
-    """Start or stop weights of both graphs."""
-    values = [each[name] for each in ends]
-    return values[0] if isinstance(values[0], str) else np.concatenate([np.asarray(each, float) for each in values])
+def _joined(ends: list[Any]) -> Any:
+    """Return the start or stop weights of both graphs."""
+    return ends[0] if isinstance(ends[0], str) else np.concatenate([np.asarray(each, float) for each in ends])

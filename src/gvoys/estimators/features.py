@@ -10,23 +10,20 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import WalkEstimator
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
 from gvoys.walks.backends import empty_for
-from gvoys.walks.checks import check_count, is_auto
+from gvoys.walks.checks import check_count
 from gvoys.walks.hashed import MOST_COLUMNS, hash_counts
-from gvoys.walks.method import Choice, WalkMethod, check, check_supports, choose_method
-from gvoys.walks.methods import METHODS, method_named
+from gvoys.walks.method import Choice, check
+from gvoys.walks.methods import method_of_features
 from gvoys.walks.profiles import check_finite
 from gvoys.walks.sequences import Sequences
-from gvoys.walks.sketch import Sketch
-from gvoys.walks.walk import Walk
-
-__all__ = ["RandomWalkFeatures"]
+from gvoys.walks.sketch import N_COMPONENTS
+from gvoys.walks.walk import Walk, takes_walk
 
 _COUNTS = 1 << 16  # bytes that a graph's counts take in the making, roughly
 
@@ -38,41 +35,22 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     ----------
     series : Geometric, Exponential or Coefficients, default=Geometric("auto")
         The weights of the walk lengths; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
-    max_length : int or None, default=8
-        Longest walk; None means the infinite series, truncated with an error of at most 1e-9 of a bound on it.
+    walk : Walk, default=Walk()
+        What is counted; features of the Weisfeiler–Lehman iterations are concatenated.
     method : {"auto", "moments", "sequences", "sketch", "voyagers"}, default="auto"
         "moments" is exact and ignores labels, "sequences" is sparse, and exact with a column for each label sequence
         of the fitted graphs, "sketch" is unbiased, "voyagers" samples walks and is unbiased off the diagonal only.
         "auto" means "moments" if neither labels nor attributes are used, else "sketch".
-    n_components : int, default=512
-        Width of the sketch of one walk length.
     lengths : {"stacked", "summed"}, default="stacked"
         "stacked" keeps a block of features for each length; "summed" adds them up into `n_components` numbers, still
         unbiased, with more variance.
+    n_components : int, default=512
+        Width of the sketch of one walk length.
     n_columns : int or None, default=None
         Columns of "sequences". None has one for each label sequence of the fitted graphs, and drops the others. A
         number hashes every sequence of any graph to one of so many columns, with a random sign, all lengths together:
         ``X @ X.T`` is unbiased, and exact where no two sequences share a column. Its standard error is at most
         ``sqrt(2 / n_columns)`` of ``sqrt(K(G, G) K(H, H))``.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them.
-    refine : int, default=0
-        Number of Weisfeiler–Lehman iterations of the labels; the features of the iterations 0 to `refine` are
-        concatenated.
-    backtrack : bool, default=True
-        Whether walks may backtrack; False counts non-backtracking walks only.
-    attribute_bandwidth : float, sequence of float or None, default=None
-        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``, with one bandwidth for all or one for each;
-        None ignores them.
-    structure : str, sequence of str or None, default=None
-        Structural labels of the nodes, which go with their own: "degree", "core", or by walks up to `max_length`
-        "closed", "rows", "deleted", "ball1", "ball2"; see :func:`gvoys.walks.structural_labels`.
-    edge_attribute_bandwidth : float, sequence of float or None, default=None
-        Compare edge attributes in the same way.
     random_state : int, RandomState or None, default=0
         Seed; with an integer the result is a pure function of the graphs and the parameters.
     n_jobs : int or None, default=None
@@ -88,6 +66,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         The method, a string with the reason for it in ``method_.reason``.
     series_ : Geometric, Exponential or Coefficients
         The series with its decay as a number.
+    walk_ : Walk
+        What is counted, with the labels that are used and the longest walk as a number.
     max_length_ : int
         The longest walk.
     n_features_out_ : int
@@ -102,47 +82,32 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     Examples
     --------
     >>> import gvoys as gv
-    >>> features = RandomWalkFeatures(gv.Exponential(0.1), max_length=3, n_components=128)
+    >>> features = RandomWalkFeatures(gv.Exponential(0.1), gv.Walk(max_length=3), n_components=128)
     >>> features.fit_transform(gv.datasets.molecules(10)).shape
     (10, 512)
     """
 
+    @takes_walk()
     def __init__(
         self,
         series: Series = Geometric("auto"),  # noqa: B008 (immutable)
-        *,
-        max_length: int | None = KERNEL.max_length,
+        walk: Walk = Walk(),  # noqa: B008
         method: str = "auto",
-        n_components: int = KERNEL.n_components,
+        *,
         lengths: str = "stacked",
+        n_components: int = N_COMPONENTS,
         n_columns: int | None = None,
-        start: Any = KERNEL.ends,
-        stop: Any = KERNEL.ends,
-        labels: str | None = "auto",
-        refine: int = KERNEL.refine,
-        backtrack: bool = KERNEL.backtrack,
-        attribute_bandwidth: Any = None,
-        structure: Any = None,
-        edge_attribute_bandwidth: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         device: str = "cpu",
         verbose: bool = False,
     ) -> None:
         self.series = series
-        self.max_length = max_length
+        self.walk = walk
         self.method = method
-        self.n_components = n_components
         self.lengths = lengths
+        self.n_components = n_components
         self.n_columns = n_columns
-        self.start = start
-        self.stop = stop
-        self.labels = labels
-        self.refine = refine
-        self.backtrack = backtrack
-        self.attribute_bandwidth = attribute_bandwidth
-        self.structure = structure
-        self.edge_attribute_bandwidth = edge_attribute_bandwidth
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
@@ -167,8 +132,8 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         if not isinstance(self.lengths, str) or self.lengths not in ("stacked", "summed"):
             raise ParameterError(f'lengths must be "stacked" or "summed", not {self.lengths!r}')
         self.n_columns_ = self._check_columns()
-        method, reason = self._choose_method(batch)
-        check_supports(method, self.walk_, batch)
+        options = self.n_components, self.seed_, self.device
+        method, reason = method_of_features(self.method, self.walk_, batch, *options)
         if self.lengths == "summed":
             check(method.adds_up(self.walk_))
         self.known_ = None
@@ -187,21 +152,6 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         if count > MOST_COLUMNS:
             raise ParameterError(f"n_columns must be at most {MOST_COLUMNS}, not {count}")
         return count
-
-    def _choose_method(self, batch: GraphBatch) -> tuple[WalkMethod, str]:
-        if is_auto(self.method):
-            order = [self._named(name) for name in ("moments", "sketch")]
-            method, reason = choose_method(order, self.walk_, batch)
-            if isinstance(method, Sketch):
-                reason = "labels are used, and a sketch's width does not depend on the graphs"
-            return method, reason
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            names = ", ".join(map(repr, METHODS))
-            raise ParameterError(f"method must be 'auto' or one of {names}, not {self.method!r}")
-        return self._named(self.method), "as asked"
-
-    def _named(self, name: str) -> WalkMethod:
-        return method_named(name, self.n_components, self.seed_, self.device)
 
     @property
     def n_features_out_(self) -> int:
@@ -241,7 +191,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         kind = self.walk_method_.feature_type
         out = empty_for(self.device, (len(batch), self.n_features_out_), kind)
         size = np.dtype(kind).itemsize * self.walk_.n_lengths * self._width
-        for rows, some, walk in self._blocks(batch, size):
+        for rows, some, walk in self._blocks(batch, self.walk_, size):
             shape = (len(some), walk.n_lengths, self._width)
             stacked = out[rows].reshape(shape) if self.lengths_ == "stacked" else np.empty(shape, kind)
             self.walk_method_.profile(some, walk, out=stacked).features(self.series_, out=stacked)
@@ -252,7 +202,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
 
     def _hashed(self, batch: GraphBatch) -> sp.csr_array:
         """Block by block too; what a block has too many of, its halves may not."""
-        blocks = self._blocks(batch, _COUNTS)
+        blocks = self._blocks(batch, self.walk_, _COUNTS)
         parts = [part for rows, some, walk in blocks for part in self._hashed_parts(some, walk, rows.start)]
         empty = sp.csr_array((0, self.n_features_out_))
         return sp.csr_array(sp.vstack([empty, *parts], format="csr"))

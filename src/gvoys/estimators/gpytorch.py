@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gvoys.defaults import REGRESSOR
 from gvoys.errors import MissingDependencyError
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
 from gvoys.io.convert import as_batch
 from gvoys.walks.checks import check_count
+from gvoys.walks.walk import takes_walk
 
 try:
     import torch
@@ -20,8 +20,6 @@ try:
 except ImportError:
     raise MissingDependencyError('the adapter needs GPyTorch; install it with pip install "gvoys[gpytorch]"') from None
 
-__all__ = ["WalkKernel"]
-
 
 class WalkKernel(Kernel):
     """K = sum_b mu_b X_b X'_b^T over the blocks of `RandomWalkRegressor`: walk lengths, choices of labels, a constant.
@@ -29,8 +27,8 @@ class WalkKernel(Kernel):
     Parameters
     ----------
     X : graphs that the traces are taken from; blocks have unit mean diagonal on them.
-    max_length, labels, cosine, n_components, start, stop, refine, backtrack, seed, n_jobs : as in
-        `RandomWalkRegressor`.
+    walk, n_components, seed, n_jobs : as in `RandomWalkRegressor`.
+    cosine : bool, default=True; whether every block is there a second time, normalised.
 
     `encode` turns graphs into the tensors that the kernel is called on. The Gram matrix stays a product of thin
     factors, so that GPyTorch works in O(n D^2). `mu` may be read, set and learned.
@@ -38,27 +36,21 @@ class WalkKernel(Kernel):
 
     has_lengthscale = False
 
+    @takes_walk()
     def __init__(
         self,
         X: Any,
+        walk: Any = "auto",
         *,
-        max_length: int = REGRESSOR.max_length,
-        labels: Any = "auto",
         cosine: bool = True,
-        n_components: int = REGRESSOR.n_components,
+        n_components: int = 1024,
         seed: int = 0,
         n_jobs: int | None = None,
         dtype: Any = torch.float64,
-        **options: Any,
     ) -> None:
         super().__init__()
         batch = as_batch(X)
-        walks = walks_of(
-            batch,
-            max_length,
-            labels,
-            **{"backtrack": REGRESSOR.backtrack, "start": REGRESSOR.ends, "stop": REGRESSOR.ends, **options},
-        )
+        walks = walks_on(batch, walk, refine=0)
         count = check_count(n_components, "n_components")
         self.walks, _ = WalkBlocks.fitted(batch, walks, cosine=cosine, n_components=count, seed=seed, n_jobs=n_jobs)
         self.dtype_of_features = dtype

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import WalkEstimator
 from gvoys.estimators.pairs import PairSolver
@@ -22,9 +21,9 @@ from gvoys.walks.method import Choice, Method, check_supports, choose_method
 from gvoys.walks.methods import METHODS, method_named
 from gvoys.walks.profiles import Comparable
 from gvoys.walks.sequences import Sequences
+from gvoys.walks.sketch import N_COMPONENTS
 from gvoys.walks.voyagers import SampledWalks
-
-__all__ = ["RandomWalkKernel"]
+from gvoys.walks.walk import Walk, takes_walk
 
 
 class RandomWalkKernel(TransformerMixin, WalkEstimator):
@@ -34,43 +33,24 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     ----------
     series : Geometric, Exponential or Coefficients, default=Geometric("auto")
         The weights of the walk lengths; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
-    max_length : int or None, default=8
-        Longest walk; None means the infinite series, truncated with an error of at most 1e-9 of a bound on it.
+    walk : Walk, default=Walk()
+        What is counted.
     method : {"auto", "moments", "sequences", "combined", "sketch", "voyagers", "exact"}, default="auto"
         "moments" is exact and ignores labels, "sequences" is exact and sparse, "sketch" is unbiased, "combined" counts
         short label sequences and sketches longer ones, "voyagers" samples walks and is unbiased, "exact" runs a solver
         on every pair: slow, for checking. "auto" means "moments" if neither labels nor attributes are used, "sequences"
         if their estimated number fits the budget of states, "combined" if some are few, else "sketch".
+    normalize : bool, default=False
+        Whether to divide by sqrt(K(G, G) K(H, H)); a graph with K(G, G) = 0 has zeros. "voyagers" with it raises
+        UnsupportedError.
     n_components : int, default=512
         Width of the sketch of one walk length, or number of walkers per node.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them.
-    refine : int, default=0
-        Number of Weisfeiler–Lehman iterations of the labels; the kernel is the sum over the iterations 0
-        to `refine`.
-    backtrack : bool, default=True
-        Whether walks may backtrack; False counts non-backtracking walks only.
-    attribute_bandwidth : float, sequence of float or None, default=None
-        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``, with one bandwidth for all or one for each;
-        None ignores them.
-    structure : str, sequence of str or None, default=None
-        Structural labels of the nodes, which go with their own: "degree", "core", or by walks up to `max_length`
-        "closed", "rows", "deleted", "ball1", "ball2"; see :func:`gvoys.walks.structural_labels`.
-    edge_attribute_bandwidth : float, sequence of float or None, default=None
-        Compare edge attributes in the same way.
     random_state : int, RandomState or None, default=0
         Seed; with an integer the result is a pure function of the graphs and the parameters.
     n_jobs : int or None, default=None
         Number of threads, -1 for all; the result does not depend on it.
     device : {"cpu", "cuda"}, default="cpu"
         Where profiles are computed, and Gram matrices of sketches formed.
-    normalize : bool, default=False
-        Whether to divide by sqrt(K(G, G) K(H, H)); a graph with K(G, G) = 0 has zeros. "voyagers" with it raises
-        UnsupportedError.
     verbose : bool, default=False
         Whether `transform` shows a progress bar.
 
@@ -83,6 +63,8 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         components. ``transform(X, return_std=True)`` returns that of its own matrix.
     series_ : Geometric, Exponential or Coefficients
         The series with its decay as a number.
+    walk_ : Walk
+        What was counted, with the labels that were used and the longest walk as a number.
     max_length_ : int
         The longest walk.
     profiles_ : Profiles
@@ -106,49 +88,34 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
     Examples
     --------
     >>> import gvoys as gv
-    >>> kernel = RandomWalkKernel(gv.Geometric(0.1), max_length=3, normalize=True)
+    >>> kernel = RandomWalkKernel(gv.Geometric(0.1), gv.Walk(max_length=3), normalize=True)
     >>> K = kernel.fit_transform(gv.datasets.molecules(20))
     >>> K.shape, kernel.method_.reason
     ((20, 20), 'an estimated ... label sequences fit the budget, so that exact counts are kept')
     """
 
+    @takes_walk()
     def __init__(
         self,
         series: Series = Geometric("auto"),  # noqa: B008 (immutable)
-        *,
-        max_length: int | None = KERNEL.max_length,
+        walk: Walk = Walk(),  # noqa: B008
         method: str = "auto",
-        n_components: int = KERNEL.n_components,
-        start: Any = KERNEL.ends,
-        stop: Any = KERNEL.ends,
-        labels: str | None = "auto",
-        refine: int = KERNEL.refine,
-        backtrack: bool = KERNEL.backtrack,
-        attribute_bandwidth: Any = None,
-        structure: Any = None,
-        edge_attribute_bandwidth: Any = None,
+        *,
+        normalize: bool = False,
+        n_components: int = N_COMPONENTS,
         random_state: Any = 0,
         n_jobs: int | None = None,
         device: str = "cpu",
-        normalize: bool = False,
         verbose: bool = False,
     ) -> None:
         self.series = series
-        self.max_length = max_length
+        self.walk = walk
         self.method = method
+        self.normalize = normalize
         self.n_components = n_components
-        self.start = start
-        self.stop = stop
-        self.labels = labels
-        self.refine = refine
-        self.backtrack = backtrack
-        self.attribute_bandwidth = attribute_bandwidth
-        self.structure = structure
-        self.edge_attribute_bandwidth = edge_attribute_bandwidth
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
-        self.normalize = normalize
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RandomWalkKernel:
@@ -168,15 +135,16 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         """
         batch = self._fit_walk(X)
         check_flag(self.normalize, "normalize")
-        method, reason = self._choose_method(batch)
         with threads(self.n_jobs):
+            batch, walk = self.walk_.labelled_by_structure(batch)  # once, for the choice and the counts
+            method, reason = self._choose_method(batch, walk)
             try:
-                self.profiles_ = self._profile(method, batch)
+                self.profiles_ = self._profile(method, batch, walk)
             except UnsupportedError as error:
                 if self.method != "auto" or not isinstance(method, (Combined, Sequences)):
                     raise
                 method, reason = self._named("sketch"), str(error)
-                self.profiles_ = self._profile(method, batch)
+                self.profiles_ = self._profile(method, batch, walk)
         self.walk_method_, self.method_ = method, Choice(method.name, reason)
         return self
 
@@ -217,7 +185,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         """
         batch = self._read(X)
         with threads(self.n_jobs):
-            new = self._profile(self.walk_method_, batch)
+            new = self._profile(self.walk_method_, batch, self.walk_)
             K, error = new.compare(self.series_, self.profiles_, self.normalize, error=return_std)
         return (K, error) if return_std else K
 
@@ -239,7 +207,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
 
     def _named(self, name: str) -> Method:
         if isinstance(name, str) and name == PairSolver.name:
-            return PairSolver(infinite=self.max_length is None)
+            return PairSolver(infinite=self.walk.max_length is None)
         if isinstance(name, str) and name == Combined.name:
             return Combined(check_count(self.n_components, "n_components"), self.seed_, self.device)
         if not isinstance(name, str) or name not in METHODS:
@@ -247,15 +215,15 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             raise ParameterError(f"method must be 'auto' or one of {names}, not {name!r}")
         return method_named(name, self.n_components, self.seed_, self.device, replicates=(0, 1))
 
-    def _choose_method(self, batch: GraphBatch) -> tuple[Method, str]:
+    def _choose_method(self, batch: GraphBatch, walk: Walk) -> tuple[Method, str]:
         if is_auto(self.method):
             order = [self._named(name) for name in ("moments", "sequences", "combined", "sketch")]
-            method, reason = choose_method(order, self.walk_, batch)
-            check_supports(method, self.walk_, batch)
+            method, reason = choose_method(order, walk, batch)
+            check_supports(method, walk, batch)
         else:
             named, reason = self._named(self.method), "as asked"
-            check_supports(named, self.walk_, batch)
-            method = named.fitted(self.walk_, batch)
+            check_supports(named, walk, batch)
+            method = named.fitted(walk, batch)
         if isinstance(method, SampledWalks):
             if self.normalize:
                 raise UnsupportedError(
@@ -265,10 +233,10 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
             reason += "; every value, the diagonal included, comes from two independent replicates of the walks"
         return method, reason
 
-    def _profile(self, method: Method, batch: GraphBatch) -> Comparable:
-        """All graphs at once, or in blocks if there is a progress bar to show."""
+    def _profile(self, method: Method, batch: GraphBatch, walk: Walk) -> Comparable:
+        """Profile all graphs at once, or in blocks if there is a progress bar to show."""
         if not self._shows_progress() or not len(batch):
-            return method.profile(batch, self.walk_)
-        per_graph = int(min(method.cost(self.walk_, batch[:1]).bytes, 1e9))  # not inf, where sequences explode
-        parts = [method.profile(some, walk) for _, some, walk in self._blocks(batch, per_graph)]
+            return method.profile(batch, walk)
+        per_graph = int(min(method.cost(walk, batch[:1]).bytes, 1e9))  # not inf, where sequences explode
+        parts = [method.profile(some, part) for _, some, part in self._blocks(batch, walk, per_graph)]
         return parts[0].joined(parts[1:])

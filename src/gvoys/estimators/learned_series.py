@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from sklearn.svm import SVC
 
-from gvoys.defaults import LEARNED_SERIES
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
 from gvoys.estimators.learning.gaussian import BlockGrams, maximise_likelihood
 from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Coefficients
 from gvoys.walks.checks import check_count
-
-__all__ = ["LearnedSeries", "learn_series"]
+from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 
 class LearnedSeries(Coefficients):
@@ -50,17 +48,13 @@ class LearnedSeries(Coefficients):
             object.__setattr__(self, name, value)
 
 
+@takes_walk()
 def learn_series(
     X: Any,
     y: Any,
     objective: str = "alignment",
     *,
-    max_length: int = LEARNED_SERIES.max_length,
-    labels: str | None = "auto",
-    start: Any = LEARNED_SERIES.ends,
-    stop: Any = LEARNED_SERIES.ends,
-    refine: int = LEARNED_SERIES.refine,
-    backtrack: bool = LEARNED_SERIES.backtrack,
+    walk: Walk = Walk(),  # noqa: B008 (immutable)
     C: float = 1.0,
     max_iterations: int = 200,
     n_jobs: int | None = None,
@@ -81,19 +75,9 @@ def learn_series(
         the dual of a support vector machine, minimised over the weights on the simplex to a duality gap of 0.1 % (as
         SimpleMKL does). "layer": the cross-entropy of a linear layer on the features, by Adam. "likelihood": the
         marginal likelihood of a Gaussian process.
-    max_length : int, default=7
-        Longest walk that is counted; there is one coefficient more.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that are used.
-    start : {"ones", "uniform"} or array, default="ones"
-        Weight of each node as the start of a walk.
-    stop : {"ones", "uniform"} or array, default="ones"
-        Weight of each node as the end of a walk.
-    refine : int, default=0
-        Weisfeiler–Lehman iterations; each has coefficients of its own, and the series is for estimators with the same
-        `refine`.
-    backtrack : bool, default=True
-        False counts non-backtracking walks only.
+    walk : Walk, default=Walk()
+        What is counted; there is a coefficient for each length, and each Weisfeiler–Lehman iteration has its own. The
+        series is for estimators with the same walk. ``labels="auto"`` uses all labels that there are.
     C : float, default=1.0
         Penalty of the support vector machine.
     max_iterations : int, default=200
@@ -110,7 +94,7 @@ def learn_series(
     --------
     >>> import gvoys as gv
     >>> molecules = gv.datasets.molecules(60)
-    >>> series = learn_series(molecules, molecules.graph_sizes > 25, "alignment", max_length=3)
+    >>> series = learn_series(molecules, molecules.graph_sizes > 25, walk=gv.Walk(max_length=3))
     >>> len(series.mu), round(sum(series.shares), 6)
     (4, 1.0)
     """
@@ -120,15 +104,14 @@ def learn_series(
     targets = as_array(y)
     if targets.shape != (len(batch),):
         raise ParameterError(f"y must hold one target for each of the {len(batch)} graphs, not shape {targets.shape}")
-    options = {"refine": refine, "backtrack": backtrack, "start": start, "stop": stop}
-    walks = walks_of(batch, max_length, labels, **options)
+    walks = walks_on(batch, check_walk(walk), refine=0)
     blocks, made = WalkBlocks.fitted(batch, walks, n_jobs=n_jobs)
     grams = blocks.grams(made)[:-1]  # all but the constant
     steps = check_count(max_iterations, "max_iterations")
     weights, curve = OBJECTIVES[objective](grams, _codes(targets, objective), C, steps)
     if not weights.sum() > 0:
         raise ParameterError(f"objective {objective!r} found no walks that help; try another, or longer walks")
-    shape = (walks[0].n_iterations, max_length + 1) if refine else (max_length + 1,)
+    shape = (walks[0].n_iterations, walks[0].n_lengths) if walks[0].refine else (walks[0].n_lengths,)
     mu = (weights / blocks.traces).reshape(shape)
     return LearnedSeries(mu, objective, curve, (weights / weights.sum()).reshape(shape))
 

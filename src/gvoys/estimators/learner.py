@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.estimators.base import TakesGraphs
+from gvoys.estimators.base import TakesParts
 from gvoys.estimators.learning.inputs import describe_unseen, unseen_nodes, warn_user
 from gvoys.estimators.learning.likeness import find_unlike
 from gvoys.graphs.batch import GraphBatch
@@ -17,15 +17,13 @@ from gvoys.graphs.deletion import without_each_node
 from gvoys.io.convert import as_batch
 from gvoys.walks.checks import is_auto
 
-__all__ = ["Learner"]
-
 _AT_ONCE = 1024  # nodes of graphs that are predicted again without each of them, as many times as they have nodes
 
 
-class Learner(TakesGraphs):
+class Learner(TakesParts):
     """An estimator that learns from targets: it can be kept in a file, and knows which labels it has seen."""
 
-    labels: Any
+    walk: Any
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a file; `gvoys.load_model` reads it, without running any code from it.
@@ -144,8 +142,9 @@ class Learner(TakesGraphs):
         if batch.n_entries and directed is not None and directed != batch.directed:
             these, fitted = ("directed", "undirected") if batch.directed else ("undirected", "directed")
             warn_user(f"these graphs are {these} and the fitted ones were {fitted}; fit on graphs like these")
-        chosen = self.labels if isinstance(self.labels, (tuple, list)) else (self.labels,)
-        if batch.node_labels is not None and any(map(is_auto, chosen)) and not self._uses_node_labels():
+        walks = self.walk if isinstance(self.walk, (tuple, list)) else (self.walk,)
+        chosen = any(is_auto(walk) or is_auto(walk.labels) for walk in walks)
+        if batch.node_labels is not None and chosen and not self._uses_node_labels():
             warn_user("these graphs have node labels, which are ignored: the fitted graphs had none")
 
     def _warn_of_unseen(self, batch: GraphBatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,27 +10,18 @@ from numpy.typing import NDArray
 
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.series import Series
 from gvoys.walks.method import Cost, Method, Support
 from gvoys.walks.profiles import Comparable
 from gvoys.walks.walk import Walk
 
-__all__ = ["PairSolver"]
-
 
 @dataclass(frozen=True)
 class PairSolver(Method):
-    """A solver on every pair of graphs; what it calls profiles are the graphs themselves.
-
-    Parameters
-    ----------
-    infinite : bool, default=False
-        Whether the series is infinite; else it ends after the longest walk.
-    """
+    """A solver on every pair of graphs; what it calls profiles are the graphs themselves."""
 
     name: ClassVar[str] = "exact"
-    infinite: bool = False
+    infinite: bool = False  # whether the series is infinite; else it ends after the longest walk
 
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
         if not walk.sampled:
@@ -50,24 +41,25 @@ class PairSolver(Method):
         return Cost(pairs * walk.n_lengths * float(batch.n_entries) ** 2, 8.0 * float(batch.n_nodes) ** 2)
 
     def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> Comparable:
-        return _Graphs(batch, walk, self.infinite)
+        batch, walk = self.prepare(walk, batch)
+        return _Graphs(batch, replace(walk, max_length=None) if self.infinite else walk)
 
 
 class _Graphs(Comparable):
     """Graphs whose kernel is solved for when it is asked for."""
 
-    def __init__(self, batch: GraphBatch, walk: Walk, infinite: bool) -> None:
-        self.batch, self.walk, self.infinite = batch, walk, infinite
+    def __init__(self, batch: GraphBatch, walk: Walk) -> None:
+        self.batch, self.walk = batch, walk
 
     def __len__(self) -> int:
         return len(self.batch)
 
     def take(self, graphs: Any) -> _Graphs:
-        return _Graphs(self.batch[graphs], self.walk, self.infinite)
+        return _Graphs(self.batch[graphs], self.walk)
 
     def joined(self, others: list[_Graphs]) -> _Graphs:
         batch = GraphBatch.concatenate([self.batch, *(other.batch for other in others)])
-        return _Graphs(batch, self.walk, self.infinite)
+        return _Graphs(batch, self.walk)
 
     def diagonal(self, mu: Any) -> NDArray[np.float64]:
         return np.array([self._pair(graph, graph, mu) for graph in self.batch])
@@ -78,8 +70,4 @@ class _Graphs(Comparable):
         return K, np.zeros(K.shape)
 
     def _pair(self, g: GraphBatch, h: GraphBatch, series: Series) -> float:
-        walk = self.walk
-        used = (walk.node_labels, walk.edge_labels)
-        labels = next(name for name, flags in LABEL_CHOICES.items() if flags == used)
-        series = series if self.infinite else series.truncated(walk.max_length)
-        return float(exact_kernel(g, h, series, start=walk.start, stop=walk.stop, labels=labels))
+        return float(exact_kernel(g, h, series, self.walk))

@@ -15,11 +15,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from gvoys.defaults import REGRESSOR
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_of
+from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
 from gvoys.estimators.learning.explaining import Attribution
 from gvoys.estimators.learning.explaining_process import explain_mean
 from gvoys.estimators.learning.explanation import Explanation, with_smiles
@@ -35,12 +34,10 @@ from gvoys.estimators.progress import SILENT, Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
 from gvoys.threads import n_threads, threads
-from gvoys.walks import Walk
 from gvoys.walks.backends import check_device
-from gvoys.walks.checks import check_count, check_flag, is_auto
+from gvoys.walks.checks import check_count, is_auto
 from gvoys.walks.products import products_on
-
-__all__ = ["SAMPLE", "RandomWalkRegressor", "begin", "check_targets", "finish", "moments_of"]
+from gvoys.walks.walk import Walk, takes_walk
 
 _BLOCK = 2048  # graphs whose features are in the making at once, on each thread
 _FIRST = 4096  # graphs enough for the traces of blocks
@@ -65,37 +62,26 @@ class RandomWalkRegressor(RegressorMixin, Learner):
 
     Parameters
     ----------
-    max_length : int, default=5
-        Longest walk that is counted.
+    walk : "auto", Walk or tuple of Walk, default="auto"
+        What is counted. "auto" means non-backtracking walks of length 0 … 5 that start and stop anywhere, by all labels
+        that there are, with one Weisfeiler–Lehman iteration, or none with kernel="linear". A Walk is used as given, but
+        ``labels="auto"`` means all labels, and `refine` and `backtrack` may be "auto" too. Each of several has blocks
+        of its own.
     kernel : str, default="auto"
         "linear", "matern12", "matern32", "gaussian" or a sum as in "matern32 + linear"; "auto" is "matern32",
         unless another predicts some graphs clearly better from the others. "linear" alone is another model:
-        K = sum_b mu_b K_b over the blocks, without layers and surroundings.
-    labels : {"auto", "node", "edge", "both"}, None or tuple of them, default="auto"
-        Labels that are used; "auto" means all that there are. Each of several has blocks of its own.
+        K = sum_b mu_b K_b over the blocks, each of which is there a second time, normalised, without layers and
+        surroundings.
     layers : "auto" or tuple of {"coarse", "given", "fine"}, default="auto"
         Node labels that graphs are compared by: "coarse" is the first part of labels that are tuples, an atom's
         element; "fine" adds the degree and the sizes of rings. "auto" means all three where labels are tuples, as in
         molecules from SMILES, else "given".
-    cosine : bool or "auto", default="auto"
-        Whether every block of kernel="linear" is there a second time, normalised, so that it does not grow with the
-        graphs; "auto" means that it is.
-    learn : bool, default=True
-        False keeps equal weights, and noise = 0.1 in units of the targets' variance.
     n_components : int, default=1024
         Numbers per graph past `max_exact`: landmarks, or columns of a sketch with kernel="linear".
     max_exact : int, default=10000
         Number of graphs up to which Gram matrices are formed.
     max_iterations : int, default=100
-        Steps of the optimiser at most.
-    start : {"ones", "uniform"} or array, default="ones"
-        Weight of each node as the start of a walk.
-    stop : {"ones", "uniform"} or array, default="ones"
-        Weight of each node as the end of a walk.
-    refine : int or "auto", default="auto"
-        Weisfeiler–Lehman iterations; each has weights of its own. "auto" is 1, or 0 with kernel="linear".
-    backtrack : bool, default=False
-        Whether backtracking walks are counted too.
+        Steps of the optimiser at most; 0 keeps equal weights, and noise = 0.1 in units of the targets' variance.
     random_state : int, RandomState or None, default=0
         Seed of the sketch.
     n_jobs : int or None, default=None
@@ -107,6 +93,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
 
     Attributes
     ----------
+    walk_ : Walk or tuple of Walk
+        The walk that was used or chosen.
     kernel_ : str
         The kernel.
     mu_ : ndarray of shape (n_blocks,)
@@ -130,46 +118,33 @@ class RandomWalkRegressor(RegressorMixin, Learner):
     >>> import gvoys as gv
     >>> molecules = gv.datasets.molecules(80)
     >>> y = molecules.graph_sizes.astype(float)
-    >>> model = RandomWalkRegressor(max_length=3).fit(molecules[:60], y[:60])
+    >>> model = RandomWalkRegressor().fit(molecules[:60], y[:60])
     >>> mean, std = model.predict(molecules[60:], return_std=True)
     >>> mean.shape, bool(np.abs(mean - y[60:]).mean() < 2.0)
     ((20,), True)
     """
 
+    @takes_walk(learn="write max_iterations=0 for learn=False", cosine="kernel='linear' has normalised blocks always")
     def __init__(
         self,
-        max_length: int = REGRESSOR.max_length,
-        *,
+        walk: Any = "auto",
         kernel: str = "auto",
-        labels: Any = "auto",
+        *,
         layers: Any = "auto",
-        cosine: Any = "auto",
-        learn: bool = True,
-        n_components: int = REGRESSOR.n_components,
+        n_components: int = 1024,
         max_exact: int = 10_000,
         max_iterations: int = 100,
-        start: Any = REGRESSOR.ends,
-        stop: Any = REGRESSOR.ends,
-        refine: Any = REGRESSOR.refine,
-        backtrack: bool = REGRESSOR.backtrack,
         random_state: Any = 0,
         n_jobs: int | None = None,
         device: str = "cpu",
         verbose: bool = False,
     ) -> None:
-        self.max_length = max_length
+        self.walk = walk
         self.kernel = kernel
-        self.labels = labels
         self.layers = layers
-        self.cosine = cosine
-        self.learn = learn
         self.n_components = n_components
         self.max_exact = max_exact
         self.max_iterations = max_iterations
-        self.start = start
-        self.stop = stop
-        self.refine = refine
-        self.backtrack = backtrack
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
@@ -226,9 +201,11 @@ class RandomWalkRegressor(RegressorMixin, Learner):
     def _kinds(self) -> tuple[str, ...] | None:
         return None if is_auto(self.kernel) else kinds_of(self.kernel)
 
-    def _options(self, refine: int) -> dict[str, Any]:
-        """Options of walks; `refine` is what "auto" means."""
-        return Walk.options_of(self) | ({"refine": refine} if is_auto(self.refine) else {})
+    def _choose_walks(self, batch: GraphBatch, refine: int) -> tuple[Walk, ...]:
+        """Return the walks; `refine` is what "auto" means."""
+        walks = walks_on(batch, self.walk, refine)
+        self.walk_ = walks if len(walks) > 1 else walks[0]
+        return walks
 
     def _take_blocks(
         self, batch: GraphBatch, n_components: int | None, weights: Any = None
@@ -236,8 +213,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         """What the blocks are, from some graphs, and the profiles of those: exact without `n_components`."""
         walks, made = WalkBlocks.fitted(
             batch,
-            walks_of(batch, self.max_length, self.labels, **self._options(refine=0)),
-            cosine=is_auto(self.cosine) or check_flag(self.cosine, "cosine"),
+            self._choose_walks(batch, refine=0),
+            cosine=True,
             n_components=n_components,
             seed=as_seed(self.random_state),
             n_jobs=self.n_jobs,
@@ -283,12 +260,10 @@ class RandomWalkRegressor(RegressorMixin, Learner):
     def _learn_process(
         self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress
     ) -> tuple[Process, list[Any]]:
-        if not is_auto(self.cosine) and check_flag(self.cosine, "cosine"):
-            raise ParameterError('cosine=True is for kernel="linear"; other kernels have distances that do without')
-        views: tuple[View, ...] = views_of(batch, self.max_length, self.labels, self.layers, **self._options(refine=1))
+        views: tuple[View, ...] = views_of(batch, self._choose_walks(batch, refine=1), self.layers)
         with progress.running("profiles"), threads(self.n_jobs):
             fitted = [view.profile(batch) for view in views]
-        steps = check_count(self.max_iterations, "max_iterations") if check_flag(self.learn, "learn") else 0
+        steps = check_count(self.max_iterations, "max_iterations", least=0)
         how = Learning(self._kinds(), steps, as_seed(self.random_state), progress, self.device)
         with threads(self.n_jobs), products_on(self.device):
             process = learn_process(views, fitted, targets, weights, how)
@@ -323,8 +298,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         n_blocks = likelihood.n_blocks
         log_mu, log_noise = np.full(n_blocks, -np.log(n_blocks)), float(np.log(0.1))
         curve: list[float] = []
-        if check_flag(self.learn, "learn"):
-            steps = check_count(self.max_iterations, "max_iterations")
+        steps = check_count(self.max_iterations, "max_iterations", least=0)
+        if steps:
             on_step = progress.counter("optimising", steps)
             log_mu, log_noise, curve = maximise_likelihood(likelihood, log_mu, log_noise, steps, on_step)
         self.mu_, self.noise_ = np.exp(log_mu), float(np.exp(log_noise))

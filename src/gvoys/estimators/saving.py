@@ -199,7 +199,7 @@ def load_model(path: str | PathLike[str]) -> Any:
     --------
     >>> import gvoys as gv, tempfile, pathlib
     >>> graphs = gv.datasets.molecules(40)
-    >>> model = gv.RandomWalkClassifier(refine=1, C=1.0).fit(graphs, graphs.graph_sizes > 28)
+    >>> model = gv.RandomWalkClassifier(gv.Walk(refine=1), C=1.0).fit(graphs, graphs.graph_sizes > 28)
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "size.gvoys"
     >>> model.save(file)
     >>> bool((gv.load_model(file).predict(graphs) == model.predict(graphs)).all())

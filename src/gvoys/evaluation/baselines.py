@@ -20,6 +20,7 @@ from gvoys.evaluation.machine import EFFORT, search_machine
 from gvoys.evaluation.methods import Method, Predict, Prediction
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Coefficients
+from gvoys.walks.walk import Walk
 
 __all__ = ["baselines_for", "ecfp4_counts", "tanimoto"]
 
@@ -181,8 +182,8 @@ class Forest:
 
 def _wl_gram(batch: GraphBatch) -> Array:
     """The Weisfeiler–Lehman subtree kernel, cosines: walks of length 0 between refined labels."""
-    how: dict[str, Any] = {"method": "sequences", "refine": _ITERATIONS, "start": "ones", "stop": "ones"}
-    kernel = RandomWalkKernel(Coefficients([1.0]), max_length=0, normalize=True, **how)
+    walk = Walk(max_length=0, refine=_ITERATIONS, start="ones", stop="ones")
+    kernel = RandomWalkKernel(Coefficients([1.0]), walk, "sequences", normalize=True)
     return np.asarray(kernel.fit_transform(batch))
 
 

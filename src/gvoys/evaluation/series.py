@@ -18,10 +18,10 @@ from gvoys.evaluation.folds import fold_splits
 from gvoys.evaluation.machine import EFFORT, GRID, search_machine
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
-
-__all__ = ["Comparison", "compare_layers", "compare_machines", "compare_processes", "nested_score"]
+from gvoys.walks.walk import Walk
 
 _MANY = 1000  # graphs
+_PAPERS = Walk(7, labels=None, start="ones", stop="ones")  # of its experiment with linear layers
 _STEPS = 100  # of an optimiser with three parameters
 
 Progress = Callable[[list[Any]], Iterable[Any]]
@@ -43,15 +43,15 @@ def compare_machines(
     n_folds: int = 10,
     seeds: tuple[int, ...] = (0,),
     progress: Progress = iter,
-    **walks: Any,
+    walk: Walk = Walk(),  # noqa: B008 (immutable)
 ) -> Comparison:
-    """Support vector machines on both kernels, mu and C from the training folds; `walks` go to kernel and learner."""
+    """Support vector machines on both kernels, mu and C from the training folds."""
     found = Comparison()
     for train, test in progress(_splits(y, n_folds, seeds)):
-        learned = learn_series(batch[train], y[train], objective, **walks)
-        K, new = _kernels(Geometric("auto"), batch, train, test, walks)
+        learned = learn_series(batch[train], y[train], objective, walk=walk)
+        K, new = _kernels(Geometric("auto"), batch, train, test, walk)
         found.geometric.append(nested_score(K, new, y[train], y[test]))
-        K, new = _kernels(learned, batch, train, test, walks)
+        K, new = _kernels(learned, batch, train, test, walk)
         found.learned.append(nested_score(K, new, y[train], y[test]))
         found.learned_on_test.append(max(_score(C, K, new, y[train], y[test]) for C in GRID["C"]))
     return found
@@ -63,14 +63,14 @@ def compare_processes(
     n_folds: int = 10,
     seeds: tuple[int, ...] = (0,),
     progress: Progress = iter,
-    **walks: Any,
+    walk: Walk = Walk(),  # noqa: B008 (immutable)
 ) -> Comparison:
     """Errors (RMSE) of Gaussian processes on both kernels; mu, amplitudes and noise from the training folds."""
     found = Comparison()
     for train, test in progress(_splits(y, n_folds, seeds, classify=False)):
-        learned = learn_series(batch[train], y[train], "likelihood", **walks)
+        learned = learn_series(batch[train], y[train], "likelihood", walk=walk)
         for series, errors in ((Geometric("auto"), found.geometric), (learned, found.learned)):
-            K, new = _kernels(series, batch, train, test, walks)
+            K, new = _kernels(series, batch, train, test, walk)
             errors.append(_process_error(K, new, y[train], y[test]))
     return found
 
@@ -81,7 +81,7 @@ def compare_layers(
     """A linear layer on eight walk lengths without labels, 200 steps, as in the paper's experiment on ENZYMES."""
     found = Comparison()
     for train, test in progress(_splits(y, n_folds, seeds)):
-        learned = learn_series(batch[train], y[train], "layer", labels=None)
+        learned = learn_series(batch[train], y[train], "layer", walk=_PAPERS)
         for series, scores in ((Geometric("auto"), found.geometric), (learned, found.learned)):
             scores.append(_score_layer(series, batch, y, train, test))
     return found
@@ -99,9 +99,9 @@ def _splits(y: NDArray[Any], n_folds: int, seeds: tuple[int, ...], classify: boo
     return [split for seed in seeds for split in fold_splits(classify, y, n_folds, seed)]
 
 
-def _kernels(series: Series, batch: GraphBatch, train: Any, test: Any, walks: dict[str, Any]) -> tuple[Any, Any]:
+def _kernels(series: Series, batch: GraphBatch, train: Any, test: Any, walk: Walk) -> tuple[Any, Any]:
     """Between training graphs, and of test graphs with them, in a size that the grid of C suits."""
-    kernel = RandomWalkKernel(series, **walks, start="ones", stop="ones")
+    kernel = RandomWalkKernel(series, walk)
     K = kernel.fit_transform(batch[train])
     size = float(K.diagonal().mean()) or 1.0
     return K / size, kernel.transform(batch[test]) / size
@@ -122,7 +122,7 @@ def _process_error(K: NDArray[np.float64], new: NDArray[np.float64], y: Any, tru
 
 
 def _score_layer(series: Series, batch: GraphBatch, y: NDArray[Any], train: Any, test: Any) -> float:
-    features = RandomWalkFeatures(series, max_length=7, labels=None, start="ones", stop="ones").fit(batch[train])
+    features = RandomWalkFeatures(series, _PAPERS).fit(batch[train])
     X, new = features.transform(batch[train]), features.transform(batch[test])
     size = np.sqrt((X**2).sum(axis=1).mean())
     return float(LogisticRegression(max_iter=200).fit(X / size, y[train]).score(new / size, y[test]))

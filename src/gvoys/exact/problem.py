@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -310,30 +309,3 @@ def check_cancellation(value: float, magnitude: float, solver: str) -> None:
             f"solver {solver!r} finds {value:.3g} as a difference of terms of {magnitude:.3g}, which leaves no digits; "
             "use 'vec', which only adds"
         )
-
-
-def pair_of(values: Any, name: str) -> Sequence[Any]:
-    """One endpoint for each of the two graphs.
-
-    Parameters
-    ----------
-    values : str or pair of arrays
-        What was given.
-    name : str
-        Name of the parameter, for the message.
-
-    Returns
-    -------
-    pair
-        The endpoints of g and of h.
-
-    Raises
-    ------
-    ParameterError
-        If `values` is neither a string nor a pair.
-    """
-    if isinstance(values, str):
-        return values, values
-    if isinstance(values, (tuple, list)) and len(values) == 2:
-        return values
-    raise ParameterError(f'{name} must be "uniform", "ones" or a pair of arrays, one for each graph')

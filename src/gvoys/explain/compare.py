@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.errors import GraphError
+from gvoys.errors import GraphError, UnsupportedError
 from gvoys.explain.spelling import Spelled, spelled_sequences
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Geometric, Series, check_series
-from gvoys.series.base import check_number
 from gvoys.walks.checks import check_count, is_auto
 from gvoys.walks.layers import usual_labels
 from gvoys.walks.spelling import spell
-from gvoys.walks.walk import Walk
-
-__all__ = ["Comparison", "SharedSequence", "compare"]
+from gvoys.walks.structure import check_structure
+from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 _SHOWN = 10  # sequences in the text of a comparison
 
@@ -82,14 +80,13 @@ class Comparison:
         return "\n".join(lines)
 
 
+@takes_walk()
 def compare(
     g: Any,
     h: Any,
-    series: Series = Geometric(1 / 16),  # noqa: B008 (immutable)
+    series: Series = Geometric("auto"),  # noqa: B008 (immutable)
+    walk: Walk = Walk(),  # noqa: B008
     *,
-    max_length: int = 6,
-    labels: Any = "auto",
-    backtrack: bool = True,
     top: int = 20,
 ) -> Comparison:
     """Say what the kernel value of two graphs is made of.
@@ -98,14 +95,10 @@ def compare(
     ----------
     g, h : graph
         Two graphs, or SMILES.
-    series : Series, default=Geometric(1 / 16)
-        Weights of the walk lengths.
-    max_length : int, default=6
-        Longest walk.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if there are any, and bonds of molecules too.
-    backtrack : bool, default=True
-        Whether walks may backtrack.
+    series : Series, default=Geometric("auto")
+        Weights of the walk lengths; ``decay="auto"`` becomes 1 / d_max^2 of the two graphs.
+    walk : Walk, default=Walk()
+        What is counted, without refinement and attributes. ``labels="auto"`` uses the bonds of molecules too.
     top : int, default=20
         Number of label sequences that are listed.
 
@@ -117,23 +110,26 @@ def compare(
     Raises
     ------
     UnsupportedError
-        If a graph has too many walks to tell apart.
+        If a graph has too many walks to tell apart, or label sequences do not say what is counted.
 
     Examples
     --------
     >>> import gvoys as gv
-    >>> found = gv.compare("CC(=O)O", "CC(=O)N", max_length=2)
+    >>> found = gv.compare("CC(=O)O", "CC(=O)N", walk=gv.Walk(max_length=2))
     >>> found.sequences[0].spelled, bool(abs(found.lengths.sum() - found.value) < 1e-12)
     ('O', True)
     """
     pair = _as_pair(g, h)
-    if is_auto(labels):
-        labels = usual_labels(pair)
-    walk = Walk.on(pair, max_length, labels, backtrack=backtrack)
-    check_series(series)
-    check_number(series, lambda: max_degree(pair))
-    mu, count = series.coefficients(max_length), check_count(top, "top", least=0)
-    ours, theirs = (spelled_sequences(pair[i], walk) for i in range(2))
+    walk = check_walk(walk)
+    if is_auto(walk.labels):
+        walk = replace(walk, labels=usual_labels(pair))
+    walk = walk.on(pair)
+    if walk.refine or walk.attributed or check_structure(walk.structure):
+        raise UnsupportedError("compare cannot spell refine, structure or attributes; RandomWalkKernel has the value")
+    series = check_series(series).resolved(lambda: max_degree(pair))
+    mu, count = series.coefficients(walk.longest), check_count(top, "top", least=0)
+    halves = walk.on_pair(pair[0].n_nodes)
+    ours, theirs = (spelled_sequences(pair[i], halves[i]) for i in range(2))
     shared = [_shared(mu[i], *both) for i, both in enumerate(zip(ours, theirs, strict=True))]
     lengths = np.array([float(parts.sum()) for parts, _, _ in shared])
     norms = [sum(float(mu[i] * (each.weights**2).sum()) for i, each in enumerate(side)) for side in (ours, theirs)]

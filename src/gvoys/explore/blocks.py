@@ -31,8 +31,6 @@ from gvoys.walks.sequences import STATE_BUDGET
 from gvoys.walks.sketch import WIDTH
 from gvoys.walks.spread import widened
 
-__all__ = ["Blocks", "Length", "compute_blocks"]
-
 _BYTES = 8_000_000  # of all values on a page, and of all sketches
 _RANKS = (32, 256)  # directions of an exact length, at least and at most
 _REST = 64  # random signs
@@ -103,28 +101,15 @@ class Blocks:
         return flat / np.where(norms > 0, norms, 1.0)
 
 
-def compute_blocks(batch: GraphBatch, series: Series | None, max_length: int, labels: str | None, seed: int) -> Blocks:
-    """Profile the graphs, exactly as far as possible.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    series : Geometric, Exponential, Coefficients or None
-        The weights of the walk lengths; None gives every length the same share.
-    max_length : int
-        Longest walk that is counted.
-    labels : {"auto", "node", "edge", "both"} or None
-        Labels that two walks must share.
-    seed : int
-        Seed of sketches and projections.
-
-    Returns
-    -------
-    Blocks
-        The profiles.
-    """
-    walk = Walk.on(batch, max_length, usual_labels(batch) if is_auto(labels) else labels)
+def compute_blocks(batch: GraphBatch, series: Series | None, walk: Walk, seed: int) -> Blocks:
+    """Profile the graphs, exactly as far as possible; without a series every length has the same share."""
+    if is_auto(walk.labels):
+        walk = replace(walk, labels=usual_labels(batch))
+    walk = walk.on(batch)
+    if walk.refine:
+        raise UnsupportedError("a page cannot show Weisfeiler–Lehman iterations; pass refine=0")
+    batch, walk = walk.labelled_by_structure(batch)
+    max_length = walk.longest
     last = _last_exact(batch, walk)
     profiles: list[Any] = []
     if last >= 0:
@@ -160,13 +145,13 @@ def _within(limits: tuple[int, int], wanted: int) -> int:
 
 def _last_exact(batch: GraphBatch, walk: Walk) -> int:
     """The longest walks whose profiles fit exactly; -1 if not even single nodes do."""
-    if walk.plain:
-        return walk.max_length
+    if walk.plain or walk.attributed:
+        return walk.longest if walk.plain else -1
     fits = (
         Sequences().cost(replace(walk, max_length=length), batch).operations <= STATE_BUDGET / 2
         for length in range(walk.n_lengths)
     )
-    return next((length - 1 for length, good in enumerate(fits) if not good), walk.max_length)
+    return next((length - 1 for length, good in enumerate(fits) if not good), walk.longest)
 
 
 def _compress(profiles: Any, rank: int, seed: int) -> Length:

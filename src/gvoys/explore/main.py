@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.defaults import PAGE
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.explore.blocks import Blocks, compute_blocks
@@ -24,8 +23,7 @@ from gvoys.report.picture import check_smiles
 from gvoys.search import Index
 from gvoys.series import Series
 from gvoys.walks.checks import is_auto
-
-__all__ = ["Page", "explore", "has_umap"]
+from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 _FEW = 50  # graphs under which UMAP's neighbourhoods would be everything
 _HITS = 5  # of a library, for each graph
@@ -58,6 +56,7 @@ class Page:
     blocks: Blocks = field(repr=False)
 
 
+@takes_walk()
 def explore(
     graphs: Any,
     y: Any = None,
@@ -69,8 +68,7 @@ def explore(
     model: Any = None,
     index: Any = None,
     series: Series | None = None,
-    max_length: int = PAGE.max_length,
-    labels: str | None = "auto",
+    walk: Walk = Walk(),  # noqa: B008 (immutable)
     n_graphs: int = 5000,
     random_state: int = 0,
     on_progress: Progress = lambda stage: None,
@@ -100,10 +98,8 @@ def explore(
         A library: the page names its graphs that are nearest to each graph.
     series : Geometric, Exponential, Coefficients or None, default=None
         The weights of the walk lengths that the sliders begin with; None gives every length the same share.
-    max_length : int, default=6
-        Longest walk that is counted.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them, and bonds of molecules too.
+    walk : Walk, default=Walk()
+        What is counted, without refinement. ``labels="auto"`` uses the bonds of molecules too.
     n_graphs : int, default=5000
         Largest number of graphs on the page; of more, a random sample is shown, and the page says so.
     random_state : int, default=0
@@ -146,7 +142,7 @@ def explore(
     judged = None if model is None else judge(model, shown, on_progress)
     if judged is not None:
         shown = replace(shown, properties=shown.properties | judged.properties).reordered(_first(shown, judged))
-    blocks = _blocks(shown, series, max_length, labels, seed, on_progress)
+    blocks = _blocks(shown, series, check_walk(walk), seed, on_progress)
     library = None if index is None else _nearest(index, shown, on_progress)
     drawings = draw(shown, on_progress)
     on_progress("map by UMAP")
@@ -194,13 +190,11 @@ def _first(shown: Collection, judged: Judged) -> list[str]:
     return [*([] if shown.target is None else [shown.target]), *judged.properties]
 
 
-def _blocks(
-    shown: Collection, series: Series | None, max_length: int, labels: str | None, seed: int, on_progress: Progress
-) -> Blocks:
+def _blocks(shown: Collection, series: Series | None, walk: Walk, seed: int, on_progress: Progress) -> Blocks:
     on_progress(f"walks of {len(shown.batch):,} graphs")
-    if is_auto(labels) and has_bonds(shown):
-        labels = "both"
-    return compute_blocks(shown.batch, series, max_length, labels, seed)
+    if is_auto(walk.labels) and has_bonds(shown):
+        walk = replace(walk, labels="both")
+    return compute_blocks(shown.batch, series, walk, seed)
 
 
 def _nearest(index: Any, shown: Collection, on_progress: Progress) -> Library:

@@ -13,7 +13,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, UnsupportedError, VarianceWarning
-from gvoys.estimators.base import SLACK, TRUNCATION, TakesSeries, as_seed
+from gvoys.estimators.base import SLACK, TRUNCATION, TakesParts, as_seed
 from gvoys.estimators.estimate import Estimate
 from gvoys.exact import pose
 from gvoys.exact.product import product_graph
@@ -29,12 +29,10 @@ from gvoys.walks.growth import choose_scale, growth_constant, walk_rate
 from gvoys.walks.profiles import check_finite
 from gvoys.walks.spread import widened
 from gvoys.walks.voyagers import WalkConfig, compute_voyagers
-from gvoys.walks.walk import Walk
-
-__all__ = ["GraphRandomFeatures", "estimate_on_product"]
+from gvoys.walks.walk import Walk, takes_walk
 
 
-class GraphRandomFeatures(TransformerMixin, TakesSeries):
+class GraphRandomFeatures(TransformerMixin, TakesParts):
     """Sparse vectors for the nodes of one graph: ``F @ F.T`` has the mean sum_i mu_i A^i off the diagonal.
 
     Labels are ignored. On directed graphs, and for the diagonal, use `pair`: two independent matrices whose product
@@ -217,18 +215,17 @@ class GraphRandomFeatures(TransformerMixin, TakesSeries):
         return features
 
 
+@takes_walk()
 def estimate_on_product(
     g: Any,
     h: Any,
     series: Series,
+    walk: Walk = Walk(max_length=None),  # noqa: B008 (immutable)
     n_components: int = 16,
     n_walks: int = 8,
     p_halt: float = 0.2,
     *,
     n_anchors: int | None = None,
-    start: Any = "uniform",
-    stop: Any = "uniform",
-    labels: str | None = "auto",
     random_state: Any = 0,
 ) -> Estimate:
     """Estimate K(g, h) by walks on the explicit product graph: the paper's naive GRFs, quadratic in nodes and edges.
@@ -244,6 +241,8 @@ def estimate_on_product(
         The other graph.
     series : Geometric, Exponential or Coefficients
         The weights of the walk lengths, with a modulation f >= 0.
+    walk : Walk, default=Walk(max_length=None)
+        What is counted, as in `exact_kernel`; a series that `max_length` truncates seldom has a modulation.
     n_components : int, default=16
         Number of independent repetitions, whose spread is the error bar.
     n_walks : int, default=8
@@ -252,12 +251,6 @@ def estimate_on_product(
         Probability that a walker halts at a step, between 0 and 1.
     n_anchors : int or None, default=None
         Number of nodes of the product graph that take deposits; None means all of them.
-    start : {"uniform", "ones"} or pair of array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or two arrays with one number per node of g and of h.
-    stop : {"uniform", "ones"} or pair of array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them.
     random_state : int, RandomState or None, default=0
         Seed; with an integer the result is a pure function of the graphs and the parameters.
 
@@ -274,7 +267,7 @@ def estimate_on_product(
     >>> abs(found.value - gv.exact_kernel(one, other, gv.Exponential(0.1))) < 5 * found.stderr
     True
     """
-    problem = pose(g, h, series, start, stop, labels)
+    problem = pose(g, h, series, walk)
     A, chosen = product_graph(problem)
     start, stop = (np.outer(*what).ravel()[chosen] for what in (problem.start, problem.stop))
     product = _as_graph(A, problem.directed)
@@ -291,8 +284,8 @@ def estimate_on_product(
     )
     deposits = modulated(problem.series, product, scale)
     _warn(product, problem.series, config.p_halt)
-    walk = Walk(len(deposits) - 1, start=start, stop=stop)
-    found = compute_voyagers(product, walk, np.full(1, scale), config, deposits)
+    on_product = Walk(len(deposits) - 1, labels=None, start=start, stop=stop)
+    found = compute_voyagers(product, on_product, np.full(1, scale), config, deposits)
     values = found[0] * np.sqrt(config.n_components)
     error = np.nan
     if len(values) > 1:

@@ -8,29 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.defaults import SAMPLED
 from gvoys.graphs.batch import GraphBatch
-from gvoys.paper.sampled import SampledEstimator
+from gvoys.paper.sampled import N_WALKERS, SampledEstimator, moved_to_set_params
 from gvoys.series import Geometric, Series
 from gvoys.walks.checks import check_count, check_flag, check_halting, check_replicate
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.growth import choose_exponents
 from gvoys.walks.voyagers import WalkConfig, compute_walks
-from gvoys.walks.walk import Walk
-
-__all__ = ["OneSidedVoyagers"]
+from gvoys.walks.walk import Walk, takes_walk
 
 
 class OneSidedVoyagers(SampledEstimator):
     """Sampled walks of one side, every length kept apart: any series, and less variance than Algorithm 1.
 
     ``X @ X.T`` has the mean K off the diagonal; what `GraphVoyagers` says of the diagonal holds here too. Features are
-    stacked by length, (n_graphs, (max_length + 1) * n_components).
+    stacked by length, (n_graphs, (max_length + 1) * n_components). `set_params` also sets `replicate`, `n_jobs`,
+    `device` and `verbose`, as there.
 
     Parameters
     ----------
     series : Geometric, Exponential or Coefficients, default=Geometric("auto")
         The weights of the walk lengths; ``decay="auto"`` becomes 1 / d_max^2 of the fitted graphs.
+    walk : Walk, default=Walk()
+        What is counted, without refinement, attributes or ``backtrack=False``.
     n_components : int, default=100
         Number of independent repetitions; the error falls like 1 / sqrt(n_components).
     n_walks : int, default=1
@@ -42,24 +42,8 @@ class OneSidedVoyagers(SampledEstimator):
         Whether all walkers of a component share the signs z of labels.
     share_halting : bool, default=True
         Whether walkers halt at the same step on all graphs.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them.
     random_state : int, RandomState or None, default=0
         Seed; with an integer the result is a pure function of the graphs and the parameters.
-    max_length : int or None, default=8
-        Longest walk; None means the infinite series, truncated with an error of at most 1e-9 of a bound on it.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    replicate : int, default=0
-        Which independent draw of the walks to use, 0 to 255.
-    n_jobs : int or None, default=None
-        Number of threads, -1 for all; the result does not depend on it.
-    verbose : bool, default=False
-        Whether `transform` shows a progress bar.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where walks are sampled; "cuda" takes an NVIDIA GPU and ``pip install "gvoys[gpu]"``.
 
     Attributes
     ----------
@@ -75,45 +59,31 @@ class OneSidedVoyagers(SampledEstimator):
     Examples
     --------
     >>> import gvoys as gv
-    >>> walks = OneSidedVoyagers(gv.Geometric("auto"), max_length=4, n_components=50)
+    >>> walks = OneSidedVoyagers(gv.Geometric("auto"), gv.Walk(max_length=4), n_components=50)
     >>> walks.fit_transform(gv.datasets.molecules(10)).shape
     (10, 250)
     """
 
+    @takes_walk(**moved_to_set_params("replicate", "n_jobs", "verbose", "device"))
     def __init__(
         self,
         series: Series = Geometric("auto"),  # noqa: B008 (immutable)
-        n_components: int = SAMPLED.n_components,
+        walk: Walk = Walk(),  # noqa: B008
+        n_components: int = N_WALKERS,
         n_walks: int = 1,
         p_halt: float | None = None,
         share_signs: bool = False,
         share_halting: bool = True,
-        labels: str | None = "auto",
         random_state: Any = 0,
-        *,
-        max_length: int | None = SAMPLED.max_length,
-        start: Any = SAMPLED.ends,
-        stop: Any = SAMPLED.ends,
-        replicate: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        device: str = "cpu",
     ) -> None:
         self.series = series
+        self.walk = walk
         self.n_components = n_components
         self.n_walks = n_walks
         self.p_halt = p_halt
         self.share_signs = share_signs
         self.share_halting = share_halting
-        self.labels = labels
         self.random_state = random_state
-        self.max_length = max_length
-        self.start = start
-        self.stop = stop
-        self.replicate = replicate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.device = device
 
     def _make_config(self) -> WalkConfig:
         return WalkConfig(
@@ -132,7 +102,7 @@ class OneSidedVoyagers(SampledEstimator):
         return self.max_length_ + 1
 
     def _sample_walks(self, batch: GraphBatch, walk: Walk) -> NDArray[np.float64]:
-        exponents = choose_exponents(batch, walk.max_length)
+        exponents = choose_exponents(batch, walk.longest)
         values = compute_walks(batch, walk, np.ldexp(1.0, exponents), self.config_, self.device)
         return DenseProfiles(values, exponents).features(self.series_, out=values)
 

@@ -9,20 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.defaults import SAMPLED
 from gvoys.errors import DivergenceError, ModulationError, ParameterError, VarianceWarning
 from gvoys.estimators.base import SLACK, TRUNCATION
 from gvoys.graphs.batch import GraphBatch
-from gvoys.paper.sampled import SampledEstimator
+from gvoys.paper.sampled import N_WALKERS, SampledEstimator, moved_to_set_params
 from gvoys.paper.theory import finite_variance
 from gvoys.series import Geometric, Series
 from gvoys.walks.checks import check_anchors, check_count, check_flag, check_halting, check_replicate
 from gvoys.walks.growth import growth_constant, power_of_two, walk_rate
 from gvoys.walks.profiles import check_finite
 from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig, compute_voyagers
-from gvoys.walks.walk import Walk
-
-__all__ = ["GraphVoyagers"]
+from gvoys.walks.walk import Walk, takes_walk
 
 
 class GraphVoyagers(SampledEstimator):
@@ -32,6 +29,9 @@ class GraphVoyagers(SampledEstimator):
     product is too large on average, however many components there are. Two estimators that differ in `replicate` only
     have independent walks: the products of their features have the mean K for all pairs, the diagonal included.
     `RandomWalkKernel(method="voyagers")` does that.
+
+    These are the paper's parameters. `set_params` sets some more: `start` and `stop`, as in `Walk`; `replicate`, which
+    independent draw of the walks is used, 0 to 255; `n_jobs`, `device` and `verbose`, as in `RandomWalkFeatures`.
 
     Parameters
     ----------
@@ -58,18 +58,6 @@ class GraphVoyagers(SampledEstimator):
         Labels that two walks must share; "auto" uses node labels if the graphs have them.
     random_state : int, RandomState or None, default=0
         Seed; with an integer the result is a pure function of the graphs and the parameters.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    replicate : int, default=0
-        Which independent draw of the walks to use, 0 to 255.
-    n_jobs : int or None, default=None
-        Number of threads, -1 for all; the result does not depend on it.
-    verbose : bool, default=False
-        Whether `transform` shows a progress bar.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where walks are sampled; "cuda" takes an NVIDIA GPU and ``pip install "gvoys[gpu]"``.
 
     Attributes
     ----------
@@ -91,13 +79,15 @@ class GraphVoyagers(SampledEstimator):
     (10, 200)
     """
 
-    max_length = None
+    start: Any = "uniform"
+    stop: Any = "uniform"
     n_lengths_ = 1
 
+    @takes_walk(**moved_to_set_params("start", "stop", "replicate", "n_jobs", "verbose", "device"))
     def __init__(
         self,
         series: Series = Geometric("auto"),  # noqa: B008 (immutable)
-        n_components: int = SAMPLED.n_components,
+        n_components: int = N_WALKERS,
         n_walks: int = 1,
         p_halt: float = 0.2,
         n_anchors: int | None = None,
@@ -106,13 +96,6 @@ class GraphVoyagers(SampledEstimator):
         signs: str = "rademacher",
         labels: str | None = "auto",
         random_state: Any = 0,
-        *,
-        start: Any = SAMPLED.ends,
-        stop: Any = SAMPLED.ends,
-        replicate: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        device: str = "cpu",
     ) -> None:
         self.series = series
         self.n_components = n_components
@@ -124,12 +107,11 @@ class GraphVoyagers(SampledEstimator):
         self.signs = signs
         self.labels = labels
         self.random_state = random_state
-        self.start = start
-        self.stop = stop
-        self.replicate = replicate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.device = device
+
+    @property
+    def walk(self) -> Walk:
+        """What is counted: walks of any length."""
+        return Walk(max_length=None, labels=self.labels, start=self.start, stop=self.stop)
 
     def _choose_length(self, batch: GraphBatch) -> tuple[int, float | None]:
         share = TRUNCATION / growth_constant(batch)
@@ -139,7 +121,7 @@ class GraphVoyagers(SampledEstimator):
             self.series_.check_convergence(rate**2)
         except DivergenceError as error:
             raise DivergenceError(
-                f"{error} (GraphVoyagers needs the infinite series; OneSidedVoyagers takes a max_length)"
+                f"{error} (GraphVoyagers needs the infinite series; OneSidedVoyagers takes a walk with max_length)"
             ) from None
         self.series_.check_modulation()
         return self.series_.modulation_length(rate**2, share), rate

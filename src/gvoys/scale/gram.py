@@ -13,7 +13,7 @@ import shutil
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,25 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gvoys.errors import GvoysError, ParameterError
+from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.degrees import max_degree
 from gvoys.io.chemistry import Chemistry
 from gvoys.io.files import appearing, check_kept, check_new, lock_beside, locked, move_in_place, remove_partial
 from gvoys.io.sealed import read_sealed, write_sealed
 from gvoys.io.sources import FileSource
 from gvoys.scale.embed import embed_file
+from gvoys.scale.fitting import first_graphs
 from gvoys.scale.job import Parameters, read_job, remove_run
 from gvoys.scale.matrix import create_matrix, open_matrix, products
 from gvoys.scale.parts import part_features, part_ids, part_path, read_summary, skipped_beside
 from gvoys.scale.reading import open_file
 from gvoys.scale.run import Progress, Summary, Worker
-
-__all__ = ["write_gram"]
+from gvoys.series import series_named
+from gvoys.walks.checks import is_auto
+from gvoys.walks.hashed import MOST_COLUMNS
+from gvoys.walks.sequences import STATE_BUDGET, Sequences
+from gvoys.walks.sketch import Sketch
+from gvoys.walks.walk import Walk
 
 _MATRIX, _ROWS, _IDS, _ENDING = "matrix.npy", "rows.json", "ids.txt", "ending.json"
 _OVERWRITE = "overwrite.json"  # the results may replace others
@@ -65,7 +72,8 @@ def write_gram(
     out : Path
         NAME.npy, float64; NAME.ids.txt and NAME.skipped.csv appear with it.
     parameters : Parameters or None, default=None
-        Parameters of the features; None means the defaults.
+        Parameters of the features; None means the defaults. A decay or method that is "auto" is chosen as in
+        `RandomWalkKernel`, by one pass over the graphs, with a sketch where that would combine counts and sketches.
     normalize : bool, default=False
         Whether to divide by sqrt(K(G,G) K(H,H)); graphs without walks have zeros.
     overwrite : bool, default=False
@@ -94,7 +102,7 @@ def write_gram(
         raise ParameterError(f"the matrix goes to a file NAME.npy, not {out.name}")
     work, features = out.with_name(f"{out.name}.work"), out.with_name(f"{out.name}.work") / "features"
     source = open_file(path, {}, smiles, chemistry, id, root, **fields)
-    parameters = parameters or Parameters()
+    parameters = _as_kernels_do(source, parameters or Parameters())
     check_kept([out, *_beside(out)], [source.path])
     out.parent.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(out), work):
@@ -130,6 +138,34 @@ def write_gram(
         return summary
 
 
+# -- what is "auto"
+
+
+def _as_kernels_do(source: FileSource, parameters: Parameters) -> Parameters:
+    """Choose decay and method as `RandomWalkKernel` does."""
+    parameters.check()
+    if not is_auto(parameters.decay) and not is_auto(parameters.method):
+        return parameters
+    first = first_graphs(source)
+    walk, counting = parameters.walk.on(first), Sequences(parameters.device)
+    degree, states = 0.0, 0.0
+    for part in source.batches(parameters.rows_per_part):
+        degree = max(degree, max_degree(part.batch))
+        states += counting.cost(walk, part.batch).operations if _may_count(counting, walk, part.batch) else np.inf
+    chosen: dict[str, Any] = {}
+    if is_auto(parameters.decay):
+        chosen["decay"] = series_named(parameters.series, None).resolved(degree).get_params()["decay"]
+    if is_auto(parameters.method) and not walk.plain:
+        chosen["method"] = Sequences.name if states <= STATE_BUDGET else Sketch.name
+    if chosen.get("method") == Sequences.name and parameters.n_columns is None:
+        chosen["n_columns"] = MOST_COLUMNS  # so that hardly two sequences share one
+    return replace(parameters, **chosen)
+
+
+def _may_count(counting: Sequences, walk: Walk, batch: GraphBatch) -> bool:
+    return not walk.plain and bool(counting.supports(walk, batch))
+
+
 # -- the end
 
 
@@ -145,7 +181,7 @@ def _beside(out: Path) -> tuple[Path, Path]:
 
 def _run(source: FileSource, parameters: Parameters, normalize: bool) -> Any:
     """What tells a run from others, as JSON."""
-    run = {"input": source.identity(), "parameters": asdict(parameters), "normalize": normalize}
+    run = {"input": source.identity(), "parameters": parameters.as_dict(), "normalize": normalize}
     return json.loads(json.dumps(run))
 
 

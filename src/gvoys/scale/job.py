@@ -5,33 +5,24 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gvoys.defaults import DECAY_OF_FILES, FILES
 from gvoys.errors import ParameterError
 from gvoys.estimators import RandomWalkFeatures
-from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.io.sealed import open_seal, read_json, write_sealed
 from gvoys.io.sources import FileSource
 from gvoys.series import Series, series_named
+from gvoys.walks.checks import is_auto
+from gvoys.walks.sketch import N_COMPONENTS
+from gvoys.walks.walk import FIELDS, Walk, check_walk, takes_walk
 
-__all__ = [
-    "JOB",
-    "VERSION",
-    "Parameters",
-    "check_rows",
-    "claim_folder",
-    "describe",
-    "new_job",
-    "read_job",
-    "remove_run",
-]
-
+DECAY_OF_FEATURES = 1 / 16  # whatever the graphs, so that the features of any two runs compare
 JOB = "_job.json"
 _NAMES = (JOB, "job.json")  # the latter before version 5
 _MADE = re.compile(
@@ -49,10 +40,11 @@ class Parameters:
     ----------
     series : {"geometric", "exponential"}, default="geometric"
         Kind of series.
-    decay : float, default=1/16
-        The decay. It does not depend on the graphs, so that the features of any two runs compare.
-    max_length : int, default=6
-        Longest walk that is counted.
+    decay : float or "auto", default="auto"
+        The decay. "auto" means 1/16 for features, whatever the graphs, so that those of any two runs compare, and
+        1 / d_max^2 of all graphs for a Gram matrix, as in `RandomWalkKernel`.
+    walk : Walk, default=Walk()
+        What is counted; `max_length` is a number here, and start and stop weights have a name.
     method : str, default="auto"
         Method of `RandomWalkFeatures`.
     n_components : int, default=512
@@ -61,12 +53,6 @@ class Parameters:
         "auto" sums sketches over walk lengths and keeps the moments of each length apart.
     n_columns : int or None, default=None
         Columns that label sequences are hashed to by method "sequences"; None means 2^20 there.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that are used.
-    refine : int, default=0
-        Number of Weisfeiler–Lehman iterations.
-    backtrack : bool, default=True
-        Whether walks may backtrack; False counts non-backtracking walks.
     seed : int, default=0
         Seed of the random features.
     rows_per_part : int, default=4096
@@ -76,44 +62,53 @@ class Parameters:
     """
 
     series: str = "geometric"
-    decay: float = DECAY_OF_FILES
-    max_length: int = FILES.max_length
+    decay: float | str = "auto"
+    walk: Walk = Walk()  # noqa: RUF009 (immutable)
     method: str = "auto"
-    n_components: int = FILES.n_components
+    n_components: int = N_COMPONENTS
     lengths: str = "auto"
     n_columns: int | None = None
-    labels: str | None = "auto"
-    refine: int = FILES.refine
-    backtrack: bool = FILES.backtrack
     seed: int = 0
     rows_per_part: int = 4096
     device: str = "cpu"
 
-    def check(self) -> None:
-        """Check the parameters of a run; the estimator checks the others.
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Parameters:
+        """Make parameters of features from values by name, those of the walk among them."""
+        walk = {name: value for name, value in values.items() if name in FIELDS}
+        own = {name: value for name, value in values.items() if name not in FIELDS}
+        return cls(walk=Walk(**walk), **own | {"decay": decay_of_features(own.get("decay", "auto"))})
 
-        Raises
-        ------
-        ParameterError
-            If one is out of its range.
-        """
+    def as_dict(self) -> dict[str, Any]:
+        """Return all values by name, those of the walk among them."""
+        own = {name: value for name, value in vars(self).items() if name != "walk"}
+        return own | check_walk(self.walk).get_params()
+
+    def check(self) -> None:
+        """Check the parameters of a run; the estimator checks the others."""
         if self.lengths not in ("auto", "stacked", "summed"):
             raise ParameterError(f"lengths must be 'auto', 'stacked' or 'summed', not {self.lengths!r}")
         check_rows(self.rows_per_part)
-        for name in ("decay", "max_length"):  # what would come from the graphs, for the estimator
-            if getattr(self, name) is None or isinstance(getattr(self, name), str):
+        check_walk(self.walk)
+        for name, value in (("decay", decay_of_features(self.decay)), ("max_length", self.walk.max_length)):
+            if value is None or isinstance(value, str):  # which would come from the graphs
                 raise ParameterError(f"{name} must be a number, so that the features of any two files compare")
+        for name, end in (("start", self.walk.start), ("stop", self.walk.stop)):
+            if not isinstance(end, str):
+                raise ParameterError(f'{name} must be "uniform" or "ones" for the graphs of a file, not an array')
         self.series_of_walks()
 
     def series_of_walks(self) -> Series:
-        """The series mu.
+        """Return the series mu."""
+        return series_named(self.series, decay_of_features(self.decay))
 
-        Returns
-        -------
-        Series
-            The series.
-        """
-        return series_named(self.series, self.decay)
+
+Parameters.__init__ = takes_walk()(Parameters.__init__)  # type: ignore[method-assign]
+
+
+def decay_of_features(decay: Any) -> Any:
+    """Return a decay that features of any two runs share, unless another was given."""
+    return DECAY_OF_FEATURES if is_auto(decay) else decay
 
 
 def check_rows(count: Any) -> None:
@@ -123,21 +118,20 @@ def check_rows(count: Any) -> None:
 
 
 def describe(source: FileSource, parameters: Parameters, model: RandomWalkFeatures) -> dict[str, Any]:
-    """The job as JSON; the same for the same input and parameters, whatever the machine."""
-    used = (model.walk_.node_labels, model.walk_.edge_labels)
+    """Return the job as JSON; the same for the same input and parameters, whatever the machine."""
     fitted = {
         "method": str(model.method_),
         "mu": model.series_.coefficients(model.max_length_).tolist(),
         "lengths": model.lengths_,
         "width": model.n_features_out_,
-        "labels": next(name for name, each in LABEL_CHOICES.items() if each == used),
-        "directed": bool(model.directed_) if parameters.refine else None,  # which refined labels depend on
+        "labels": model.walk_.labels,
+        "directed": bool(model.directed_) if parameters.walk.refine else None,  # which refined labels depend on
     }
-    return new_job(source, asdict(parameters), fitted)
+    return new_job(source, parameters.as_dict(), fitted)
 
 
 def new_job(source: FileSource, parameters: dict[str, Any], fitted: dict[str, Any], like: Any = None) -> dict[str, Any]:
-    """A job as JSON: what was asked for, what came of it, and the model or the run that the features are like."""
+    """Return a job as JSON: its input, what was asked for, what came of it, and what its features are like."""
     return {
         "gvoys": metadata.version("gvoys"),
         "version": VERSION,

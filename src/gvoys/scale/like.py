@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -20,10 +20,9 @@ from gvoys.io.files import as_path
 from gvoys.io.sources import FileSource
 from gvoys.io.sources.base import digest_file
 from gvoys.scale.fitting import first_graphs, fit_model
-from gvoys.scale.job import VERSION, Parameters, check_rows, describe, new_job, read_job
+from gvoys.scale.job import VERSION, Parameters, check_rows, decay_of_features, describe, new_job, read_job
 from gvoys.walks import Moments, Sequences
-
-__all__ = ["Like", "Plan", "check_comparable", "given_parameters", "read_like"]
+from gvoys.walks.walk import FIELDS, check_walk
 
 _FREE = ("rows_per_part", "device")  # what features do not depend on
 _TRIES = 10  # graphs that a model is tried on before the work begins
@@ -60,15 +59,17 @@ def read_like(like: str | PathLike[str] | None) -> Like:
 
 
 def given_parameters(parameters: Parameters | Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the parameters that were given, by name: all of them, some, or none."""
+    """Return the parameters that were given, by name; a walk, or a mapping of some of its fields, is taken apart."""
     if isinstance(parameters, Parameters):
-        return asdict(parameters)
+        return parameters.as_dict() | {"decay": decay_of_features(parameters.decay)}
     given = dict(parameters or {})
     known = [each.name for each in fields(Parameters)]
     for name in given:
         if name not in known:
-            raise ParameterError(f"there is no parameter {name!r}; there are {', '.join(known)}")
-    return given
+            how = f"write walk=gv.Walk({name}=…)" if name in FIELDS else f"there are {', '.join(known)}"
+            raise ParameterError(f"there is no parameter {name!r}; {how}")
+    walk = given.pop("walk", {})
+    return given | (dict(walk) if isinstance(walk, Mapping) else check_walk(walk).get_params())
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class _Nothing:
     reading: Mapping[str, Any] = field(default_factory=dict)
 
     def plan(self, source: FileSource, given: dict[str, Any]) -> Plan:
-        parameters = Parameters(**given)
+        parameters = Parameters.from_dict(given)
         parameters.check()
         model = fit_model(first_graphs(source), parameters)
         return Plan(model, describe(source, parameters, model))
@@ -115,12 +116,13 @@ class _Run:
         if fitted["method"] == Sequences.name:
             became["n_columns"] = fitted["width"]
         for name, value in given.items():
+            value = list(value) if isinstance(value, tuple) else value  # as JSON has it
             if name not in _FREE and value not in (asked[name], became[name]):
                 raise ParameterError(
                     f"{name} is {value!r}, and {became[name]!r} in {self.folder}, so that features would not compare; "
                     f"leave out {name}, or like"
                 )
-        return Parameters(**became | {name: given[name] for name in _FREE if name in given})
+        return Parameters.from_dict(became | {name: given[name] for name in _FREE if name in given})
 
     def _check_graphs(self, source: FileSource, graphs: GraphBatch) -> None:
         """Check that these graphs have what the others had."""
@@ -208,7 +210,8 @@ def _signature(job: dict[str, Any]) -> dict[str, Any]:
         asked, fitted, model = job["parameters"], job["fitted"], (job["like"] or {}).get("model")
         if model is not None:
             return {"model": model, "width": fitted["width"]}
-        names = ("refine", "backtrack") if fitted["method"] == Moments.name else ("refine", "backtrack", "seed")
+        names = [name for name in FIELDS if name not in ("max_length", "labels")]  # which are in `fitted`
+        names += [] if fitted["method"] == Moments.name else ["seed"]
         return {"model": None, "chemistry": _chemistry(job)} | {name: asked[name] for name in names} | fitted
     except (KeyError, TypeError, AttributeError):
         raise ParameterError("the file of a job is damaged; embed its graphs again, into another folder") from None

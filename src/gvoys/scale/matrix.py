@@ -19,6 +19,7 @@ __all__ = ["create_matrix", "open_matrix", "products"]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_RESERVING = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
+_FEW_COLUMNS = 1 << 24  # above which arrays of one number for each would be large
 _BLOCK = 1 << 24  # bytes
 
 
@@ -79,21 +80,20 @@ def open_matrix(path: Path, n: int) -> NDArray[np.float64] | None:
 
 
 def products(left: Any, right: Any) -> NDArray[np.float64]:
-    """The dot products of features, dense or sparse, in double precision.
+    """Return the dot products of features, dense or sparse, in double precision."""
+    if not sp.issparse(left):
+        return np.asarray(left @ right.T)
+    if left.shape[1] > _FEW_COLUMNS:
+        columns = np.unique(np.concatenate([left.indices, right.indices]))
+        same, left = right is left, _with_columns(left, columns)
+        right = left if same else _with_columns(right, columns)
+    return summed_gram([left], None if right is left else [right])
 
-    Parameters
-    ----------
-    left, right : ndarray or csr_array of shape (n_graphs, n_features)
-        Features; the same ones for products with themselves.
 
-    Returns
-    -------
-    ndarray of shape (n_left, n_right)
-        The products.
-    """
-    if sp.issparse(left):
-        return summed_gram([left], None if right is left else [right])
-    return np.asarray(left @ right.T)
+def _with_columns(features: Any, columns: NDArray[Any]) -> Any:
+    """Return sparse features in these columns alone, which hold all that they have."""
+    indices = np.searchsorted(columns, features.indices).astype(np.int32)
+    return sp.csr_array((features.data, indices, features.indptr), shape=(features.shape[0], len(columns)))
 
 
 def _header(n: int) -> bytes:

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gvoys.defaults import SEARCH
 from gvoys.errors import DivergenceError, ParameterError
 from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel
 from gvoys.estimators.classifier import RandomWalkClassifier
 from gvoys.estimators.learning.balance import Balance, BalancedProfiles
 from gvoys.estimators.learning.kernel_sum import KernelSum
 from gvoys.estimators.learning.posteriors import KernelPosterior
-from gvoys.estimators.learning.profiler import Profiler
+from gvoys.estimators.learning.profiler import Profiler, usual_walk
 from gvoys.estimators.regressor import RandomWalkRegressor
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import Walk
@@ -24,6 +23,7 @@ from gvoys.walks.growth import walk_rate
 
 __all__ = ["Comparer", "comparer_for"]
 
+_LONGEST = 5  # walks, where no estimator is given
 _PAIRWISE = ("exact", "voyagers")
 _HALVINGS = 40
 
@@ -72,8 +72,7 @@ class WalkComparer:
         """Profiles."""
         if self.largest_rate is not None:
             _check_rate(batch, self.largest_rate)
-        batch, walk = self.walk.labels_on(batch)
-        return self.method.profile(batch, walk)
+        return self.method.profile(batch, self.walk)
 
     def cosines(self, left: Any, right: Any, error: bool = False) -> tuple[Array, Array]:
         """K(G, H) / sqrt(K(G, G) K(H, H))."""
@@ -141,9 +140,8 @@ def comparer_for(features: Any, batch: GraphBatch, seed: int) -> Comparer:
 
 
 def _usual(batch: GraphBatch, seed: int) -> BalancedComparer:
-    walk = Walk(SEARCH.max_length, refine=SEARCH.refine, backtrack="auto", start=SEARCH.ends, stop=SEARCH.ends)  # type: ignore[arg-type]
-    profiler = Profiler.fitted(batch, walk, labels="auto", n_components=SEARCH.n_components, seed=seed)
-    return BalancedComparer(profiler, Balance.fitted(profiler.profile(batch), SEARCH.refine + 1))
+    profiler = Profiler.fitted(batch, usual_walk(batch, _LONGEST), seed=seed)
+    return BalancedComparer(profiler, Balance.fitted(profiler.profile(batch), 1))
 
 
 def _of_estimator(features: Any, batch: GraphBatch) -> WalkComparer:
@@ -152,8 +150,8 @@ def _of_estimator(features: Any, batch: GraphBatch) -> WalkComparer:
     if given["method"] in _PAIRWISE:
         raise ParameterError(f"an index needs profiles, which method={given['method']!r} has none of; choose another")
     kernel = RandomWalkKernel(**given).fit(batch)
-    walk = kernel._given_walk
-    mu = kernel.series_.coefficients_by_round(walk.n_iterations, walk.max_length)
+    walk = kernel.walk_
+    mu = kernel.series_.coefficients_by_round(walk.n_iterations, walk.longest)
     return WalkComparer(walk, kernel.walk_method_, mu, _largest_rate(kernel))
 
 

@@ -262,7 +262,7 @@ class Series(ABC):
         """
 
     def set_params(self, **params: Any) -> Series:
-        """Change what the series was made with.
+        """Return a copy with some of these changed.
 
         Parameters
         ----------
@@ -272,16 +272,13 @@ class Series(ABC):
         Returns
         -------
         Series
-            The series itself.
+            The copy.
         """
         known = self.get_params()
         unknown = next((name for name in params if name not in known), None)
         if unknown is not None:
             raise ParameterError(f"{type(self).__name__} has no parameter {unknown!r}, only {', '.join(known)}")
-        made = type(self)(**known | params)
-        for name, value in vars(made).items():
-            object.__setattr__(self, name, value)
-        return self
+        return type(self)(**known | params)
 
     def __sklearn_clone__(self) -> Series:
         return copy(self)

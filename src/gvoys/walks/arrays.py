@@ -7,36 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
 from gvoys.threads import threads
-from gvoys.walks.checks import check_replicate, check_scale
-from gvoys.walks.method import check_supports
-from gvoys.walks.methods import labels_for, method_named
+from gvoys.walks.checks import check_length, check_replicate, check_scale
+from gvoys.walks.methods import method_of_features, resolve_walk
+from gvoys.walks.sketch import N_COMPONENTS
 from gvoys.walks.sparse import Counts
-from gvoys.walks.walk import Walk
-
-__all__ = ["compute_gram", "profiles"]
+from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 _DENSE = 100_000_000  # numbers in a dense array of sequence counts
 
 
+@takes_walk()
 def profiles(
     batch: GraphBatch | Any,
-    method: str = "moments",
-    max_length: int = KERNEL.max_length,
-    n_components: int = KERNEL.n_components,
+    walk: Walk = Walk(),  # noqa: B008 (immutable)
+    method: str = "auto",
+    n_components: int = N_COMPONENTS,
     *,
-    start: Any = KERNEL.ends,
-    stop: Any = KERNEL.ends,
-    labels: str | None = "auto",
-    refine: int = KERNEL.refine,
-    backtrack: bool = KERNEL.backtrack,
-    attribute_bandwidth: float | None = None,
     random_state: int = 0,
     scale: float = 1.0,
     n_jobs: int | None = None,
@@ -51,28 +43,15 @@ def profiles(
     ----------
     batch : GraphBatch or list of graphs
         The graphs, as `as_batch` takes them.
-    method : {"moments", "sequences", "sketch", "voyagers"}, default="moments"
-        "moments" is exact, with one number per length, and ignores labels; "sequences" is exact, with one column for
-        each label sequence that occurs; "sketch" is unbiased for labelled graphs and has a fixed width; "voyagers"
-        samples one-sided walks and is unbiased between different graphs, but not for a graph with itself.
-    max_length : int, default=8
-        Longest walk that is counted, at least 0.
+    walk : Walk, default=Walk()
+        What is counted; `max_length` is a number here.
+    method : {"auto", "moments", "sequences", "sketch", "voyagers"}, default="auto"
+        "moments" is exact, with one number per length, and ignores labels unless the walk names them; "sequences" is
+        exact, with one column for each label sequence that occurs; "sketch" is unbiased for labelled graphs and has a
+        fixed width; "voyagers" samples one-sided walks and is unbiased between different graphs, but not for a graph
+        with itself. "auto" means "moments" if neither labels nor attributes are used, else "sketch".
     n_components : int, default=512
         Width of a sketch, or number of walkers per node; the exact methods ignore it.
-    start : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
-    stop : {"uniform", "ones"} or array-like, default="uniform"
-        Weight of each node as the end of a walk, like `start`.
-    labels : {"auto", "node", "edge", "both"} or None, default="auto"
-        Labels that two walks must share; "auto" uses node labels if the graphs have them.
-        "moments" ignores labels with "auto", and raises UnsupportedError with "node", "edge" or "both".
-    refine : int, default=0
-        Number of Weisfeiler–Lehman iterations of the labels; the profiles of the iterations 0 to `refine` are
-        concatenated.
-    backtrack : bool, default=True
-        Whether walks may backtrack; False counts non-backtracking walks only.
-    attribute_bandwidth : float or None, default=None
-        Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``; None ignores them.
     random_state : int, default=0
         Seed; the result is a pure function of it, the graphs and the parameters.
     scale : float, default=1.0
@@ -93,15 +72,17 @@ def profiles(
     Examples
     --------
     >>> import networkx as nx
-    >>> profiles([nx.path_graph(2), nx.cycle_graph(5)], "moments", max_length=2, start="ones", stop="ones")[:, :, 0]
+    >>> import gvoys as gv
+    >>> walk = gv.Walk(max_length=2, start="ones", stop="ones")
+    >>> profiles([nx.path_graph(2), nx.cycle_graph(5)], walk)[:, :, 0]
     array([[ 2.,  2.,  2.],
            [ 5., 10., 20.]])
     """
     batch = as_batch(batch)
-    chosen = method_named(method, n_components, random_state, device, replicates=(check_replicate(replicate),))
-    options = {"refine": refine, "backtrack": backtrack, "attribute_bandwidth": attribute_bandwidth}
-    walk = Walk.on(batch, max_length, labels_for(method, labels), **options, start=start, stop=stop)
-    check_supports(chosen, walk, batch)
+    walk = resolve_walk(check_walk(walk), method, batch)
+    check_length(walk.max_length)
+    options = n_components, random_state, device, (check_replicate(replicate),)
+    chosen, _ = method_of_features(method, walk, batch, *options)
     with threads(n_jobs):
         made = chosen.compute(batch, walk, np.full(len(batch), check_scale(scale)))
     return _dense(made, len(batch)) if isinstance(made, list) else np.asarray(made)
@@ -147,8 +128,9 @@ def compute_gram(
     Examples
     --------
     >>> import networkx as nx
-    >>> from gvoys import Geometric
-    >>> compute_gram(profiles([nx.path_graph(2)], max_length=3, start="ones", stop="ones"), Geometric(0.5))
+    >>> import gvoys as gv
+    >>> H = profiles([nx.path_graph(2)], gv.Walk(max_length=3, start="ones", stop="ones"))
+    >>> compute_gram(H, gv.Geometric(0.5))
     array([[7.5]])
     """
     left = as_array(left)

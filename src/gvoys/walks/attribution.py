@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +14,6 @@ from gvoys.graphs.refine import refinement_rounds
 from gvoys.walks.sequences import entries_back, places_of
 from gvoys.walks.sparse import SparseProfiles
 from gvoys.walks.walk import Walk
-
-__all__ = ["Found", "Spread", "spread_weights"]
 
 Array = NDArray[np.float64]
 
@@ -57,25 +54,10 @@ def spread_weights(
 ) -> Spread:
     """Spread a weighted sum of label sequences over the nodes and edges of their walks.
 
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        What is walked.
-    profiles : SparseProfiles
-        Their counts.
-    weights : list of list of ndarray
-        For every iteration and length the weight of each count, as `Counts.listing` has them.
-    found : Found or None, default=None
-        Sequences of which a walk is wanted.
-
-    Returns
-    -------
-    Spread
-        Sums over walks: weight divided by the number of nodes of the walk, as often as it passes the node; the same
-        for edges; and the walks that were wanted.
+    Each of the sums over walks adds the weight of a walk, divided by its number of nodes, as often as it passes a node;
+    the same for edges. Weights go by iteration and length, in the order of `Counts.listing`.
     """
+    batch, walk = walk.on(batch).labelled_by_structure(batch)
     nodes, entries = np.zeros(batch.n_nodes), np.zeros(batch.n_entries)
     tails, heads = batch.rows(), batch.columns()
     found = Found.none() if found is None else found
@@ -85,7 +67,7 @@ def spread_weights(
     for r, graphs in enumerate(rounds):
         if not weights[r]:  # an iteration that is not counted
             continue
-        once = replace(walk, refine=0, node_labels=walk.node_labels or r > 0)
+        once = walk.in_iteration(r)
         weighted, here = _weighted(profiles, r, weights[r]), np.flatnonzero(found.iterations == r)
         for first, places, longest in places_of(graphs, once, scales, back):
             size = len(places.labels)

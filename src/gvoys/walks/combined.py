@@ -27,12 +27,10 @@ from gvoys.walks.sequences import (
     sequences_by_length,
     spread_graphs,
 )
-from gvoys.walks.sketch import Sketch
+from gvoys.walks.sketch import N_COMPONENTS, Sketch
 from gvoys.walks.sparse import SparseProfiles
 from gvoys.walks.spread import counted_rounding, gram_with_error, rounding, rounding_floor
 from gvoys.walks.walk import Walk
-
-__all__ = ["Combined", "CombinedProfiles", "exact_lengths"]
 
 _SAMPLE = 32  # graphs by which lengths are chosen
 _STATES = 64  # per entry: states of a step that take about as long as all of a sketch
@@ -41,30 +39,14 @@ Array = NDArray[np.float64]
 
 
 def exact_lengths(batch: GraphBatch, walk: Walk, most: int) -> tuple[int, ...]:
-    """The length up to which each iteration has few label sequences, by a sample of the graphs.
+    """Return the length up to which each iteration has at most `most` label sequences a graph, by a sample of them.
 
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        What is walked.
-    most : int
-        Different sequences of one length that a graph may have, on average.
-
-    Returns
-    -------
-    tuple of int
-        One length for each iteration; -1 where even nodes are too many.
+    It is -1 where even nodes are too many.
     """
-    sample = batch[_spread(batch)]
+    sample, walk = replace(walk, start="ones", stop="ones").labelled_by_structure(batch[_spread(batch)])
     back = entries_back(sample, walk)
-    plain = replace(walk, refine=0, start="ones", stop="ones")
     rounds = refinement_rounds(sample, walk.refine, walk.node_labels, walk.edge_labels)
-    return tuple(
-        _few_up_to(graphs, replace(plain, node_labels=walk.node_labels or round_ > 0), back, most)
-        for round_, graphs in enumerate(rounds)
-    )
+    return tuple(_few_up_to(graphs, walk.in_iteration(round_), back, most) for round_, graphs in enumerate(rounds))
 
 
 def _spread(batch: GraphBatch) -> NDArray[np.int64]:
@@ -86,33 +68,21 @@ def _few_up_to(graphs: GraphBatch, walk: Walk, back: NDArray[np.int64], most: in
         counts, states, largest = sequences_by_length(graphs, replace(walk, max_length=length), back, alone)
         if counts[-1] > most * len(graphs) or states[-1] > budget or largest[-1] > alone:
             return length - 1
-    return walk.max_length
+    return walk.longest
 
 
 @dataclass(frozen=True)
 class Combined(WalkMethod):
-    """Exact counts of short label sequences and a sketch of longer ones, which is unbiased, with a small error.
-
-    Parameters
-    ----------
-    n_components : int, default=512
-        Width of the sketch of one walk length and iteration.
-    seed : int, default=0
-        Seed of all random bits.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where to compute; there is nothing yet for "cuda".
-    exact : tuple of int, default=()
-        Length up to which each Weisfeiler–Lehman iteration is counted; `fitted` chooses it.
-    """
+    """Exact counts of short label sequences and a sketch of longer ones, which is unbiased, with a small error."""
 
     name: ClassVar[str] = "combined"
-    n_components: int = 512
+    n_components: int = N_COMPONENTS
     seed: int = 0
-    device: str = "cpu"
-    exact: tuple[int, ...] = ()
+    device: str = "cpu"  # there is nothing yet for "cuda"
+    exact: tuple[int, ...] = ()  # length up to which each iteration is counted; `fitted` chooses it
 
     def fitted(self, walk: Walk, batch: GraphBatch) -> Combined:
-        return replace(self, exact=exact_lengths(batch, walk, self.n_components))
+        return replace(self, exact=exact_lengths(batch, self.resolve(walk, batch), self.n_components))
 
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
         return can_count(self.name, walk, self.device)
@@ -138,10 +108,10 @@ class Combined(WalkMethod):
         counts, sketches = [], []
         rounds = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for longest, (round_, graphs) in zip(self.exact, enumerate(rounds), strict=True):
-            once = replace(walk, refine=0, node_labels=walk.node_labels or round_ > 0)
+            once = walk.in_iteration(round_)
             short = replace(once, max_length=max(longest, 0))
             counts.append(count_lengths(graphs, short, scales, LARGE_BUDGET, back, PER_GRAPH)[: longest + 1])
-            if longest < walk.max_length:
+            if longest < walk.longest:
                 sketches.append(sketch.compute(graphs, once, scales)[:, longest + 1 :].copy())
             else:
                 sketches.append(np.empty((len(batch), 0, self.n_components), np.float32))
@@ -150,7 +120,7 @@ class Combined(WalkMethod):
     def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> CombinedProfiles:
         counts, sketches = made
         exact = SparseProfiles(counts, exponents, walk.n_lengths)
-        return CombinedProfiles(exact, sketches, rounding(batch, walk.max_length))
+        return CombinedProfiles(exact, sketches, rounding(batch, walk.longest))
 
 
 class CombinedProfiles(Profiles):

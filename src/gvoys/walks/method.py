@@ -14,19 +14,9 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.growth import choose_exponents
 from gvoys.walks.walk import Walk
 
-__all__ = ["Choice", "Cost", "Method", "Support", "WalkMethod", "check", "check_supports", "choose_method"]
-
 
 class Support(NamedTuple):
-    """Whether a method can do something, and why not.
-
-    Parameters
-    ----------
-    supported : bool
-        Whether it can.
-    reason : str, default=""
-        Why not, or why it is a good choice.
-    """
+    """Whether a method can do something, with the reason why not, or why it is a good choice."""
 
     supported: bool
     reason: str = ""
@@ -36,18 +26,10 @@ class Support(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What profiles cost, roughly.
+    """What profiles cost, roughly."""
 
-    Parameters
-    ----------
-    operations : float
-        Additions; inf if there are too many to find out.
-    bytes : float
-        Memory of the profiles.
-    """
-
-    operations: float
-    bytes: float
+    operations: float  # additions; inf if there are too many to find out
+    bytes: float  # memory of the profiles
 
 
 class Method(ABC):
@@ -57,89 +39,35 @@ class Method(ABC):
 
     @abstractmethod
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
-        """Say whether the method can count these walks.
-
-        Parameters
-        ----------
-        walk : Walk
-            What is walked.
-        batch : GraphBatch
-            The graphs.
-
-        Returns
-        -------
-        Support
-            True or False, with a reason.
-        """
+        """Say whether the method can count these walks, and why not."""
 
     def fits(self, walk: Walk, batch: GraphBatch) -> Support:
-        """Say whether the method can count these walks, and is cheap enough to be chosen unasked.
-
-        Parameters
-        ----------
-        walk : Walk
-            What is walked.
-        batch : GraphBatch
-            The graphs.
-
-        Returns
-        -------
-        Support
-            True or False, with a reason.
-        """
+        """Say whether the method can count these walks, and is cheap enough to be chosen unasked."""
         return self.supports(walk, batch)
 
     def fitted(self, walk: Walk, batch: GraphBatch) -> Any:
-        """The method with what depends on the graphs that it is first used for.
-
-        Parameters
-        ----------
-        walk : Walk
-            What is walked.
-        batch : GraphBatch
-            The graphs.
-
-        Returns
-        -------
-        Method
-            The method by which all later graphs are walked too.
-        """
+        """Return the method with what depends on the graphs that it is first used for."""
         return self
 
     @abstractmethod
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
-        """Estimate the work and the memory.
+        """Estimate the work and the memory."""
 
-        Parameters
-        ----------
-        walk : Walk
-            What is walked.
-        batch : GraphBatch
-            The graphs.
+    def resolve(self, walk: Walk, batch: GraphBatch) -> Walk:
+        """Check every field of a walk, and choose the labels that are "auto"."""
+        return walk.on(batch)
 
-        Returns
-        -------
-        Cost
-            Additions and bytes.
-        """
+    def prepare(self, walk: Walk, batch: GraphBatch) -> tuple[GraphBatch, Walk]:
+        """Return the graphs with all labels that walks go by, and the walk by them; raise what is not supported."""
+        walk = self.resolve(walk, batch)
+        check_supports(self, walk, batch)
+        return walk.labelled_by_structure(batch)
 
     @abstractmethod
     def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> Any:
-        """Walk the graphs.
+        """Return profiles by every field of the walk, each a function of its graph alone; some methods write to `out`.
 
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-        walk : Walk
-            What is walked.
-        out : ndarray or None, default=None
-            Array to write to, for methods that can.
-
-        Returns
-        -------
-        Profiles
-            Their profiles, each a function of its graph alone.
+        Raises UnsupportedError, with the reason, where the method cannot use a field.
         """
 
 
@@ -154,79 +82,43 @@ class WalkMethod(Method):
         return 0
 
     def adds_up(self, walk: Walk) -> Support:
-        """Say whether profiles of different lengths may be added up, and their products be unbiased still.
-
-        Parameters
-        ----------
-        walk : Walk
-            What is walked.
-
-        Returns
-        -------
-        Support
-            True or False, with a reason.
-        """
+        """Say whether profiles of different lengths may be added up, and their products be unbiased still."""
         return Support(
             False,
             f"lengths='summed' needs method='sketch', since sums of {self.name} mix the lengths; use lengths='stacked'",
         )
 
     def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> Any:
-        exponents = choose_exponents(batch, walk.max_length)
+        walk = self.resolve(walk, batch)
+        exponents = choose_exponents(batch, walk.longest)
         made = self.compute(batch, walk, np.ldexp(1.0, exponents), out)
         return self._collect(made, exponents, batch, walk)
 
     def compute(
         self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None = None
     ) -> Any:
-        """Walk the graphs, each divided by a number.
+        """Return what profiles are made of, with each graph's adjacency matrix divided by its scale.
 
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-        walk : Walk
-            What is walked.
-        scales : ndarray of shape (n_graphs,)
-            Number that each graph's adjacency matrix is divided by. Powers of two change no bit but exponents.
-        out : ndarray or None, default=None
-            Array to write to, for methods that can.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_lengths, n_iterations * width), or a list of list of counts
-            What profiles are made of.
-
-        Raises
-        ------
-        ParameterError
-            If numbers leave the range of floating point.
-        UnsupportedError
-            If label sequences exceed their budget.
+        That is an array (n_graphs, n_lengths, n_iterations * width), or a list of lists of counts. Scales that are
+        powers of two change no bit but exponents.
         """
+        batch, walk = self.prepare(walk, batch)
         return self._compute(batch, walk, scales, out)
 
     @abstractmethod
-    def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any: ...
+    def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
+        """Walk graphs that have their labels."""
 
     @abstractmethod
     def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> Any:
-        """Profiles of what was computed."""
+        """Make profiles of what was computed."""
 
 
 M = TypeVar("M", bound=Method)
 
 
 class Choice(str):
-    """Name of a method, with the reason why it was chosen.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    reason : str
-        Why it was chosen, in words.
-    """
+    """Name of a method, with the reason why it was chosen."""
 
     reason: str
 
@@ -243,30 +135,16 @@ class Choice(str):
 
 
 def choose_method(methods: Sequence[M], walk: Walk, batch: GraphBatch) -> tuple[M, str]:
-    """Choose the first of some methods, the best ones first, that can count these walks.
+    """Choose the first of some methods, the best ones first, that fits: fitted to the graphs, and with the reason.
 
-    Parameters
-    ----------
-    methods : sequence of Method
-        The methods; the last can count any walks.
-    walk : Walk
-        What is walked.
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    method : Method
-        The method, fitted to the graphs.
-    reason : str
-        Why it was chosen: its own merit, or what the one before it lacks.
+    The last one can count any walks; its reason is what the one before it lacks.
     """
     reason = ""
     for method in methods[:-1]:
         fitted = method.fitted(walk, batch)
-        found = fitted.fits(walk, batch)
-        reason = found.reason
-        if found:
+        support = fitted.fits(walk, batch)
+        reason = support.reason
+        if support:
             return fitted, reason
     return methods[-1].fitted(walk, batch), reason
 
@@ -276,7 +154,7 @@ def check_supports(method: Method, walk: Walk, batch: GraphBatch) -> None:
     check(method.supports(walk, batch))
 
 
-def check(found: Support) -> None:
+def check(support: Support) -> None:
     """Raise UnsupportedError with the reason, if there is no support."""
-    if not found:
-        raise UnsupportedError(found.reason)
+    if not support:
+        raise UnsupportedError(support.reason)

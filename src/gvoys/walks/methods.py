@@ -4,52 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from gvoys.defaults import KERNEL
 from gvoys.errors import ParameterError
-from gvoys.walks.checks import check_count, check_seed
-from gvoys.walks.method import WalkMethod
+from gvoys.graphs.batch import GraphBatch
+from gvoys.walks.checks import check_count, check_seed, is_auto
+from gvoys.walks.method import WalkMethod, check_supports, choose_method
 from gvoys.walks.moments import Moments
 from gvoys.walks.sequences import Sequences
-from gvoys.walks.sketch import Sketch
+from gvoys.walks.sketch import N_COMPONENTS, Sketch
 from gvoys.walks.voyagers import SampledWalks
-
-__all__ = ["METHODS", "labels_for", "method_named"]
+from gvoys.walks.walk import Walk
 
 METHODS = tuple(each.name for each in (Moments, Sequences, Sketch, SampledWalks))
 
 
 def method_named(
     name: Any,
-    n_components: int = KERNEL.n_components,
+    n_components: int = N_COMPONENTS,
     seed: int = 0,
     device: str = "cpu",
     replicates: tuple[int, ...] = (0,),
 ) -> WalkMethod:
-    """Make a method of its name.
-
-    Parameters
-    ----------
-    name : {"moments", "sequences", "sketch", "voyagers"}
-        Name of the method.
-    n_components : int, default=512
-        Width of a sketch, or number of walkers per node.
-    seed : int, default=0
-        Seed of all random bits.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where to compute.
-    replicates : tuple of int, default=(0,)
-        Which independent draws of sampled walks.
-
-    Returns
-    -------
-    WalkMethod
-        The method.
-
-    Raises
-    ------
-    ParameterError
-        If there is no method of this name.
-    """
+    """Make a method of its name, with the parameters that it has."""
     count, seed = check_count(n_components, "n_components"), check_seed(seed)
     methods = (
         Moments(device),
@@ -60,10 +35,21 @@ def method_named(
     for method in methods:
         if isinstance(name, str) and method.name == name:
             return method
-    raise ParameterError(f"there is no method {name!r}; choose one of {', '.join(map(repr, METHODS))}")
+    raise ParameterError(f"method must be 'auto' or one of {', '.join(map(repr, METHODS))}, not {name!r}")
 
 
-def labels_for(name: Any, labels: Any) -> Any:
-    """Moments ignore labels that nobody asked for; every other method uses them."""
-    both = isinstance(name, str) and isinstance(labels, str)
-    return None if both and (name, labels) == (Moments.name, "auto") else labels
+def resolve_walk(walk: Walk, name: Any, batch: GraphBatch) -> Walk:
+    """Check a walk, and choose the labels that the method of this name uses."""
+    return Moments().resolve(walk, batch) if isinstance(name, str) and name == Moments.name else walk.on(batch)
+
+
+def method_of_features(name: Any, walk: Walk, batch: GraphBatch, *options: Any) -> tuple[WalkMethod, str]:
+    """Return the method of features, and the reason for it; the options are those of `method_named`."""
+    if not is_auto(name):
+        method, reason = method_named(name, *options), "as asked"
+    else:
+        method, reason = choose_method([method_named(each, *options) for each in ("moments", "sketch")], walk, batch)
+        if isinstance(method, Sketch):
+            reason = "labels are used, and a sketch's width does not depend on the graphs"
+    check_supports(method, walk, batch)
+    return method, reason

@@ -7,7 +7,7 @@ bits come out for any number of threads and any split into batches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,22 +16,15 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.backends import backend
+from gvoys.walks.checks import is_auto
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.walk import Walk
 
-__all__ = ["Moments"]
-
 
 @dataclass(frozen=True)
 class Moments(WalkMethod):
-    """Exact profiles without labels: one number per walk length.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}, default="cpu"
-        Where to compute.
-    """
+    """Exact profiles without labels: one number per walk length."""
 
     name: ClassVar[str] = "moments"
     device: str = "cpu"
@@ -40,8 +33,12 @@ class Moments(WalkMethod):
     def width(self) -> int:
         return 1
 
+    def resolve(self, walk: Walk, batch: GraphBatch) -> Walk:
+        """Ignore labels that nobody asked for."""
+        return (replace(walk, labels=None) if is_auto(walk.labels) else walk).on(batch)
+
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
-        if walk.plain:
+        if self.resolve(walk, batch).plain:
             return Support(True, "no labels or attributes are used, so that one number per length is exact")
         return Support(
             False,
@@ -50,14 +47,14 @@ class Moments(WalkMethod):
         )
 
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
-        return Cost(walk.max_length * float(batch.n_entries), 8.0 * len(batch) * walk.n_lengths)
+        return Cost(walk.longest * float(batch.n_entries), 8.0 * len(batch) * walk.n_lengths)
 
     def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> DenseProfiles:
         return DenseProfiles(made, exponents)
 
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         v, w = walk.ends(batch)
-        out = backend(self.device).moments(batch, walk.max_length, v, w, scales)
+        out = backend(self.device).moments(batch, walk.longest, v, w, scales)
         _check_finite(out)
         return out[:, :, None]
 

@@ -26,19 +26,6 @@ from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.sparse import Counts, SparseProfiles
 from gvoys.walks.walk import Walk
 
-__all__ = [
-    "LARGE_BUDGET",
-    "PER_GRAPH",
-    "STATE_BUDGET",
-    "Sequences",
-    "can_count",
-    "count_lengths",
-    "entries_back",
-    "places_of",
-    "sequences_by_length",
-    "spread_graphs",
-]
-
 STATE_BUDGET = 20_000_000  # states of all graphs together at any one length
 # where a sample has few: states that fit into memory, and those of one graph, which take a tenth of a second
 LARGE_BUDGET, PER_GRAPH = 100_000_000, 4_000_000
@@ -57,23 +44,12 @@ class _Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class Sequences(WalkMethod):
-    """Exact profiles with labels: how often each label sequence is walked.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}, default="cpu"
-        Where to compute; there is nothing yet for "cuda".
-    budget : int, default=20000000
-        Largest number of states, (node, sequence), of all graphs together at any one length.
-    per_graph : int or None, default=None
-        Number of states of one graph and length beyond which its longer walks are skipped, with a warning; None
-        skips none, so that the budget raises.
-    """
+    """Exact profiles with labels: how often each label sequence is walked."""
 
     name: ClassVar[str] = "sequences"
-    device: str = "cpu"
-    budget: int = STATE_BUDGET
-    per_graph: int | None = None
+    device: str = "cpu"  # there is nothing yet for "cuda"
+    budget: int = STATE_BUDGET  # states, (node, sequence), of all graphs together at any one length
+    per_graph: int | None = None  # states of one graph beyond which its longer walks are skipped, with a warning
 
     def supports(self, walk: Walk, batch: GraphBatch) -> Support:
         return can_count(self.name, walk, self.device)
@@ -92,32 +68,21 @@ class Sequences(WalkMethod):
         )
 
     def cost(self, walk: Walk, batch: GraphBatch, sample: int = 32) -> Cost:
-        """Estimate the number of states of the largest length from a sample of the graphs.
+        """Estimate the number of states of the largest length and all iterations from a sample of the graphs.
 
-        Parameters
-        ----------
-        walk : Walk
-            What is walked.
-        batch : GraphBatch
-            The graphs.
-        sample : int, default=32
-            Number of graphs to count.
-
-        Returns
-        -------
-        Cost
-            The states of all iterations; inf if the sample has more than its share of the budget, or more than are
-            counted quickly.
+        It is inf if the sample has more than its share of the budget, or more than are counted quickly.
         """
         if len(batch) == 0:
             return Cost(0.0, 0.0)
         chosen = spread_graphs(batch, sample)
         share = self.budget * len(chosen) // len(batch)
         budget = int(np.clip(share, *_SAMPLE_BUDGET))
-        once = replace(walk, node_labels=walk.node_labels or walk.refine > 0, refine=0, start="ones", stop="ones")
+        some = batch[chosen]
+        once = self.resolve(replace(walk, start="ones", stop="ones"), some)
+        some, once = once.labelled_by_structure(some)
+        back = entries_back(some, walk)
         try:
-            some = batch[chosen]
-            counts = count_lengths(some, once, np.ones(len(chosen)), budget, entries_back(some, walk))
+            counts = count_lengths(some, once.in_iteration(walk.refine), np.ones(len(chosen)), budget, back)
         except UnsupportedError:
             return Cost(float("inf"), float("inf"))
         states = walk.n_iterations * max(part.size for part in counts) * len(batch) / max(len(chosen), 1)
@@ -132,14 +97,7 @@ class Sequences(WalkMethod):
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         back = entries_back(batch, walk)  # which no iteration changes
         return [
-            count_lengths(
-                graphs,
-                replace(walk, node_labels=walk.node_labels or round_ > 0),
-                scales,
-                self.budget,
-                back,
-                self.per_graph,
-            )
+            count_lengths(graphs, walk.in_iteration(round_), scales, self.budget, back, self.per_graph)
             for round_, graphs in enumerate(labelled)
         ]
 
@@ -173,33 +131,7 @@ def count_lengths(
     back: NDArray[np.int64],
     per_graph: int | None = None,
 ) -> list[Counts]:
-    """Count the label sequences of each length, by the labels as they are.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        What is walked; its Weisfeiler–Lehman iterations are left aside.
-    scales : ndarray of shape (n_graphs,)
-        Number that each graph's adjacency matrix is divided by.
-    budget : int
-        Largest number of states of one length.
-    back : ndarray of int
-        What `entries_back` returns.
-    per_graph : int or None, default=None
-        Number of states of one graph beyond which its longer walks are skipped.
-
-    Returns
-    -------
-    list of Counts
-        The counts of lengths 0 … max_length.
-
-    Raises
-    ------
-    UnsupportedError
-        If there are more states.
-    """
+    """Count the label sequences of each length, by the labels as they are; `back` comes from `entries_back`."""
     limits = _Limits(budget, per_graph)
     parts = places_of(batch, walk, scales, back)
     return [counts for first, places, longest in parts for counts in _count_all(places, longest, limits, first)]
@@ -208,27 +140,9 @@ def count_lengths(
 def sequences_by_length(
     batch: GraphBatch, walk: Walk, back: NDArray[np.int64], per_graph: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """How many label sequences some graphs have, by one thread; for samples.
+    """Return, by length, the label sequences and states of a sample of graphs, and the states of the one with most.
 
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        What is walked; its Weisfeiler–Lehman iterations are left aside.
-    back : ndarray of int
-        What `entries_back` returns.
-    per_graph : int
-        Number of states of one graph and length beyond which it is not looked at further.
-
-    Returns
-    -------
-    counts : ndarray of shape (n_lengths,)
-        Different sequences, added up over the graphs.
-    states : ndarray of shape (n_lengths,)
-        States, added up over the graphs.
-    most : ndarray of shape (n_lengths,)
-        States of the graph with the most, which may be over `per_graph`.
+    One thread counts; a graph with more than `per_graph` states of a length is not looked at further.
     """
     found = []
     for _, places, longest in places_of(batch, walk, np.ones(len(batch)), back):
@@ -250,9 +164,9 @@ def places_of(
     nodes = _places(
         batch.node_offsets, labels, v, w, batch.indptr[:-1], batch.indptr[1:], batch.columns(), weights, edges, _NO_WAY
     )
-    if walk.backtrack or walk.max_length == 0:
-        return [(0, nodes, walk.max_length)]
-    return [(0, nodes, 0), (1, _arcs(batch, nodes, back), walk.max_length - 1)]
+    if walk.backtrack or walk.longest == 0:
+        return [(0, nodes, walk.longest)]
+    return [(0, nodes, 0), (1, _arcs(batch, nodes, back), walk.longest - 1)]
 
 
 def _places(*arrays: NDArray[Any]) -> Places:

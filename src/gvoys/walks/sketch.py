@@ -19,7 +19,7 @@ groups would not show it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,33 +38,20 @@ from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.spread import rounding
 from gvoys.walks.walk import Walk
 
-__all__ = ["WIDTH", "Sketch"]
-
+N_COMPONENTS = 512  # of a sketch, or walkers per node, unless something else is asked for
 _TABLE = 1 << 25  # bytes of random bits that are held at once
 
 
 @dataclass(frozen=True)
 class Sketch(WalkMethod):
-    """Unbiased profiles of fixed width, for every kind of walk.
-
-    Parameters
-    ----------
-    n_components : int, default=512
-        Width of the sketch of one walk length and iteration.
-    seed : int, default=0
-        Seed of all random bits.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where to compute.
-    first_group : int, default=0
-        Number of the first group of 128 components; other groups are independent.
-    """
+    """Unbiased profiles of fixed width, for every kind of walk."""
 
     name: ClassVar[str] = "sketch"
     feature_type: ClassVar[Any] = np.float32
-    n_components: int = 512
+    n_components: int = N_COMPONENTS  # of one walk length and iteration
     seed: int = 0
     device: str = "cpu"
-    first_group: int = 0
+    first_group: int = 0  # number of the first group of 128 components; other groups are independent
 
     @property
     def width(self) -> int:
@@ -82,10 +69,10 @@ class Sketch(WalkMethod):
 
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
         numbers = float(walk.n_iterations * self.n_components)
-        return Cost(walk.max_length * batch.n_entries * numbers, 4.0 * len(batch) * walk.n_lengths * numbers)
+        return Cost(walk.longest * batch.n_entries * numbers, 4.0 * len(batch) * walk.n_lengths * numbers)
 
     def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> DenseProfiles:
-        return DenseProfiles(made, exponents, walk.n_iterations, rounding(batch, walk.max_length))
+        return DenseProfiles(made, exponents, walk.n_iterations, rounding(batch, walk.longest))
 
     def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> DenseProfiles:
         if out is not None or not backend(self.device).keeps(int(self.cost(walk, batch).bytes)):
@@ -93,29 +80,16 @@ class Sketch(WalkMethod):
             return made
         from gvoys.walks.resident import ResidentProfiles
 
-        exponents = choose_exponents(batch, walk.max_length)
+        walk = self.resolve(walk, batch)
+        exponents = choose_exponents(batch, walk.longest)
         values = self.compute_on_device(batch, walk, np.ldexp(1.0, exponents))
-        return ResidentProfiles(values, exponents, walk.n_iterations, rounding(batch, walk.max_length))
+        return ResidentProfiles(values, exponents, walk.n_iterations, rounding(batch, walk.longest))
 
     def compute_on_device(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Any:
-        """Walk the graphs like `compute`, and leave the result on the GPU.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-        walk : Walk
-            What is walked.
-        scales : ndarray of shape (n_graphs,)
-            Number that each graph's adjacency matrix is divided by.
-
-        Returns
-        -------
-        device array of shape (n_graphs, n_lengths, n_iterations * n_components)
-            What profiles are made of.
-        """
+        """Walk the graphs like `compute`, and leave the result on the GPU."""
         from gvoys._compiled.cuda.device import all_finite, empty_on_device, to_host
 
+        batch, walk = self.prepare(walk, batch)
         out = empty_on_device(self._shape(batch, walk), np.float32)
         for block, place in self.sketches(batch, walk, scales):
             block.fill_on_device(out[place])
@@ -135,27 +109,12 @@ class Sketch(WalkMethod):
         return len(batch), walk.n_lengths, walk.n_iterations * self.n_components
 
     def sketches(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64]) -> Iterator[tuple[Any, Any]]:
-        """Blocks of graphs, iteration after iteration, and the part of the result that is theirs.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-        walk : Walk
-            What is walked.
-        scales : ndarray of shape (n_graphs,)
-            Number that each graph's adjacency matrix is divided by.
-
-        Yields
-        ------
-        tuple of SketchBlock and index
-            A block, and its graphs, lengths and columns.
-        """
+        """Yield blocks of graphs that have their labels, and the part of the result that is theirs."""
         kernels, d = backend(self.device), self.n_components
         start, stop, factors = (array.astype(np.float32) for array in (*walk.ends(batch), 1.0 / scales))
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for round_, graphs in enumerate(labelled):
-            once = replace(walk, node_labels=walk.node_labels or round_ > 0)
+            once = walk.in_iteration(round_)
             for some in _blocks(graphs, once, _bytes_per_label(walk.n_lengths, d, kernels.sketch.is_fast(walk))):
                 nodes = slice(int(batch.node_offsets[some.start]), int(batch.node_offsets[some.stop]))
                 ends = Ends(start[nodes], stop[nodes], factors[some])

@@ -18,8 +18,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.walk import Walk
 
-__all__ = ["spread_gradients"]
-
 Array = NDArray[np.float64]
 
 
@@ -31,27 +29,9 @@ def spread_gradients(
     Summed over groups, the shares of a graph's nodes are those of ``(gradients * values).sum(axis=(1, 2))``, with the
     profiles' `values`. Lengths and iterations without a gradient are not walked.
 
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        What is walked.
-    sketch : Sketch
-        What made the profiles. The shares are computed on the CPU.
-    exponents : ndarray of shape (n_graphs,)
-        The profiles' exponents.
-    gradients : array-like of shape (n_graphs, n_lengths, n_iterations * n_components)
-        What the sum grows by with each of the profiles' values.
-
-    Returns
-    -------
-    nodes : ndarray of shape (n_groups, n_nodes)
-        Sums over walks, for each group of 128 components: share divided by the number of nodes of the walk, as often
-        as it passes the node.
-    entries : ndarray of shape (n_groups, n_entries)
-        The same for edges, by direction.
+    Both results are of shape (n_groups, n_nodes or n_entries). The shares are computed on the CPU, whatever the sketch.
     """
+    batch, walk = walk.on(batch).labelled_by_structure(batch)
     d, by = sketch.n_components, np.asarray(gradients)
     nodes, entries = (np.zeros((-(-d // WIDTH), count)) for count in (batch.n_nodes, batch.n_entries))
     largest = _largest(by.reshape(len(by), walk.n_lengths, walk.n_iterations, d))  # (n_graphs, n_lengths, n_iterations)

@@ -16,8 +16,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers
 from gvoys.walks.shared_nodes import shared_nodes
 
-__all__ = ["STRUCTURES", "check_structure", "structural_labels", "usual_structure", "with_structure"]
-
 Hashes = NDArray[np.uint64]
 _NO_LABELS: Hashes = np.empty(0, np.uint64)
 
@@ -28,25 +26,14 @@ def usual_structure(batch: GraphBatch) -> str:
 
 
 def check_structure(structure: Any) -> tuple[str, ...]:
-    """The names of structures, given as one, several or None.
-
-    Parameters
-    ----------
-    structure : str, sequence of str or None
-        Names among `STRUCTURES`.
-
-    Returns
-    -------
-    tuple of str
-        The names.
-    """
+    """Return the names of structures, given as one, several or None."""
     names = () if structure is None else (structure,) if isinstance(structure, str) else structure
     if isinstance(names, Sequence) and all(isinstance(name, str) and name in STRUCTURES for name in names):
         return tuple(names)
     raise ParameterError(f"structure must be None or some of {', '.join(map(repr, STRUCTURES))}, not {structure!r}")
 
 
-def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8, *, labelled: bool = False) -> Labels:
+def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 6, *, labelled: bool = False) -> Labels:
     """Label every node by its place in its graph, whatever the other graphs.
 
     Equal labels mean equal numbers of walks, which are counted modulo two primes of 61 bits. Weights do not count.
@@ -64,7 +51,7 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8, *,
         - "rows": the multiset of numbers of walks to each node of the graph, length by length
         - "deleted": closed walks of the other nodes, with this node and after deleting it
         - "ball1", "ball2": closed walks inside the ball of radius 1 or 2 around the node, of all nodes in it
-    max_length : int, default=8
+    max_length : int, default=6
         Longest walk.
     labelled : bool, default=False
         Whether the nodes' own labels are used, where they have any: equal labels then mean as many walks of each label
@@ -88,28 +75,6 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 8, *,
     own = batch.node_labels.hashed if labelled and batch.node_labels is not None else _NO_LABELS
     parts = [_HASHES[name](batch, max_length, own) for name in names]
     return Labels.from_hashes(reduce(combine_hashes, [own, *parts] if len(own) else parts))
-
-
-def with_structure(batch: GraphBatch, structure: tuple[str, ...], max_length: int, labelled: bool) -> GraphBatch:
-    """The graphs with structural labels, together with their own.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    structure : tuple of str
-        As in `structural_labels`.
-    max_length : int
-        Longest walk.
-    labelled : bool
-        Whether the nodes' own labels are used.
-
-    Returns
-    -------
-    GraphBatch
-        The graphs.
-    """
-    return batch._with(node_labels=structural_labels(batch, structure, max_length, labelled=labelled))
 
 
 def _degrees(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
@@ -155,3 +120,4 @@ _HASHES: dict[str, Callable[[GraphBatch, int, Hashes], Hashes]] = {
     "ball2": partial(_balls, 2),
 }
 STRUCTURES = tuple(_HASHES)
+LOCAL = frozenset({"degree", "core"})  # whatever the longest walk

@@ -30,6 +30,7 @@ from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles, PairedProfiles
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.profiles import Profiles
+from gvoys.walks.sketch import N_COMPONENTS
 from gvoys.walks.walk import Walk
 
 __all__ = ["DISTRIBUTIONS", "SampledWalks", "WalkConfig", "compute_voyagers", "compute_walks"]
@@ -134,26 +135,14 @@ class SampledWalks(WalkMethod):
 
     Of graphs with over 4096 nodes, each component draws 4096 nodes to start from, all over the graph: its time does not
     grow with the graph, and what labels cost in variance, which only components reduce, is the same.
-
-    Parameters
-    ----------
-    n_components : int, default=512
-        Number of walkers per node.
-    seed : int, default=0
-        Seed of all random bits.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where to compute.
-    replicates : tuple of int, default=(0,)
-        Which independent draws of the walks, each from 0 to 255. With two of them products are unbiased even for a
-        graph with itself.
     """
 
     name: ClassVar[str] = "voyagers"
     feature_type: ClassVar[Any] = np.float32
-    n_components: int = 512
+    n_components: int = N_COMPONENTS  # walkers per node
     seed: int = 0
     device: str = "cpu"
-    replicates: tuple[int, ...] = (0,)
+    replicates: tuple[int, ...] = (0,)  # independent draws; products of two are unbiased even for a graph with itself
 
     @property
     def width(self) -> int:
@@ -174,7 +163,7 @@ class SampledWalks(WalkMethod):
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
         numbers = float(len(self.replicates) * self.n_components)
         starts = float(np.minimum(batch.graph_sizes, _STARTS).sum())
-        return Cost(numbers * walk.max_length * starts, 8.0 * len(batch) * walk.n_lengths * numbers)
+        return Cost(numbers * walk.longest * starts, 8.0 * len(batch) * walk.n_lengths * numbers)
 
     def _collect(self, made: Any, exponents: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> Profiles:
         parts = [DenseProfiles(part, exponents) for part in np.split(made, len(self.replicates), axis=1)]
@@ -203,28 +192,7 @@ def compute_voyagers(
     deposits: NDArray[np.float64],
     device: str = "cpu",
 ) -> NDArray[np.float64]:
-    """Features of Algorithm 1.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        Labels, start and stop weights.
-    scales : ndarray of shape (n_graphs,)
-        Number that each graph's adjacency matrix is divided by.
-    config : WalkConfig
-        How many walkers are sampled, and what they share.
-    deposits : ndarray of shape (n_lengths,)
-        The factors sqrt(f_l) * scale^l up to the longest walk.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where to compute.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, n_components)
-        The features.
-    """
+    """Return the features of Algorithm 1, with factors sqrt(f_l) * scale^l as deposits up to the longest walk."""
     graphs, ahead, labels, ends = _walked(batch, walk, scales, config)
     walkers = config.walkers(deposits, config.signs)
     sample = backend(device).voyagers
@@ -238,26 +206,7 @@ def compute_voyagers(
 def compute_walks(
     batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], config: WalkConfig, device: str = "cpu"
 ) -> NDArray[np.float64]:
-    """Profiles by one-sided walks, every length kept apart.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    walk : Walk
-        What is walked.
-    scales : ndarray of shape (n_graphs,)
-        Number that each graph's adjacency matrix is divided by.
-    config : WalkConfig
-        How many walkers are sampled, and what they share.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where to compute.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, n_lengths, n_components)
-        The profiles.
-    """
+    """Return profiles by one-sided walks, every length kept apart, (n_graphs, n_lengths, n_components)."""
     graphs, ahead, labels, ends = _walked(batch, walk, scales, config)
     if not walk.node_labels and config.n_walks > 1 and not config.share_signs:
         # walkers with signs of their own must have some, or their products with each other would count

@@ -1,9 +1,13 @@
-"""What a walk is: the one place where the options of walks are spelled and checked."""
+"""Walk: what is counted, spelled and checked in this one place."""
 
 from __future__ import annotations
 
+import inspect
+import reprlib
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,107 +16,113 @@ from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.endpoints import ENDS, compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
+from gvoys.walk_fields import WalkFields
 from gvoys.walks.checks import check_count, check_flag, check_length, is_auto
-from gvoys.walks.structure import check_structure, with_structure
+from gvoys.walks.structure import LOCAL, check_structure, structural_labels
 
-__all__ = ["Walk", "choose_labels"]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Walk:
-    """How graphs are walked; the same for all graphs that are compared.
+@dataclass(frozen=True, eq=False, repr=False)
+class Walk(WalkFields):
+    """Which walks are counted, and which of them count as equal: the same for all graphs that are compared.
+
+    A walk is immutable: `set_params` returns a changed copy. As a parameter of an estimator its fields can be searched,
+    as in ``GridSearchCV(model, {"kernel__walk__refine": [0, 1, 2]})``.
 
     Parameters
     ----------
-    max_length : int
-        Longest walk.
-    node_labels : bool, default=False
-        Whether two walks must share their node labels.
-    edge_labels : bool, default=False
-        Whether two walks must share their edge labels.
+    max_length : int or None, default=6
+        Longest walk that is counted. None means the infinite series, truncated with an error of at most 1e-9 of a bound
+        on it; only kernels, features, `estimate` and `exact_kernel` take it, which have a series.
+    labels : {"auto", "node", "edge", "both"} or None, default="auto"
+        Labels that two walks must share; "auto" uses node labels if the graphs have them.
     refine : int, default=0
-        Number of Weisfeiler–Lehman iterations of the labels.
+        Number of Weisfeiler–Lehman iterations of the labels; the kernel is the sum over the iterations 0
+        to `refine`.
     backtrack : bool, default=True
         Whether walks may backtrack; False counts non-backtracking walks only.
+    structure : str, sequence of str or None, default=None
+        Structural labels of the nodes, which go with their own: "degree", "core", or by walks up to `max_length`
+        "closed", "rows", "deleted", "ball1", "ball2"; see :func:`gvoys.walks.structural_labels`.
     attribute_bandwidth : float, sequence of float or None, default=None
         Compare node attributes by ``exp(-|a - b|^2 / (2 bandwidth^2))``, with one bandwidth for all or one for each;
         None ignores them.
+    edge_attribute_bandwidth : float, sequence of float or None, default=None
+        Compare edge attributes in the same way.
     start : {"uniform", "ones"} or array-like, default="uniform"
         Weight of each node as the start of a walk: 1 / n, 1, or one number per node of all graphs.
     stop : {"uniform", "ones"} or array-like, default="uniform"
         Weight of each node as the end of a walk, like `start`.
-    structure : str, sequence of str or None, default=None
-        Structural labels that stand in front of the nodes' own, as in `structural_labels`: by walks up to `max_length`.
-    edge_attribute_bandwidth : float, sequence of float or None, default=None
-        Compare edge attributes in the same way.
+
+    Examples
+    --------
+    >>> import gvoys as gv
+    >>> walk = gv.Walk(max_length=4, backtrack=False)
+    >>> walk.set_params(refine=1)
+    Walk(max_length=4, refine=1, backtrack=False)
+    >>> gv.RandomWalkKernel(gv.Geometric(0.1), walk).fit_transform(gv.datasets.molecules(20)).shape
+    (20, 20)
     """
 
-    max_length: int
-    node_labels: bool = False
-    edge_labels: bool = False
-    refine: int = 0
-    backtrack: bool = True
-    attribute_bandwidth: Any = None
-    start: Any = "uniform"
-    stop: Any = "uniform"
-    structure: Any = None
-    edge_attribute_bandwidth: Any = None
+    # -- as scikit-learn knows parameters
 
-    @classmethod
-    def on(cls, batch: GraphBatch, max_length: int, labels: Any = "auto", **options: Any) -> Walk:
-        """Choose the labels that these graphs have, and check every option.
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the fields.
 
         Parameters
         ----------
-        batch : GraphBatch
-            The graphs.
-        max_length : int
-            Longest walk.
-        labels : {"auto", "node", "edge", "both"} or None, default="auto"
-            Labels that two walks must share; "auto" uses node labels if the graphs have them.
-        **options : dict
-            The other options by name.
-
-        Returns
-        -------
-        Walk
-            The walk.
-        """
-        node, edge = choose_labels(batch, labels)
-        return cls(max_length, node, edge, **options).checked(batch)
-
-    @classmethod
-    def options_of(cls, estimator: Any) -> dict[str, Any]:
-        """The options that an estimator has as attributes, all but length and labels.
-
-        Parameters
-        ----------
-        estimator : object
-            An estimator, whose parameters are named as here.
+        deep : bool, default=True
+            Ignored; scikit-learn asks for it.
 
         Returns
         -------
         dict
-            Values by name; what the estimator lacks is left at its default.
+            Values by name.
         """
-        resolved = ("max_length", "node_labels", "edge_labels")
-        names = [each.name for each in fields(cls) if each.name not in resolved]
-        return {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
-    def checked(self, batch: GraphBatch) -> Walk:
-        """Check that the options are in range, and that the graphs have what they need.
+    def set_params(self, **params: Any) -> Walk:
+        """Return a copy with some fields changed.
 
         Parameters
         ----------
-        batch : GraphBatch
-            The graphs.
+        **params : dict
+            New values by name.
 
         Returns
         -------
         Walk
-            The walk itself.
+            The copy.
         """
-        check_length(self.max_length)
+        unknown = next((name for name in params if name not in FIELDS), None)
+        if unknown is not None:
+            raise ParameterError(f"Walk has no parameter {unknown!r}, only {', '.join(FIELDS)}")
+        return replace(self, **params)
+
+    def __sklearn_clone__(self) -> Walk:
+        return self
+
+    def __repr__(self) -> str:
+        changed = [each.name for each in fields(self) if _comparable(getattr(self, each.name)) != each.default]
+        return f"Walk({', '.join(f'{name}={getattr(self, name)!r}' for name in changed)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Walk) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(_comparable(getattr(self, name)) for name in FIELDS)
+
+    # -- what methods ask
+
+    def on(self, batch: GraphBatch) -> Walk:
+        """Check every field, and resolve ``labels="auto"`` for these graphs."""
+        labels = _choose_labels(batch, self.labels)
+        if self.max_length is not None:
+            check_length(self.max_length)
         check_count(self.refine, "refine", least=0)
         check_flag(self.backtrack, "backtrack")
         check_structure(self.structure)
@@ -123,33 +133,51 @@ class Walk:
         for name, end in (("start", self.start), ("stop", self.stop)):
             if not isinstance(end, str) or end not in ENDS:
                 compute_endpoint(batch, end, name)
-        return self
+        return self if labels == self.labels else replace(self, labels=labels)
 
-    def labels_on(self, batch: GraphBatch) -> tuple[GraphBatch, Walk]:
-        """Label nodes by structure, where that is wanted.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-
-        Returns
-        -------
-        batch : GraphBatch
-            The graphs with the labels that walks go by.
-        walk : Walk
-            The walk by these labels.
-        """
+    def labelled_by_structure(self, batch: GraphBatch) -> tuple[GraphBatch, Walk]:
+        """Return the graphs with their structural labels, where these are wanted, and the walk by such labels."""
         names = check_structure(self.structure)
         if not names:
             return batch, self
-        labelled = with_structure(batch, names, self.max_length, self.node_labels)
-        return labelled, replace(self, node_labels=True, structure=None)
+        if self.max_length is None and not set(names) <= LOCAL:
+            raise UnsupportedError(
+                f"structure={self.structure!r} labels nodes by walks up to max_length, which is None; give a number"
+            )
+        hashed = structural_labels(batch, names, self.max_length or 0, labelled=self.node_labels)
+        return batch._with(node_labels=hashed), self.by_structure
+
+    @property
+    def by_structure(self) -> Walk:
+        """The walk by structural labels, where these are wanted, and else by those as they are."""
+        if not check_structure(self.structure):
+            return self
+        return replace(self.in_iteration(1), refine=self.refine, structure=None)
+
+    def in_iteration(self, iteration: int) -> Walk:
+        """Return the walk by the labels of one Weisfeiler–Lehman iteration, which are on nodes after the first."""
+        labels = self.labels if iteration == 0 else "both" if self.edge_labels else "node"
+        return replace(self, refine=0, labels=labels)
+
+    @property
+    def node_labels(self) -> bool:
+        """Whether two walks must share their node labels."""
+        return self._uses()[0]
+
+    @property
+    def edge_labels(self) -> bool:
+        """Whether two walks must share their edge labels."""
+        return self._uses()[1]
+
+    def _uses(self) -> tuple[bool, bool]:
+        if is_auto(self.labels):
+            raise ParameterError('labels="auto" says nothing without graphs; walk.on(batch) chooses for them')
+        return LABEL_CHOICES[self.labels]
 
     @property
     def labelled(self) -> bool:
-        """Whether two walks must share labels, given or refined."""
-        return bool(self.node_labels or self.edge_labels or self.refine)
+        """Whether two walks must share labels, given, refined or of the structure."""
+        return bool(self.node_labels or self.edge_labels or self.refine or check_structure(self.structure))
 
     @property
     def attributed(self) -> bool:
@@ -167,9 +195,16 @@ class Walk:
         return not self.refine and self.backtrack and not self.attributed
 
     @property
+    def longest(self) -> int:
+        """The longest walk, where it is a number."""
+        if self.max_length is None:
+            raise ParameterError("max_length=None is for the infinite series; profiles need a number")
+        return self.max_length
+
+    @property
     def n_lengths(self) -> int:
         """Number of walk lengths, 0 included."""
-        return self.max_length + 1
+        return self.longest + 1
 
     @property
     def n_iterations(self) -> int:
@@ -177,48 +212,94 @@ class Walk:
         return self.refine + 1
 
     def ends(self, batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Start and stop weights of all nodes.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-
-        Returns
-        -------
-        tuple of two ndarrays of shape (n_nodes,)
-            The weights.
-        """
+        """Return the start and stop weights of all nodes."""
         start = compute_endpoint(batch, self.start, "start")
         alike = isinstance(self.start, str) and isinstance(self.stop, str) and self.start == self.stop
         return start, start if alike else compute_endpoint(batch, self.stop, "stop")
 
     def within(self, batch: GraphBatch, graphs: slice) -> Walk:
-        """The same walk on consecutive graphs: arrays of start and stop weights are cut with them.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            All graphs.
-        graphs : slice
-            Which of them.
-
-        Returns
-        -------
-        Walk
-            The walk on ``batch[graphs]``.
-        """
+        """Return the walk on ``batch[graphs]``: arrays of start and stop weights are cut with them."""
         nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
-        cut: dict[str, Any] = {
-            name: np.asarray(value)[nodes]
-            for name, value in (("start", self.start), ("stop", self.stop))
-            if not isinstance(value, str)
-        }
-        return replace(self, **cut) if cut else self
+        return self._with_ends(lambda name, values: np.asarray(values)[nodes])
+
+    def on_pair(self, n_nodes: int) -> tuple[Walk, Walk]:
+        """Return the walks on two graphs, of `n_nodes` and others; arrays of weights are for all nodes, or pairs."""
+
+        def half(which: int) -> Callable[[str, Any], Any]:
+            def take(name: str, values: Any) -> Any:
+                if isinstance(values, (tuple, list)) and len(values) == 2 and not all(map(_is_number, values)):
+                    return values[which]
+                if np.ndim(values) == 1:
+                    return np.asarray(values)[n_nodes:] if which else np.asarray(values)[:n_nodes]
+                raise ParameterError(
+                    f'{name} must be "uniform", "ones", one number for each node of both graphs, or a pair of arrays'
+                )
+
+            return take
+
+        return self._with_ends(half(0)), self._with_ends(half(1))
+
+    def _with_ends(self, change: Callable[[str, Any], Any]) -> Walk:
+        """Return the walk with arrays of weights changed, and weights that have a name as they are."""
+        ends = {name: getattr(self, name) for name in ("start", "stop")}
+        new = {name: change(name, values) for name, values in ends.items() if not isinstance(values, str)}
+        return replace(self, **new) if new else self
+
+
+FIELDS = tuple(each.name for each in fields(Walk))
+
+
+def check_walk(walk: Any) -> Walk:
+    """Check that a parameter is a walk."""
+    if not isinstance(walk, Walk):
+        raise ParameterError(f"walk must be a gv.Walk, such as gv.Walk(max_length=4), not {walk!r}")
+    return walk
+
+
+def takes_walk(**instead: str) -> Callable[[F], F]:
+    """Make a function or constructor say how a parameter of version 0.2 is written now, where it is given one.
+
+    Fields of Walk go to `walk`; what others became is said in `instead`.
+    """
+
+    def decorate(function: F) -> F:
+        name, known = function.__qualname__.removesuffix(".__init__"), inspect.signature(function).parameters
+
+        @wraps(function)
+        def called(*args: Any, **values: Any) -> Any:
+            old = [each for each in values if each not in known]
+            if old:
+                raise TypeError(f"{name} has no parameter {old[0]}" + _now(old[0], values, known, instead))
+            return function(*args, **values)
+
+        return called  # type: ignore[return-value]
+
+    return decorate
+
+
+def _now(old: str, values: dict[str, Any], known: Any, instead: dict[str, str]) -> str:
+    """Say how a parameter of version 0.2 is written now."""
+    if old in instead:
+        return f"; {instead[old]}"
+    if old not in FIELDS or "walk" not in known:
+        return ""
+    moved = [each for each in values if each in FIELDS and each not in known]
+    return f"; write walk=gv.Walk({', '.join(f'{each}={reprlib.repr(values[each])}' for each in moved)})"
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, str) and np.ndim(value) == 0
+
+
+def _comparable(value: Any) -> Any:
+    """Return a value that can be compared and hashed: arrays and lists as tuples."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return tuple(map(_comparable, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _check_bandwidth(bandwidth: Any, name: str, kind: str, held: NDArray[np.float64] | None, count: int) -> None:
-    """Positive, one number or one for each attribute, which must be there."""
+    """Check a bandwidth: positive, one number or one for each attribute, which must be there."""
     if bandwidth is None:
         return
     try:
@@ -235,29 +316,21 @@ def _check_bandwidth(bandwidth: Any, name: str, kind: str, held: NDArray[np.floa
         raise ParameterError(f"{name} has {len(values)} numbers, and the graphs have {held.shape[1]} {kind} attributes")
 
 
-def choose_labels(batch: GraphBatch, labels: Any) -> tuple[bool, bool]:
-    """Choose whether node and edge labels are used.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    labels : {"auto", "node", "edge", "both"} or None
-        The choice; "auto" uses node labels if the batch has them.
-
-    Returns
-    -------
-    tuple of (bool, bool)
-        Whether node labels, and whether edge labels are used.
-    """
-    if is_auto(labels):
-        return batch.node_labels is not None, False
-    if labels is not None and (not isinstance(labels, str) or labels not in LABEL_CHOICES):
+def check_labels(labels: Any) -> None:
+    """Check that labels are chosen by one of the known names."""
+    if labels is not None and (not isinstance(labels, str) or labels not in ("auto", *LABEL_CHOICES)):
         raise ParameterError(f'labels must be "auto", "node", "edge", "both" or None, not {labels!r}')
-    wanted = LABEL_CHOICES[labels]
-    for kind, used, held in (("node", wanted[0], batch.n_nodes), ("edge", wanted[1], batch.n_entries)):
-        if used and held and getattr(batch, f"{kind}_labels") is None:
+
+
+def _choose_labels(batch: GraphBatch, labels: Any) -> str | None:
+    """Choose the labels that are used; "auto" means node labels if the batch has them."""
+    check_labels(labels)
+    if is_auto(labels):
+        return None if batch.node_labels is None else "node"
+    for kind, used in zip(("node", "edge"), LABEL_CHOICES[labels], strict=True):
+        count = batch.n_nodes if kind == "node" else batch.n_entries
+        if used and count and getattr(batch, f"{kind}_labels") is None:
             raise UnsupportedError(
                 f"labels={labels!r}, but the graphs have no {kind} labels; pass labels=None or add the labels"
             )
-    return wanted
+    return labels

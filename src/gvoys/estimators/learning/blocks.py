@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.inputs import check_has_labels
+from gvoys.estimators.learning.inputs import check_has_labels, check_walk_of_learner
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.threads import threads
-from gvoys.walks import Moments, Profiles, Sequences, Sketch, SparseProfiles, Walk
-from gvoys.walks.checks import is_auto
+from gvoys.walks import Moments, Profiles, Sequences, Sketch, SparseProfiles
+from gvoys.walks.checks import check_length, is_auto
+from gvoys.walks.structure import check_structure
+from gvoys.walks.walk import Walk, check_walk
 
-__all__ = ["KINDS_OF_LABELS", "WalkBlocks", "walks_of"]
-
+LONG_WALKS = Walk(5, refine="auto", backtrack=False, start="ones", stop="ones")  # type: ignore[arg-type]
 KINDS_OF_LABELS = {(False, False): "plain", (True, False): "node", (False, True): "edge", (True, True): "both"}
 
 
@@ -62,7 +63,7 @@ class WalkBlocks:
     def names(self) -> list[str]:
         """What each block is, as in "node walk3", "node round1 walk3" or "node walk3 cosine"."""
         plain = [
-            f"{KINDS_OF_LABELS[walk.node_labels, walk.edge_labels]}{f' round{r}' if walk.refine else ''} walk{i}"
+            f"{title_of(walk)}{f' round{r}' if walk.refine else ''} walk{i}"
             for walk in self.walks
             for r in range(walk.n_iterations)
             for i in range(walk.n_lengths)
@@ -129,12 +130,25 @@ class WalkBlocks:
         return np.concatenate([*parts, np.ones((len(batch), 1))], axis=1).astype(np.float32)
 
 
-def walks_of(batch: GraphBatch, max_length: int, labels: Any, **options: Any) -> tuple[Walk, ...]:
-    """One walk for each choice of labels."""
-    chosen = labels if isinstance(labels, (tuple, list)) else (labels,)
-    if not chosen:
-        raise ParameterError("labels must name at least one choice")
-    return tuple(Walk.on(batch, max_length, all_labels(batch) if is_auto(each) else each, **options) for each in chosen)
+def walks_on(batch: GraphBatch, given: Any, refine: int) -> tuple[Walk, ...]:
+    """Check one walk or several, and choose what is "auto"; `refine` is the number of iterations then."""
+    walks = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not walks:
+        raise ParameterError("walk must name at least one walk")
+    return tuple(_resolved(batch, LONG_WALKS if is_auto(walk) else check_walk(walk), refine) for walk in walks)
+
+
+def _resolved(batch: GraphBatch, walk: Walk, refine: int) -> Walk:
+    chosen: dict[str, Any] = {"labels": all_labels(batch), "refine": refine, "backtrack": False}
+    chosen = {name: value for name, value in chosen.items() if is_auto(getattr(walk, name))}
+    check_walk_of_learner(walk, "attribute_bandwidth", "edge_attribute_bandwidth")
+    check_length(walk.max_length)
+    return replace(walk, **chosen).on(batch)
+
+
+def title_of(walk: Walk) -> str:
+    """Return the labels that are compared, as in "node" or "core node"."""
+    return " ".join((*check_structure(walk.structure), KINDS_OF_LABELS[walk.node_labels, walk.edge_labels]))
 
 
 def all_labels(batch: GraphBatch) -> str | None:

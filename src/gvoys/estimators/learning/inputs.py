@@ -14,16 +14,7 @@ from numpy.typing import NDArray
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import hash_label
-
-__all__ = [
-    "check_has_labels",
-    "describe_unseen",
-    "missing_labels",
-    "unseen_nodes",
-    "unused_attributes",
-    "warn_of_unused",
-    "warn_user",
-]
+from gvoys.walks.walk import Walk
 
 _TRIED = 100  # unseen labels that are looked for in another spelling
 _LONGEST = 60  # characters of a label in a message
@@ -51,6 +42,18 @@ def warn_of_unused(learner: Any, batch: GraphBatch) -> None:
         name = type(learner).__name__
         remedy = "RandomWalkKernel uses them, with a bandwidth for each"
         warn_user(f"{' and '.join(unused)} attributes are not used by {name}; {remedy}")
+
+
+def check_walk_of_learner(walk: Walk, *without: str) -> Walk:
+    """Check that a learner can use a walk: without some fields, and with start and stop weights that have a name."""
+    for name in without:
+        if getattr(walk, name) is not None:
+            kind = "edge attributes" if name.startswith("edge") else "node attributes"
+            raise UnsupportedError(f"this learner cannot use {kind}; pass {name}=None")
+    for name in ("start", "stop"):
+        if not isinstance(getattr(walk, name), str):
+            raise UnsupportedError(f'learners cannot use arrays for {name}; pass "uniform" or "ones"')
+    return walk
 
 
 def missing_labels(batch: GraphBatch, node: bool, edge: bool) -> str | None:

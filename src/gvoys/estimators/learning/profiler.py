@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.learning.inputs import check_has_labels
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.threads import threads
 from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.checks import check_count, is_auto
@@ -19,9 +18,7 @@ from gvoys.walks.combined import exact_lengths
 from gvoys.walks.layers import usual_labels
 from gvoys.walks.returns import return_probabilities
 from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH, spread_graphs
-from gvoys.walks.structure import STRUCTURES, structural_labels, usual_structure
-
-__all__ = ["LabelsAndAttributes", "Profiler", "usual_bandwidth"]
+from gvoys.walks.structure import usual_structure
 
 _LARGE = 100  # mean nodes from which graphs have too many walks for a narrow sketch
 _WIDTHS = (256, 512)
@@ -32,7 +29,7 @@ _RETURNS = 16  # steps of walks whose return probabilities stand for the attribu
 _MOST_RETURNS = 2e10  # additions that they may take
 _SCALED_BY = 256  # graphs that tell their mean and deviation
 _FEW = 2  # times the components of a sketch: label sequences of one length that are counted rather than sketched
-_CHOICES = (*(name for name in LABEL_CHOICES if name), *STRUCTURES)
+_LONGEST = 6  # walks of the classifier
 
 
 @dataclass(frozen=True)
@@ -63,8 +60,7 @@ class LabelsAndAttributes:
 class Profiler:
     """How graphs are profiled; what depends on data comes from the graphs it was fitted on."""
 
-    labels: str
-    walk: Walk
+    walk: Walk  # in whose units attributes are divided by `deviation`
     sketch: Sketch
     method: Sequences | Combined | Sketch
     centre: NDArray[np.float64] | None = None
@@ -72,24 +68,15 @@ class Profiler:
     returns: int = 0  # longest walk of the return probabilities that stand for attributes
 
     @classmethod
-    def fitted(
-        cls, batch: GraphBatch, walk: Walk, *, labels: Any, n_components: Any, seed: int, method: Any = "auto"
-    ) -> Profiler:
-        """Choose what "auto" leaves open in `walk`, and keep the scales of the attributes."""
-        labels = _choose_labels(batch, labels)
-        node, edge = LABEL_CHOICES["node" if labels in STRUCTURES else labels]
-        returns = _RETURNS if labels in STRUCTURES and _may_return(batch, walk) else 0
+    def fitted(cls, batch: GraphBatch, walk: Walk, *, seed: int, method: Any = "auto") -> Profiler:
+        """Choose what is "auto" in `walk`, and keep the scales of the attributes."""
+        returns = _RETURNS if walk.structure and not walk.node_labels and _may_return(batch, walk) else 0
         attributed = _with_returns(batch[spread_graphs(batch, _SCALED_BY)], returns) if returns else batch
         centre, deviation, bandwidth = _scales(attributed, walk.attribute_bandwidth)
-        chosen = replace(
-            walk,
-            node_labels=node,
-            edge_labels=edge,
-            backtrack=_choose_backtrack(batch, walk.backtrack),
-            attribute_bandwidth=bandwidth,
-        )
-        chosen, sketch = chosen.checked(attributed), Sketch(_choose_width(batch, n_components), seed)
-        unfit = cls(labels, chosen, sketch, sketch, centre, deviation, returns)
+        backtrack = _choose_backtrack(batch) if is_auto(walk.backtrack) else walk.backtrack
+        chosen = replace(walk, backtrack=backtrack, attribute_bandwidth=bandwidth).on(attributed)
+        sketch = Sketch(_choose_width(batch, method), seed)
+        unfit = cls(chosen, sketch, sketch, centre, deviation, returns)
         return replace(unfit, method=unfit._choose_method(batch, method))
 
     def profile(self, batch: GraphBatch, n_jobs: int | None = None, device: str = "cpu") -> LabelsAndAttributes:
@@ -101,7 +88,7 @@ class Profiler:
 
     def without_attributes(self) -> Profiler:
         """The same by labels alone."""
-        return replace(self, walk=self.by_labels, centre=None, deviation=None, returns=0)
+        return replace(self, walk=self._without_bandwidth, centre=None, deviation=None, returns=0)
 
     def in_sketches(self) -> Profiler:
         """The same with profiles of fixed width."""
@@ -109,27 +96,41 @@ class Profiler:
 
     @property
     def by_labels(self) -> Walk:
+        """The walk by the labels of `labelled` alone."""
+        return self._without_bandwidth.by_structure
+
+    @property
+    def _without_bandwidth(self) -> Walk:
         return replace(self.walk, attribute_bandwidth=None)
 
+    @property
+    def walk_of_graphs(self) -> Walk:
+        """The walk with bandwidths in the attributes' own units."""
+        if self.walk.attribute_bandwidth is None or self.returns:
+            return self._without_bandwidth
+        return replace(self.walk, attribute_bandwidth=self.walk.attribute_bandwidth * self.deviation)
+
     def _choose_method(self, batch: GraphBatch, method: Any) -> Sequences | Combined | Sketch:
-        """Exact counts up to the length by which they are few, and a sketch of the rest."""
-        if method == Sketch.name:
+        """Choose exact counts up to the length by which they are few, and a sketch of the rest."""
+        if isinstance(method, Sketch) or method == Sketch.name:
             return self.sketch
-        if method == Sequences.name:
+        if isinstance(method, str) and method == Sequences.name:
             return Sequences(budget=LARGE_BUDGET, per_graph=PER_GRAPH)
-        if not is_auto(method):
-            raise ParameterError(f"method must be 'auto', 'sequences' or 'sketch', not {method!r}")
-        walk, most = self.by_labels, _FEW * self.sketch.n_components
-        lengths = exact_lengths(self.labelled(batch), walk, most)
-        if min(lengths) == walk.max_length:
+        if not is_auto(method) and not isinstance(method, Combined):
+            raise ParameterError(
+                f"method must be 'auto', 'sequences', 'sketch', or a Sketch or Combined of gvoys.walks, not {method!r}"
+            )
+        walk, most = self._without_bandwidth, _FEW * self.sketch.n_components
+        check_has_labels(batch, walk.node_labels, walk.edge_labels)
+        lengths = exact_lengths(batch, walk, most)
+        if min(lengths) == walk.longest:
             return Sequences(budget=LARGE_BUDGET, per_graph=PER_GRAPH)
         return self.sketch if max(lengths) < 0 else Combined(self.sketch.n_components, self.sketch.seed, exact=lengths)
 
     def labelled(self, batch: GraphBatch) -> GraphBatch:
-        if self.labels in STRUCTURES:
-            return batch._with(node_labels=structural_labels(batch, self.labels, self.walk.max_length))
-        check_has_labels(batch, *LABEL_CHOICES[self.labels])
-        return batch
+        """Return graphs with the labels that walks go by."""
+        check_has_labels(batch, self.walk.node_labels, self.walk.edge_labels)
+        return self.walk.labelled_by_structure(batch)[0]
 
     def _attributes(self, batch: GraphBatch, device: str) -> DenseProfiles | None:
         if self.centre is None or self.deviation is None:
@@ -141,9 +142,10 @@ class Profiler:
         """How labelled graphs are profiled by their attributes: in units of their deviations, by which walks."""
         assert self.centre is not None
         assert self.deviation is not None
-        walk = replace(self.walk, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
+        walk = replace(self.walk.by_structure, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
         if self.returns:  # which tell nodes apart as no other label of structure does
-            batch, walk = _with_returns(batch, self.returns), replace(walk, node_labels=False)
+            labels = "edge" if walk.edge_labels else None
+            batch, walk = _with_returns(batch, self.returns), replace(walk, labels=labels)
         held = batch.node_attributes if batch.n_nodes else np.empty((0, len(self.centre)))
         if held is None or held.shape[1] != len(self.centre):
             raise UnsupportedError(
@@ -153,29 +155,24 @@ class Profiler:
         return scaled, walk, replace(self.sketch, n_components=2 * self.sketch.n_components)
 
 
-def _choose_labels(batch: GraphBatch, labels: Any) -> str:
-    if is_auto(labels):
-        return usual_labels(batch) or usual_structure(batch)
-    if not isinstance(labels, str) or labels not in _CHOICES:
-        raise ParameterError(f'labels must be "auto" or one of {", ".join(map(repr, _CHOICES))}, not {labels!r}')
-    return labels
+def usual_walk(batch: GraphBatch, max_length: int = _LONGEST, **fields: Any) -> Walk:
+    """Return a walk by the labels that tell nodes of these graphs apart best, with an "auto" for other choices."""
+    labels = usual_labels(batch)
+    structure = None if labels else usual_structure(batch)
+    known: dict[str, Any] = {"backtrack": "auto", "start": "ones", "stop": "ones"} | fields
+    return Walk(max_length, labels, structure=structure, **known)
 
 
-def _choose_backtrack(batch: GraphBatch, backtrack: Any) -> bool:
-    """In graphs like molecules most walks go to and fro; in denser ones few do, and leaving them out costs more."""
-    if is_auto(backtrack):
-        return batch.n_entries > _DENSE * batch.n_nodes
-    if not isinstance(backtrack, (bool, np.bool_)):
-        raise ParameterError(f'backtrack must be "auto", True or False, not {backtrack!r}')
-    return bool(backtrack)
+def _choose_backtrack(batch: GraphBatch) -> bool:
+    """In graphs like molecules most walks go to and fro; in denser ones few do, and skipping them costs more."""
+    return batch.n_entries > _DENSE * batch.n_nodes
 
 
-def _choose_width(batch: GraphBatch, n_components: Any) -> int:
-    if is_auto(n_components):
-        return _WIDTHS[batch.n_nodes > _LARGE * len(batch)]
-    if isinstance(n_components, str):
-        raise ParameterError(f'n_components must be "auto" or an integer of at least 1, not {n_components!r}')
-    return check_count(n_components, "n_components")
+def _choose_width(batch: GraphBatch, method: Any) -> int:
+    """Return the components of the sketch."""
+    if isinstance(method, (Sketch, Combined)):
+        return check_count(method.n_components, "n_components")
+    return _WIDTHS[batch.n_nodes > _LARGE * len(batch)]
 
 
 def _may_return(batch: GraphBatch, walk: Walk) -> bool:
@@ -190,20 +187,30 @@ def _with_returns(batch: GraphBatch, longest: int) -> GraphBatch:
     return batch._with(node_attributes=return_probabilities(batch, longest)[:, 2:])
 
 
-def usual_bandwidth(batch: GraphBatch) -> float:
-    """The bandwidth of "auto", in standard deviations: half of their root mean square distance from the mean."""
+def usual_bandwidth(batch: GraphBatch) -> NDArray[np.float64]:
+    """Return bandwidths half the root mean square distance of nodes from the mean, each in its attribute's units."""
+    return _unit_bandwidth(batch) * _deviations(batch)
+
+
+def _unit_bandwidth(batch: GraphBatch) -> float:
     assert batch.node_attributes is not None
     return _BANDWIDTH * float(np.sqrt(batch.node_attributes.shape[1]))
 
 
+def _deviations(batch: GraphBatch) -> NDArray[np.float64]:
+    assert batch.node_attributes is not None
+    deviation = batch.node_attributes.std(axis=0)
+    return np.where(deviation > 0, deviation, 1.0)
+
+
 def _scales(batch: GraphBatch, bandwidth: Any) -> tuple[Any, Any, float | None]:
-    """Mean and deviation of the attributes over all nodes, and the bandwidth in deviations."""
+    """Return mean and unit of the attributes, deviations where the bandwidth is "auto", and the bandwidth in units."""
     if bandwidth is None or (is_auto(bandwidth) and batch.node_attributes is None):
         return None, None, None
     if batch.node_attributes is None:
         raise UnsupportedError("attribute_bandwidth is given, but the graphs have no node attributes")
-    held = batch.node_attributes
-    deviation = held.std(axis=0)
+    centre, n_attributes = batch.node_attributes.mean(axis=0), batch.node_attributes.shape[1]
     if is_auto(bandwidth):
-        bandwidth = usual_bandwidth(batch)
-    return held.mean(axis=0), np.where(deviation > 0, deviation, 1.0), bandwidth
+        return centre, _deviations(batch), _unit_bandwidth(batch)
+    Walk(attribute_bandwidth=bandwidth, labels=None).on(batch)  # checks it
+    return centre, np.broadcast_to(np.asarray(bandwidth, np.float64), n_attributes).copy(), 1.0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gvoys._compiled.cpu.distances import divide_by_union
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.blocks import KINDS_OF_LABELS, walks_of
+from gvoys.estimators.learning.blocks import title_of
 from gvoys.estimators.learning.inputs import check_has_labels
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import combine_hashes, hash_integers
@@ -23,8 +23,6 @@ from gvoys.walks.checks import is_auto
 from gvoys.walks.layers import LAYERS, in_layer, layers_of
 from gvoys.walks.sequences import LARGE_BUDGET, PER_GRAPH
 from gvoys.walks.sparse import Counts
-
-__all__ = ["Surroundings", "View", "Walks", "views_of"]
 
 Array = NDArray[np.float64]
 
@@ -167,7 +165,7 @@ class Surroundings:
 
 
 def _title(layer: str, walk: Walk) -> str:
-    labels = KINDS_OF_LABELS[walk.node_labels, walk.edge_labels]
+    labels = title_of(walk)
     return labels if layer == "given" else f"{labels} {layer}"
 
 
@@ -181,40 +179,12 @@ def _one_by_one(counts: Counts) -> Counts:
     return Counts.listed(ends[pointers], own, np.ones(len(own)))
 
 
-def views_of(batch: GraphBatch, max_length: int, labels: Any, layers: Any, **options: Any) -> tuple[View, ...]:
-    """Walks and surroundings under each layer of labels.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-    labels : {"auto", "node", "edge", "both"} or None
-        Labels that are compared; "auto" means all that there are.
-    layers : "auto" or tuple of {"coarse", "given", "fine"}
-        Layers of node labels; "auto" means all three where labels are tuples, as those of atoms are.
-    **options : dict
-        Options of walks.
-
-    Returns
-    -------
-    tuple of View
-        The views, those of walks first.
-
-    Raises
-    ------
-    ParameterError
-        If an option is out of its range.
-    """
+def views_of(batch: GraphBatch, given: tuple[Walk, ...], layers: Any) -> tuple[View, ...]:
+    """Return walks and surroundings under each layer of labels; "auto" means all layers where labels are tuples."""
     names = layers_of(batch) if is_auto(layers) else layers
     if not isinstance(names, (tuple, list)) or not names or not set(names) <= set(LAYERS):
         raise ParameterError(f'layers must be "auto" or some of {", ".join(map(repr, LAYERS))}, not {layers!r}')
-    chosen = [
-        (name, walk)
-        for walk in walks_of(batch, max_length, labels, **options)
-        for name in (names if walk.node_labels else ("given",))
-    ]
+    chosen = [(name, walk) for walk in given for name in (names if walk.node_labels else ("given",))]
     return (
         *(Walks(name, walk) for name, walk in chosen),
         *(Surroundings.like(name, walk, _AROUND) for name, walk in chosen),
