@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.estimators.learners import RandomWalkClassifier
+from gvoys.estimators.classifier import RandomWalkClassifier
 from gvoys.evaluation import LearnerMethod, evaluate, make_folds
 from gvoys.evaluation.folds import fold_splits
 from gvoys.evaluation.series import nested_score

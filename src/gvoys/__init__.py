@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
     from gvoys import datasets, errors, explore, io
     from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
-    from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor, learn_series
+    from gvoys.estimators.classifier import RandomWalkClassifier
+    from gvoys.estimators.learned_series import learn_series
+    from gvoys.estimators.regressor import RandomWalkRegressor
     from gvoys.estimators.saving import load_model
     from gvoys.exact import ExactKernel, exact_kernel
     from gvoys.explain import compare
@@ -71,7 +73,9 @@ __all__ = [
 _HOMES = {
     "estimators": ("RandomWalkFeatures", "RandomWalkKernel", "estimate"),
     "estimators.saving": ("load_model",),
-    "estimators.learners": ("RandomWalkClassifier", "RandomWalkRegressor", "learn_series"),
+    "estimators.classifier": ("RandomWalkClassifier",),
+    "estimators.learned_series": ("learn_series",),
+    "estimators.regressor": ("RandomWalkRegressor",),
     "exact": ("ExactKernel", "exact_kernel"),
     "explain": ("compare",),
     "graphs": ("GraphBatch",),

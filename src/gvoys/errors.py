@@ -2,25 +2,6 @@
 
 import re
 
-__all__ = [
-    "ClusterError",
-    "ConvergenceError",
-    "DatasetError",
-    "DivergenceError",
-    "GraphError",
-    "GvoysError",
-    "InputWarning",
-    "LabelError",
-    "MissingDependencyError",
-    "ModelError",
-    "ModulationError",
-    "ParameterError",
-    "StoreError",
-    "UnsupportedError",
-    "VarianceWarning",
-]
-
-
 _SPACES = re.compile(r"(\s)")
 _LONGEST = 500  # characters of a message; a name or label that it repeats may have any length
 

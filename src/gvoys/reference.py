@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DenseGraph", "kernel_by_product_graph", "kernel_by_sequences", "kernel_by_vec_trick", "moments"]
-
 
 @dataclass(frozen=True)
 class DenseGraph:

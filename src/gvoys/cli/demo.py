@@ -65,7 +65,7 @@ def _learn(console: Console, seed: int, n_jobs: int | None) -> tuple[Graphs, Eva
     """The molecules, what all methods predict of those that are held out, and the model."""
     with console.status("reading …") as status:
         from gvoys.datasets.bundled import read_freesolv
-        from gvoys.estimators.learners import RandomWalkRegressor
+        from gvoys.estimators.regressor import RandomWalkRegressor
         from gvoys.evaluation import LearnerMethod, baselines_for, evaluate, make_folds
         from gvoys.threads import threads
 

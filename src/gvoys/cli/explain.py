@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gvoys.io import Graphs
     from gvoys.io.sources import FileSource
 
-__all__ = ["explain"]
-
 _ROWS = 1024  # that are read at once, until there are graphs enough
 _PAGES, _DRAWINGS = (".html", ".htm"), (".svg", ".png")  # of many graphs, and of one
 

@@ -16,7 +16,7 @@ from gvoys.walk_fields import WalkFields
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gvoys.estimators.learners import LearnedSeries
+    from gvoys.estimators.learned_series import LearnedSeries
     from gvoys.walks.walk import Walk
 
 
@@ -43,7 +43,7 @@ def learn(
     from gvoys.cli.outputs import check_outputs, together
     from gvoys.cli.read import is_real, read_with_target
     from gvoys.errors import ParameterError
-    from gvoys.estimators.learners import learn_series
+    from gvoys.estimators.learned_series import learn_series
     from gvoys.evaluation.folds import check_folds
     from gvoys.threads import threads
     from gvoys.walks.walk import Walk

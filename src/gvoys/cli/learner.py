@@ -14,13 +14,12 @@ from rich.progress import track
 from gvoys.cli.options import Splitting
 from gvoys.cli.read import is_real, read_with_target, say
 from gvoys.errors import ParameterError
-from gvoys.estimators.learners import RandomWalkClassifier, RandomWalkRegressor
+from gvoys.estimators.classifier import RandomWalkClassifier
 from gvoys.estimators.learning.profiler import usual_bandwidth, usual_walk
+from gvoys.estimators.regressor import RandomWalkRegressor
 from gvoys.evaluation import Evaluation, LearnerMethod, baselines_for, evaluate, make_folds
 from gvoys.evaluation.groups import check_split, describe_copies, groups_for, merge_duplicates, same_molecules
 from gvoys.io import Graphs
-
-__all__ = ["Job", "cross_validate", "learner_for", "prepare", "shown_score"]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from gvoys.errors import DatasetError, ParameterError
 from gvoys.io import Graphs, GraphSource, Skipped, open_graphs
 from gvoys.io.open import no_columns
 
-__all__ = ["TASKS", "counted", "file_name", "is_real", "read_with_target", "say", "say_skipped"]
-
 TASKS = ("auto", "classes", "numbers")
 _SHOWN = 3  # rows that are skipped, by name
 _CLASSES = 20  # different whole numbers up to which a target is taken as classes

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from gvoys.cli.learner import Job
 
-__all__ = ["train"]
-
 
 def train(
     data: Data,

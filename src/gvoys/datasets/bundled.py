@@ -13,8 +13,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.open import open_graphs
 from gvoys.io.sources.records import Graphs
 
-__all__ = ["FREESOLV", "freesolv", "read_freesolv"]
-
 FREESOLV = Path(__file__).parent / "assets" / "FreeSolv.csv"  # the same molecules as graphs lie beside it
 
 

@@ -13,8 +13,6 @@ from scipy.sparse.csgraph import connected_components
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["erdos_renyi", "molecules", "regular", "stochastic_block"]
-
 Edges = NDArray[np.int64]
 _TRIES = 1000
 

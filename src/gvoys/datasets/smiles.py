@@ -12,8 +12,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.chemistry import Chemistry
 from gvoys.io.open import open_graphs
 
-__all__ = ["load_smiles"]
-
 
 def load_smiles(
     path: Any,

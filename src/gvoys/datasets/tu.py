@@ -12,8 +12,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.fetch import find_dataset
 from gvoys.io.tu import read_tu
 
-__all__ = ["load_tu"]
-
 
 def load_tu(
     name: str, root: str | PathLike[str] | None = None, *, weight_column: int | None = None

@@ -17,8 +17,6 @@ from gvoys.walks.drawn import BATCHES, DrawnValue, Side, compare_drawn
 from gvoys.walks.growth import power_of_two
 from gvoys.walks.walk import Walk
 
-__all__ = ["DrawnPair", "Sampled", "sample_value"]
-
 _PILOT = 32 * BATCHES  # walkers of each graph that tell how many should go how far; four times as many, how many
 _MOST = 1 << 21
 _STEP = 64.0  # entries of a graph that are added up in the time of one walker's step
@@ -51,24 +49,7 @@ class DrawnPair(NamedTuple):
 def sample_value(
     pair: DrawnPair, max_length: int | None, truncation: float, tolerance: float, floor: float
 ) -> Sampled | None:
-    """Sample walks until the standard error is at most ``floor + tolerance |K|``.
-
-    Parameters
-    ----------
-    pair : DrawnPair
-        What is compared.
-    max_length : int or None
-        Longest walk; None means the infinite series.
-    truncation : float
-        Share of a bound on the infinite series that may be truncated.
-    tolerance, floor : float
-        Relative and absolute tolerance.
-
-    Returns
-    -------
-    Sampled or None
-        The value; None where other methods take less work, or sampled walks cannot tell.
-    """
+    """Sample walks until the standard error is at most ``floor + tolerance |K|``."""
     if not all(walk.sampled for walk in pair.walks) or not _may_pay(pair, max_length):
         return None
     length = _length(pair, max_length, truncation)

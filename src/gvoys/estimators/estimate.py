@@ -27,21 +27,11 @@ _FIRST = 8  # groups to begin with
 
 @dataclass(frozen=True)
 class Estimate:
-    """Kernel value with its standard error.
+    """Kernel value with its standard error."""
 
-    Parameters
-    ----------
-    value : float
-        The estimate.
-    stderr : float
-        Its standard error; value +- 1.96 stderr is a 95 % interval.
-    n_components : int
-        Number of components that were used, or of walkers on each graph.
-    """
-
-    value: float
-    stderr: float
-    n_components: int
+    value: float  # the estimate
+    stderr: float  # its standard error; value +- 1.96 stderr is a 95 % interval
+    n_components: int  # number of components that were used, or of walkers on each graph
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -22,17 +22,7 @@ except ImportError:
 
 
 class WalkKernel(Kernel):
-    """K = sum_b mu_b X_b X'_b^T over the blocks of `RandomWalkRegressor`: walk lengths, choices of labels, a constant.
-
-    Parameters
-    ----------
-    X : graphs that the traces are taken from; blocks have unit mean diagonal on them.
-    walk, n_components, seed, n_jobs : as in `RandomWalkRegressor`.
-    cosine : bool, default=True; whether every block is there a second time, normalised.
-
-    `encode` turns graphs into the tensors that the kernel is called on. The Gram matrix stays a product of thin
-    factors, so that GPyTorch works in O(n D^2). `mu` may be read, set and learned.
-    """
+    """K = sum_b mu_b X_b X'_b^T over the blocks of `RandomWalkRegressor`: walk lengths, choices of labels, a constant."""
 
     has_lengthscale = False
 

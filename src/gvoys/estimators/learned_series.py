@@ -21,21 +21,10 @@ from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 
 class LearnedSeries(Coefficients):
-    """Coefficients that were learned: use them wherever a series goes.
+    """Coefficients that were learned: use them wherever a series goes."""
 
-    Attributes
-    ----------
-    objective : str
-        What they were learned for.
-    curve : tuple of float
-        The objective after every step.
-    shares : tuple
-        How much each length contributes to the trace of the kernel on the graphs it was learned from; sums to 1. With
-        refinement there is a row for each Weisfeiler–Lehman iteration.
-    """
-
-    objective: str
-    curve: tuple[float, ...]
+    objective: str  # what they were learned for
+    curve: tuple[float, ...]  # the objective after every step
     shares: tuple[Any, ...]
 
     def __init__(self, mu: Any, objective: str = "", curve: Any = (), shares: Any = ()) -> None:

@@ -10,17 +10,9 @@ import numpy as np
 
 from gvoys.errors import ParameterError
 
-__all__ = ["SILENT", "Progress", "progress_bars", "wants_progress"]
-
 
 class Progress:
-    """Bars for the steps of a fit.
-
-    Parameters
-    ----------
-    bars : rich.progress.Progress or None, default=None
-        What draws them; None draws nothing.
-    """
+    """Bars for the steps of a fit."""
 
     def __init__(self, bars: Any = None) -> None:
         self._bars = bars

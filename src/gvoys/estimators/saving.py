@@ -48,8 +48,6 @@ from gvoys.threads import threads
 from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Moments, Sequences, Sketch, SparseProfiles, Walk
 from gvoys.walks.sparse import Counts
 
-__all__ = ["load_model", "read_parts", "write_model", "write_parts"]
-
 _Array = NDArray[np.float64]
 _MODELS = {each.__name__: each for each in (RandomWalkClassifier, RandomWalkRegressor)}
 _PLAIN = (

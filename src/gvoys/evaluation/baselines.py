@@ -22,8 +22,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Coefficients
 from gvoys.walks.walk import Walk
 
-__all__ = ["baselines_for", "ecfp4_counts", "tanimoto"]
-
 _MOST = {"SVC": 10_000, "GP": 4_000}  # graphs that do not take minutes
 _ITERATIONS = 4  # of Weisfeiler–Lehman, as in GraKeL
 _TREES = 500
@@ -188,20 +186,7 @@ def _wl_gram(batch: GraphBatch) -> Array:
 
 
 def ecfp4_counts(smiles: Sequence[str], n_columns: int = 2048) -> sparse.csr_array:
-    """Counts of circular fragments of radius 2, folded to some columns.
-
-    Parameters
-    ----------
-    smiles : sequence of str
-        SMILES that RDKit can read.
-    n_columns : int, default=2048
-        Number of columns.
-
-    Returns
-    -------
-    csr_array of shape (n_molecules, n_columns)
-        The counts.
-    """
+    """Counts of circular fragments of radius 2, folded to some columns."""
     from rdkit import Chem
     from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
@@ -211,18 +196,7 @@ def ecfp4_counts(smiles: Sequence[str], n_columns: int = 2048) -> sparse.csr_arr
 
 
 def tanimoto(counts: sparse.csr_array) -> Array:
-    """Tanimoto similarity of counts: the sum of minima by the sum of maxima.
-
-    Parameters
-    ----------
-    counts : csr_array of shape (n_molecules, n_columns)
-        Counts of fragments.
-
-    Returns
-    -------
-    ndarray of shape (n_molecules, n_molecules)
-        The similarities; two molecules without fragments are alike.
-    """
+    """Tanimoto similarity of counts: the sum of minima by the sum of maxima."""
     # with a column for "at least 1", one for "at least 2" and so on, a minimum is a product
     steps = [counts >= level for level in range(1, int(counts.max()) + 1)] if counts.nnz else [counts]
     X = sparse.hstack(steps, format="csr").astype(np.float64)

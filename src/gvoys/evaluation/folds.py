@@ -10,8 +10,6 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from gvoys.errors import ParameterError
 
-__all__ = ["Fold", "check_folds", "fold_splits", "make_folds"]
-
 Places = NDArray[np.int64]
 
 
@@ -79,22 +77,7 @@ def make_folds(
 
 
 def check_folds(y: NDArray[Any], classify: bool, n_folds: int) -> None:
-    """Check that there are enough graphs for a number of folds.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_graphs,)
-        The targets.
-    classify : bool
-        Whether they are classes.
-    n_folds : int
-        Number of folds.
-
-    Raises
-    ------
-    ParameterError
-        If there are not.
-    """
+    """Check that there are enough graphs for a number of folds."""
     sizes = np.sort(np.unique(y, return_counts=True)[1]) if classify else np.array([len(y)])
     if classify and (len(sizes) < 2 or sizes[-2] < 2):
         raise ParameterError("two classes of two graphs or more are needed to cross-validate")
@@ -108,24 +91,7 @@ def check_folds(y: NDArray[Any], classify: bool, n_folds: int) -> None:
 
 
 def fold_splits(classify: bool, y: NDArray[Any], n_folds: int, seed: int) -> list[Any]:
-    """Split graphs at random; each fold has its share of every class.
-
-    Parameters
-    ----------
-    classify : bool
-        Whether `y` holds classes.
-    y : ndarray of shape (n_graphs,)
-        The targets.
-    n_folds : int
-        Number of folds.
-    seed : int
-        Seed of the split.
-
-    Returns
-    -------
-    list of (ndarray, ndarray)
-        Places to train on and to test on, of every fold.
-    """
+    """Split graphs at random; each fold has its share of every class."""
     if not classify:
         return list(KFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y))))
     codes, sizes = np.unique(y, return_inverse=True, return_counts=True)[1:]

@@ -14,16 +14,6 @@ from gvoys.errors import ParameterError
 from gvoys.io import Graphs, canonical_smiles, scaffolds
 from gvoys.io.sources.columns import find_columns, is_missing
 
-__all__ = [
-    "SPLITS",
-    "check_split",
-    "describe_copies",
-    "groups_for",
-    "joined_groups",
-    "merge_duplicates",
-    "same_molecules",
-]
-
 SPLITS = ("random", "scaffold", "group")
 
 
@@ -43,30 +33,7 @@ def check_split(split: str, column: str | None) -> None:
 
 
 def groups_for(split: str, graphs: Graphs, same: NDArray[np.int64], column: str | None = None) -> NDArray[np.int64]:
-    """Groups that a split keeps together.
-
-    Parameters
-    ----------
-    split : {"random", "scaffold", "group"}
-        "random" keeps duplicates together, "scaffold" molecules of one Bemis–Murcko scaffold, "group" rows with the
-        same value in a column; duplicates stay together in all of them.
-    graphs : Graphs
-        The graphs.
-    same : ndarray of shape (n_graphs,)
-        What `same_molecules` returned.
-    column : str or None, default=None
-        The column, where the split is by groups.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs,)
-        Number of the group of each graph.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such split, or it needs molecules or a column.
-    """
+    """Groups that a split keeps together."""
     check_split(split, column)
     if split == "scaffold":
         if graphs.smiles is None:
@@ -83,18 +50,7 @@ def _column(graphs: Graphs, name: str) -> Sequence[Any]:
 
 
 def joined_groups(*partitions: Any) -> NDArray[np.int64]:
-    """Groups such that graphs which are together in any of several partitions are together.
-
-    Parameters
-    ----------
-    *partitions : sequence
-        For each graph what it is grouped by.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs,)
-        Number of the group of each graph.
-    """
+    """Groups such that graphs which are together in any of several partitions are together."""
     count = len(partitions[0])
     codes, first = [], count
     for values in partitions:
@@ -124,26 +80,7 @@ def describe_copies(y: NDArray[Any], same: NDArray[np.int64], classify: bool) ->
 def merge_duplicates(
     y: NDArray[Any], same: NDArray[np.int64], classify: bool
 ) -> tuple[NDArray[np.int64], NDArray[Any], int]:
-    """One graph of each kind, with the mean of its numbers or its one class.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_graphs,)
-        The targets.
-    same : ndarray of shape (n_graphs,)
-        What `same_molecules` returned.
-    classify : bool
-        Whether the targets are classes.
-
-    Returns
-    -------
-    places : ndarray of int
-        The first graph of each kind that is kept, in their order.
-    targets : ndarray
-        The targets of these.
-    n_contradictory : int
-        Number of kinds whose graphs have several classes, which are not kept.
-    """
+    """One graph of each kind, with the mean of its numbers or its one class."""
     first, codes = np.unique(same, return_index=True, return_inverse=True)[1:]
     codes = codes.reshape(-1)
     if not classify:

@@ -11,27 +11,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from gvoys.estimators.regressor import TWO_SIDED
 from gvoys.evaluation.methods import Prediction
 
-__all__ = ["measure"]
-
 
 def measure(truth: NDArray[Any], found: Prediction, classes: NDArray[Any] | None) -> dict[str, float]:
-    """Measure the predictions of one fold; the first measure is the one that methods are compared by.
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_graphs,)
-        The targets.
-    found : Prediction
-        What was predicted.
-    classes : ndarray of shape (n_classes,) or None
-        All classes; None for numbers.
-
-    Returns
-    -------
-    dict of str to float
-        Accuracy, balanced accuracy, ROC-AUC and PR-AUC (of several classes the mean, each against the others); or
-        RMSE, MAE, R2 and the share of targets in their 95 % interval. nan where a measure is not defined.
-    """
+    """Measure the predictions of one fold; the first measure is the one that methods are compared by."""
     return _numbers(truth, found) if classes is None else _of_classes(truth, found, classes)
 
 

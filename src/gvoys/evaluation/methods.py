@@ -15,8 +15,6 @@ from sklearn.base import clone
 from gvoys.errors import InputWarning
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["LearnerMethod", "Method", "Predict", "Prediction"]
-
 
 @dataclass(frozen=True)
 class Prediction:

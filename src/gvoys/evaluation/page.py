@@ -17,8 +17,6 @@ from gvoys.report.machine import describe_machine
 from gvoys.report.page import content_policy
 from gvoys.report.structures import structure_svg
 
-__all__ = ["write_page"]
-
 _WORST = 12  # predictions that are shown with their graphs
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -43,25 +41,7 @@ def write_page(
     ids: Sequence[str],
     smiles: Sequence[str] | None,
 ) -> None:
-    """Write the report; the file appears when it is complete.
-
-    Parameters
-    ----------
-    path : Path
-        The file, .html.
-    title : str
-        Its title.
-    found : Evaluation
-        The evaluation.
-    facts : sequence of str
-        Sentences on the graphs and the split.
-    pictures : mapping of str to Path
-        Plots, .png, by what they show.
-    ids : sequence of str
-        Id of each graph.
-    smiles : sequence of str or None
-        The molecules, which are drawn where predictions are worst.
-    """
+    """Write the report; the file appears when it is complete."""
     parts = [
         f"<!doctype html><html lang='en'><meta charset='utf-8'>{content_policy()}<title>{escape(title)}</title>",
         f"<style>{_STYLE}</style>",

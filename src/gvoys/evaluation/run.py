@@ -16,8 +16,6 @@ from gvoys.evaluation.folds import Fold
 from gvoys.evaluation.measures import measure
 from gvoys.evaluation.methods import Method, Prediction
 
-__all__ = ["Difference", "Evaluation", "Result", "evaluate"]
-
 Progress = Callable[[list[tuple[Fold, str]]], Iterable[tuple[Fold, str]]]
 
 

@@ -16,8 +16,6 @@ from gvoys.evaluation.methods import Prediction
 from gvoys.evaluation.run import Evaluation
 from gvoys.io.files import appearing
 
-__all__ = ["shown_measure", "summarise", "write_predictions"]
-
 
 def summarise(found: Evaluation) -> dict[str, Any]:
     """Return scores by split and fold, and measures and times of each method beside the first one."""

@@ -23,18 +23,6 @@ def growth_bound(problem: Problem) -> tuple[float, Bound]:
 
     Undirected graphs have it from their spectral radii. A directed graph's walks may first multiply faster than its
     spectral radius tells, so there the size is measured against a positive vector x with |A| x <= rate * x.
-
-    Parameters
-    ----------
-    problem : Problem
-        The two graphs and the series.
-
-    Returns
-    -------
-    rate : float
-        Growth per step.
-    size : callable
-        Size of a vector W on the product.
     """
     if not problem.directed:
         length = float(np.linalg.norm(problem.start[0]) * np.linalg.norm(problem.start[1]))
@@ -47,24 +35,7 @@ def growth_bound(problem: Problem) -> tuple[float, Bound]:
 
 
 def check_value(problem: Problem, value: float, residual: NDArray[np.float64], solver: str) -> None:
-    """Check that the residual of a linear system leaves the digits of its value.
-
-    Parameters
-    ----------
-    problem : Problem
-        The two graphs and the series.
-    value : float
-        The kernel value.
-    residual : array of shape (n, m)
-        Residual of the linear system.
-    solver : str
-        Name of the solver, for the message.
-
-    Raises
-    ------
-    ConvergenceError
-        If the residual may change the value by more than is tolerated.
-    """
+    """Check that the residual of a linear system leaves the digits of its value."""
     rate, size_of = growth_bound(problem)
     error = size_of(residual) * float(problem.series.evaluate(rate))
     if error > tolerated(problem, value):
@@ -75,20 +46,7 @@ def check_value(problem: Problem, value: float, residual: NDArray[np.float64], s
 
 
 def tolerated(problem: Problem, value: float) -> float:
-    """What a solver that controls its residual, and not the value, may leave open of the value.
-
-    Parameters
-    ----------
-    problem : Problem
-        The two graphs and the series.
-    value : float
-        The kernel value.
-
-    Returns
-    -------
-    float
-        Largest error that is accepted.
-    """
+    """What a solver that controls its residual, and not the value, may leave open of the value."""
     return max(1e4 * problem.tol, 1e-9) * abs(value)
 
 

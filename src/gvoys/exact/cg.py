@@ -14,18 +14,7 @@ from gvoys.exact.problem import ExactKernel, Problem, relative_norm
 
 
 def solve(problem: Problem) -> ExactKernel:
-    """Solve by conjugate gradients; `residual` is |w - (I - decay A_x) x| / |w|, recomputed at the end.
-
-    Parameters
-    ----------
-    problem : Problem
-        The two graphs and a geometric series.
-
-    Returns
-    -------
-    ExactKernel
-        The kernel value.
-    """
+    """Solve by conjugate gradients; `residual` is |w - (I - decay A_x) x| / |w|, recomputed at the end."""
     problem.require("cg", geometric=True)
     right_side = problem.right_side
     if not right_side.any():

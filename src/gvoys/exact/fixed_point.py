@@ -8,18 +8,7 @@ from gvoys.exact.problem import ExactKernel, Problem, relative_norm
 
 
 def solve(problem: Problem) -> ExactKernel:
-    """Solve by fixed-point iteration; `residual` is |X_next - X| / |w|, the residual of the linear system at X.
-
-    Parameters
-    ----------
-    problem : Problem
-        The two graphs and a geometric series.
-
-    Returns
-    -------
-    ExactKernel
-        The kernel value.
-    """
+    """Solve by fixed-point iteration; `residual` is |X_next - X| / |w|, the residual of the linear system at X."""
     problem.require("fixed-point", geometric=True)
     right_side = problem.right_side
     X = right_side

@@ -20,16 +20,6 @@ def solve(problem: Problem) -> ExactKernel:
 
     `steps` doubles until the value stands still; `residual` is the last relative change, 0 once the Krylov spaces
     are exhausted and the quadrature is exact.
-
-    Parameters
-    ----------
-    problem : Problem
-        Two undirected, unlabelled graphs and a series.
-
-    Returns
-    -------
-    ExactKernel
-        The kernel value.
     """
     problem.require("lanczos", unlabelled=True, undirected=True)
     steps, previous, change, stood_still = 8, math.nan, math.inf, 0

@@ -15,8 +15,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.spectrum import spectral_radius
 from gvoys.series import Geometric, Series
 
-__all__ = ["ExactKernel", "Problem"]
-
 Matrix = Any  # sp.csr_array, or a dense array where that multiplies faster
 _DIRECT_RESIDUAL = 1e-10
 _DENSE = 0.02  # share of non-zeros from which BLAS beats sparse times dense
@@ -57,33 +55,17 @@ class ExactKernel(float):
 
 @dataclass(frozen=True)
 class Problem:
-    """K = v^T [sum_i mu_i A_x^i] w on the product of G and H, never written down: vectors on it are (n, m) matrices.
+    """K = v^T [sum_i mu_i A_x^i] w on the product of G and H, never written down: vectors on it are (n, m) matrices."""
 
-    Parameters
-    ----------
-    g, h : GraphBatch
-        Batches of one graph each, of n and m nodes.
-    series : Series
-        The series mu, with a number as its decay.
-    start, stop : pair of arrays
-        Start vectors of shapes (n,) and (m,), and stop vectors likewise.
-    node_labels, edge_labels : bool
-        Whether these labels are used.
-    tol : float
-        Relative tolerance.
-    max_iterations : int
-        Limit of the iterative solvers.
-    """
-
-    g: GraphBatch
-    h: GraphBatch
-    series: Series
+    g: GraphBatch  # batches of one graph each, of n and m nodes
+    h: GraphBatch  # batches of one graph each, of n and m nodes
+    series: Series  # the series mu, with a number as its decay
     start: tuple[NDArray[np.float64], NDArray[np.float64]]
     stop: tuple[NDArray[np.float64], NDArray[np.float64]]
-    node_labels: bool
-    edge_labels: bool
-    tol: float
-    max_iterations: int
+    node_labels: bool  # whether these labels are used
+    edge_labels: bool  # whether these labels are used
+    tol: float  # relative tolerance
+    max_iterations: int  # limit of the iterative solvers
 
     @property
     def directed(self) -> bool:
@@ -128,74 +110,24 @@ class Problem:
         return self.restrict(np.outer(*self.stop))
 
     def restrict(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Set to zero the pairs that the product does not have.
-
-        Parameters
-        ----------
-        W : array of shape (n, m)
-            A vector on all pairs of nodes.
-
-        Returns
-        -------
-        array of shape (n, m)
-            The vector on the product.
-        """
+        """Set to zero the pairs that the product does not have."""
         return W if self.mask is None else W * self.mask
 
     def apply(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A_x applied to a vector on the product: M * sum_l A_l W B_l^T. Cost O(E_g m + E_h n).
-
-        Parameters
-        ----------
-        W : array of shape (n, m)
-            A vector on the product.
-
-        Returns
-        -------
-        array of shape (n, m)
-            A_x W.
-        """
+        """A_x applied to a vector on the product: M * sum_l A_l W B_l^T. Cost O(E_g m + E_h n)."""
         out = np.zeros(W.shape)
         for A, B in self.layers:
             out += (B @ (A @ W).T).T
         return self.restrict(out)
 
     def collapse(self, W: NDArray[np.float64]) -> float:
-        """The product v^T W with the start vector v.
-
-        Parameters
-        ----------
-        W : array of shape (n, m)
-            A vector on the product.
-
-        Returns
-        -------
-        float
-            The product.
-        """
+        """The product v^T W with the start vector v."""
         return float(self.start[0] @ W @ self.start[1])
 
     def require(
         self, solver: str, *, geometric: bool = False, unlabelled: bool = False, undirected: bool = False
     ) -> None:
-        """Check that a solver can handle this problem; the message names those that can.
-
-        Parameters
-        ----------
-        solver : str
-            Name of the solver.
-        geometric : bool, default=False
-            Whether it needs a geometric series.
-        unlabelled : bool, default=False
-            Whether it needs unlabelled graphs.
-        undirected : bool, default=False
-            Whether it needs undirected graphs.
-
-        Raises
-        ------
-        UnsupportedError
-            If the problem lacks what the solver needs.
-        """
+        """Check that a solver can handle this problem; the message names those that can."""
         if geometric and not isinstance(self.series, Geometric):
             kind = type(self.series).__name__
             raise UnsupportedError(
@@ -241,44 +173,13 @@ def _fast(matrix: sp.csr_array) -> Matrix:
 
 
 def relative_norm(residual: NDArray[np.float64], right_side: NDArray[np.float64]) -> float:
-    """Norm of the residual relative to that of the right side.
-
-    Parameters
-    ----------
-    residual, right_side : array
-        The two vectors.
-
-    Returns
-    -------
-    float
-        |residual| / |right side|, and 0 where both vanish.
-    """
+    """Norm of the residual relative to that of the right side."""
     size = float(np.linalg.norm(right_side))
     return float(np.linalg.norm(residual)) / size if size > 0 else 0.0
 
 
 def direct_result(value: float, solver: str, residual: float) -> ExactKernel:
-    """The result of a direct solver.
-
-    Parameters
-    ----------
-    value : float
-        The kernel value.
-    solver : str
-        Name of the solver.
-    residual : float
-        Relative residual of the linear system.
-
-    Returns
-    -------
-    ExactKernel
-        The kernel value.
-
-    Raises
-    ------
-    ConvergenceError
-        If the residual shows that the system is too ill-conditioned.
-    """
+    """The result of a direct solver."""
     if not residual <= _DIRECT_RESIDUAL:
         raise ConvergenceError(
             f"solver {solver!r} left a residual of {residual:.2g}, above {_DIRECT_RESIDUAL:g}: the system is "
@@ -288,22 +189,7 @@ def direct_result(value: float, solver: str, residual: float) -> ExactKernel:
 
 
 def check_cancellation(value: float, magnitude: float, solver: str) -> None:
-    """Check that a value is not small beside the terms it was summed from: rounding would have eaten its digits.
-
-    Parameters
-    ----------
-    value : float
-        The kernel value.
-    magnitude : float
-        Sum of the absolute terms.
-    solver : str
-        Name of the solver, for the message.
-
-    Raises
-    ------
-    ConvergenceError
-        If no digits are left.
-    """
+    """Check that a value is not small beside the terms it was summed from: rounding would have eaten its digits."""
     if magnitude * 1e-15 > 1e-9 * abs(value):
         raise ConvergenceError(
             f"solver {solver!r} finds {value:.3g} as a difference of terms of {magnitude:.3g}, which leaves no digits; "

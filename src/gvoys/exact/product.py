@@ -18,18 +18,7 @@ _LARGEST = 50_000_000  # entries of the product graph
 
 
 def solve(problem: Problem) -> ExactKernel:
-    """Solve by a sparse LU factorisation for geometric series, by Horner's rule for others.
-
-    Parameters
-    ----------
-    problem : Problem
-        The two graphs and the series.
-
-    Returns
-    -------
-    ExactKernel
-        The kernel value.
-    """
+    """Solve by a sparse LU factorisation for geometric series, by Horner's rule for others."""
     A, chosen = product_graph(problem)
     start, stop = (np.outer(*ends).ravel()[chosen] for ends in (problem.start, problem.stop))
     if isinstance(problem.series, Geometric):
@@ -38,25 +27,7 @@ def solve(problem: Problem) -> ExactKernel:
 
 
 def product_graph(problem: Problem) -> tuple[sp.csr_array, NDArray[np.int64]]:
-    """The direct product graph.
-
-    Parameters
-    ----------
-    problem : Problem
-        The two graphs and the series.
-
-    Returns
-    -------
-    A : csr_array of shape (n_pairs, n_pairs)
-        Adjacency matrix of the product graph.
-    chosen : array of shape (n_pairs,)
-        The pairs (u, s) that are its nodes, numbered u * m + s.
-
-    Raises
-    ------
-    UnsupportedError
-        If the product graph is too large to be written down.
-    """
+    """The direct product graph."""
     entries = problem.g.n_entries * problem.h.n_entries
     if entries > _LARGEST:
         raise UnsupportedError(

@@ -13,16 +13,6 @@ def solve(problem: Problem) -> ExactKernel:
     """K = sum_jk a_j b_k F(lambda_j kappa_k), F(x) = sum_i mu_i x^i. Cost O(n^3 + m^3), dense.
 
     `residual` is that of the decompositions, |A U - U Lambda| / |A|, the larger of the two.
-
-    Parameters
-    ----------
-    problem : Problem
-        Two undirected, unlabelled graphs and a series.
-
-    Returns
-    -------
-    ExactKernel
-        The kernel value.
     """
     problem.require("spectral", unlabelled=True, undirected=True)
     left, left_weights, left_residual = _decompose(problem, 0)

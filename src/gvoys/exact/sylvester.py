@@ -21,16 +21,6 @@ def solve(problem: Problem) -> ExactKernel:
         (I + P)^-1 (I - P) X + X (I - Q) (I + Q)^-1 = 2 (I + P)^-1 C (I + Q)^-1
 
     which LAPACK solves; neither A nor B is inverted, only matrices that cannot be singular.
-
-    Parameters
-    ----------
-    problem : Problem
-        Two unlabelled graphs and a geometric series.
-
-    Returns
-    -------
-    ExactKernel
-        The kernel value.
     """
     problem.require("sylvester", geometric=True, unlabelled=True)
     C = problem.right_side

@@ -12,18 +12,7 @@ _AHEAD = 64  # coefficients that are computed at once
 
 
 def solve(problem: Problem) -> ExactKernel:
-    """Sum until a rigorous bound on the rest of the series is below tol; `residual` is that bound, relative.
-
-    Parameters
-    ----------
-    problem : Problem
-        The two graphs and the series.
-
-    Returns
-    -------
-    ExactKernel
-        The kernel value.
-    """
+    """Sum until a rigorous bound on the rest of the series is below tol; `residual` is that bound, relative."""
     rate, size_of = growth_bound(problem)
     problem.series.check_convergence(rate)
     W = problem.right_side

@@ -12,45 +12,20 @@ import numpy as np
 from gvoys.report.attribution import drawing_with_fragments, fragment
 from gvoys.report.shares import class_name, largest_share, number, signed
 
-__all__ = ["Prediction", "Words", "card"]
-
 _SEQUENCES = 8  # that are shown
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is predicted for a graph, and how sure it is.
+    """What is predicted for a graph, and how sure it is."""
 
-    Parameters
-    ----------
-    value : object
-        The class, or the number.
-    probability : float or None, default=None
-        Probability of the class.
-    deviation : float or None, default=None
-        Standard deviation of the number.
-    unlike : bool, default=False
-        Whether the graph is unlike all training graphs, so that the prediction is a guess.
-    """
-
-    value: Any
-    probability: float | None = None
-    deviation: float | None = None
-    unlike: bool = False
+    value: Any  # the class, or the number
+    probability: float | None = None  # probability of the class
+    deviation: float | None = None  # standard deviation of the number
+    unlike: bool = False  # whether the graph is unlike all training graphs, so that the prediction is a guess
 
     def said(self, is_class: bool) -> str:
-        """The prediction as people read it.
-
-        Parameters
-        ----------
-        is_class : bool
-            Whether it is a class, and no number.
-
-        Returns
-        -------
-        str
-            The class with its probability, or the number with its deviation, where they are known.
-        """
+        """The prediction as people read it."""
         if is_class:
             sure = "" if self.probability is None else f", probability {self.probability:.2f}"
             return class_name(self.value) + sure
@@ -63,27 +38,13 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Words:
-    """What shares are called on a page.
+    """What shares are called on a page."""
 
-    Parameters
-    ----------
-    noun : {"atoms", "nodes"}
-        What has shares.
-    classes : list
-        The classes that decisions are for; [None] for numbers.
-    """
-
-    noun: str
-    classes: list[Any]
+    noun: str  # what has shares
+    classes: list[Any]  # the classes that decisions are for; [None] for numbers
 
     def lead(self) -> list[str]:
-        """What to read first.
-
-        Returns
-        -------
-        list of str
-            Two sentences: what the colours mean, and what the numbers add up to.
-        """
+        """What to read first."""
         if self.classes == [None]:
             push = f"Blue {self.noun} raise the prediction, orange ones lower it."
         elif len(self.classes) == 1:

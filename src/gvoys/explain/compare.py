@@ -25,52 +25,24 @@ _SHOWN = 10  # sequences in the text of a comparison
 
 @dataclass(frozen=True)
 class SharedSequence:
-    """A label sequence that two graphs share.
+    """A label sequence that two graphs share."""
 
-    Parameters
-    ----------
-    spelled : str
-        The labels, such as "CH3–C=O".
-    length : int
-        Number of steps.
-    contribution : float
-        What it adds to the kernel value.
-    weights : tuple of two floats
-        The weight of the walks that spell it, in each graph.
-    walks : tuple of two tuples of int
-        The nodes of one such walk in each graph.
-    """
-
-    spelled: str
-    length: int
-    contribution: float
-    weights: tuple[float, float]
-    walks: tuple[tuple[int, ...], tuple[int, ...]]
+    spelled: str  # the labels, such as "CH3–C=O"
+    length: int  # number of steps
+    contribution: float  # what it adds to the kernel value
+    weights: tuple[float, float]  # the weight of the walks that spell it, in each graph
+    walks: tuple[tuple[int, ...], tuple[int, ...]]  # the nodes of one such walk in each graph
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What the kernel value of two graphs is made of.
+    """What the kernel value of two graphs is made of."""
 
-    Parameters
-    ----------
-    value : float
-        The kernel value.
-    similarity : float
-        The value divided by the root of those of each graph with itself; 0 where a graph has no walks.
-    lengths : ndarray of shape (max_length + 1,)
-        What each walk length adds to the value.
-    sequences : list of SharedSequence
-        The label sequences that add most, the largest first.
-    n_shared : int
-        How many sequences the graphs share.
-    """
-
-    value: float
-    similarity: float
-    lengths: NDArray[np.float64]
-    sequences: list[SharedSequence]
-    n_shared: int
+    value: float  # the kernel value
+    similarity: float  # the value divided by the root of those of each graph with itself; 0 where a graph has no walks
+    lengths: NDArray[np.float64]  # what each walk length adds to the value
+    sequences: list[SharedSequence]  # the label sequences that add most, the largest first
+    n_shared: int  # how many sequences the graphs share
 
     def __repr__(self) -> str:
         lines = [f"kernel {self.value:.6g}, similarity {self.similarity:.3f}, {self.n_shared} shared sequences"]

@@ -15,8 +15,6 @@ from gvoys.io.files import appearing, as_path, check_output
 from gvoys.report.page import BASE_STYLE, content_policy, read_asset, share_colours
 from gvoys.report.picture import known_molecule
 
-__all__ = ["Prediction", "write_page"]
-
 MOST = 500  # graphs on a page, which browsers still show quickly
 
 

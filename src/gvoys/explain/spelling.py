@@ -13,31 +13,17 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import combine_hashes, hash_integers
 from gvoys.walks.walk import Walk
 
-__all__ = ["Spelled", "spelled_sequences"]
-
 _MOST = 5_000_000  # states of one length, a gigabyte
 
 
 @dataclass(frozen=True)
 class Spelled:
-    """The label sequences of one walk length.
+    """The label sequences of one walk length."""
 
-    Parameters
-    ----------
-    keys : ndarray of uint64
-        Hashes of the sequences, sorted.
-    weights : ndarray of shape (n_sequences,)
-        The weight of all walks that spell each.
-    walks : ndarray of shape (n_sequences, length + 1)
-        The nodes of one of them.
-    entries : ndarray of shape (n_sequences, length)
-        And the entries that it goes along.
-    """
-
-    keys: NDArray[np.uint64]
-    weights: NDArray[np.float64]
-    walks: NDArray[np.int64]
-    entries: NDArray[np.int64]
+    keys: NDArray[np.uint64]  # hashes of the sequences, sorted
+    weights: NDArray[np.float64]  # the weight of all walks that spell each
+    walks: NDArray[np.int64]  # the nodes of one of them
+    entries: NDArray[np.int64]  # and the entries that it goes along
 
 
 @dataclass(frozen=True)
@@ -52,25 +38,7 @@ class _States:
 
 
 def spelled_sequences(graph: GraphBatch, walk: Walk) -> list[Spelled]:
-    """Count the label sequences of one graph, each with a walk that spells it.
-
-    Parameters
-    ----------
-    graph : GraphBatch
-        One graph.
-    walk : Walk
-        What is walked, without Weisfeiler–Lehman iterations and attributes.
-
-    Returns
-    -------
-    list of Spelled
-        Those of length 0 … max_length.
-
-    Raises
-    ------
-    UnsupportedError
-        If there are too many.
-    """
+    """Count the label sequences of one graph, each with a walk that spells it."""
     start, stop = walk.ends(graph)
     labels = _hashes(graph.node_labels if walk.node_labels else None, graph.n_nodes)
     none, nodes = np.zeros(graph.n_nodes, np.int64), np.arange(graph.n_nodes)

@@ -41,21 +41,11 @@ _COMPONENTS = (512, 2048)  # of a sketch, at least and at most
 
 @dataclass(frozen=True)
 class Length:
-    """Profiles of one walk length: exact with a rest, or a sketch in several groups.
+    """Profiles of one walk length: exact with a rest, or a sketch in several groups."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_graphs, width)
-        Coordinates of exact profiles, or all components of a sketch.
-    rest : ndarray of shape (n_graphs, 64) or None
-        Random projections of what is orthogonal to the coordinates; None if there is nothing.
-    n_groups : int
-        Number of independent groups of a sketch; 1 for exact profiles.
-    """
-
-    values: NDArray[np.float32]
-    rest: NDArray[np.float32] | None = None
-    n_groups: int = 1
+    values: NDArray[np.float32]  # coordinates of exact profiles, or all components of a sketch
+    rest: NDArray[np.float32] | None = None  # random projections of what is orthogonal to the coordinates
+    n_groups: int = 1  # number of independent groups of a sketch; 1 for exact profiles
 
     @property
     def widening(self) -> float:
@@ -65,36 +55,16 @@ class Length:
 
 @dataclass(frozen=True)
 class Blocks:
-    """What the page computes kernels from.
+    """What the page computes kernels from."""
 
-    Parameters
-    ----------
-    mu : ndarray of shape (n_lengths,)
-        Weights of the walk lengths.
-    means : ndarray of shape (n_lengths,)
-        Means of K_i(G, G), by which lengths are divided.
-    lengths : list of Length
-        Profiles of each length.
-    diagonal : ndarray of shape (n_graphs, n_lengths)
-        K_i(G, G) / mean.
-    method : str
-        How the profiles were computed, in words.
-    """
-
-    mu: NDArray[np.float64]
-    means: NDArray[np.float64]
-    lengths: list[Length]
-    diagonal: NDArray[np.float64]
-    method: str
+    mu: NDArray[np.float64]  # weights of the walk lengths
+    means: NDArray[np.float64]  # means of K_i(G, G), by which lengths are divided
+    lengths: list[Length]  # profiles of each length
+    diagonal: NDArray[np.float64]  # K_i(G, G) / mean
+    method: str  # how the profiles were computed, in words
 
     def features(self) -> NDArray[np.float64]:
-        """Unit vectors whose dot products are the cosines of the kernel with this mu.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_features)
-            The features.
-        """
+        """Unit vectors whose dot products are the cosines of the kernel with this mu."""
         shares = np.sqrt(self.mu * self.means)
         flat = np.hstack([share * each.values for share, each in zip(shares, self.lengths, strict=True)])
         norms = np.linalg.norm(flat.astype(np.float64), axis=1, keepdims=True)

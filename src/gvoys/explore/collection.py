@@ -18,8 +18,6 @@ from gvoys.io.sources.columns import find_columns
 from gvoys.io.sources.graphs import TuSource
 from gvoys.io.tu import LabelNames
 
-__all__ = ["Collection", "load_collection"]
-
 _NAMES = ("name", "id")  # columns that name a graph rather than describe it
 _DISTINCT = 0.9  # of the texts of a column that names graphs
 _LONGEST = 300  # letters of a text that are shown

@@ -16,8 +16,6 @@ from gvoys.explore.properties import Property, as_property
 from gvoys.report.networks import LARGEST
 from gvoys.report.shares import class_name
 
-__all__ = ["Judged", "Shares", "judge"]
-
 _AT_ONCE = 200  # graphs between two progress reports
 _SAME = 1.0 - 1e-9  # similarity of a graph that the model was fitted on
 _MANY = 0.05  # of the graphs, from which their being fitted is told
@@ -27,73 +25,27 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Shares:
-    """What every node of the graphs that are drawn adds to the prediction.
+    """What every node of the graphs that are drawn adds to the prediction."""
 
-    Parameters
-    ----------
-    values : ndarray of int8, of shape (n_nodes,)
-        Shares as parts of the largest of their graph, from -127 to 127.
-    scales : ndarray of shape (n_graphs,)
-        The largest share of each graph, whatever its sign.
-    of : list of str or None
-        The class that shares speak for; None for numbers.
-    """
-
-    values: NDArray[np.int8]
-    scales: NDArray[np.float32]
-    of: list[str] | None
+    values: NDArray[np.int8]  # shares as parts of the largest of their graph, from -127 to 127
+    scales: NDArray[np.float32]  # the largest share of each graph, whatever its sign
+    of: list[str] | None  # the class that shares speak for; None for numbers
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What a model says.
+    """What a model says."""
 
-    Parameters
-    ----------
-    properties : dict of str to Property
-        Predictions and errors, to colour points by.
-    facts : dict of str to list of str, optional
-        What is said of each graph in words.
-    errors : ndarray of shape (n_graphs,) or None, default=None
-        How far off each prediction is, nan if unknown; None without a target.
-    measure : str, default=""
-        What the errors are.
-    note : str, default=""
-        What to know before trusting them.
-    shares : Shares or None, default=None
-        The explanations; None if the model cannot give them.
-    """
-
-    properties: dict[str, Property]
-    facts: dict[str, list[str]] = field(default_factory=dict)
-    errors: Array | None = None
-    measure: str = ""
-    note: str = ""
-    shares: Shares | None = None
+    properties: dict[str, Property]  # predictions and errors, to colour points by
+    facts: dict[str, list[str]] = field(default_factory=dict)  # what is said of each graph in words
+    errors: Array | None = None  # how far off each prediction is, nan if unknown; None without a target
+    measure: str = ""  # what the errors are
+    note: str = ""  # what to know before trusting them
+    shares: Shares | None = None  # the explanations; None if the model cannot give them
 
 
 def judge(model: Any, collection: Collection, on_progress: Callable[[str], None]) -> Judged:
-    """Predict every graph of a collection, compare with its target, and explain.
-
-    Parameters
-    ----------
-    model : RandomWalkClassifier or RandomWalkRegressor
-        A fitted model of one target.
-    collection : Collection
-        The graphs; errors are shown if it has a target.
-    on_progress : callable
-        Called with a string that describes the current stage.
-
-    Returns
-    -------
-    Judged
-        What there is to show.
-
-    Raises
-    ------
-    ModelError
-        If the model is no classifier or regressor of gvoys, or has several targets.
-    """
+    """Predict every graph of a collection, compare with its target, and explain."""
     if not hasattr(model, "predict_table"):
         raise ModelError(
             f"model must be a fitted RandomWalkClassifier or RandomWalkRegressor, not {type(model).__name__}"

@@ -25,8 +25,6 @@ from gvoys.report.networks import LARGEST
 from gvoys.report.page import BASE_STYLE, content_policy, read_asset, share_colours
 from gvoys.report.structures import INK
 
-__all__ = ["Library", "check_plotly", "write_page"]
-
 _DRAWN = 5000  # points that are drawn as SVG; more need WebGL, for which Plotly compiles scripts of its own
 _SCRIPTS = tuple(
     f"{name}.js" for name in ("walks", "draw", "data", "scales", "map", "panel", "find", "weights", "page")
@@ -46,21 +44,11 @@ def check_plotly() -> None:
 
 @dataclass(frozen=True)
 class Library:
-    """Graphs of a library that are nearest to those of the page.
+    """Graphs of a library that are nearest to those of the page."""
 
-    Parameters
-    ----------
-    name : str
-        What the library is called.
-    ids : list of list of str
-        The nearest ones of each graph, the nearest first.
-    similarities : ndarray of shape (n_graphs, n_hits)
-        Their similarities.
-    """
-
-    name: str
-    ids: list[list[str]]
-    similarities: NDArray[np.float64]
+    name: str  # what the library is called
+    ids: list[list[str]]  # the nearest ones of each graph, the nearest first
+    similarities: NDArray[np.float64]  # their similarities
 
 
 def write_page(
@@ -73,27 +61,7 @@ def write_page(
     judged: Judged | None = None,
     library: Library | None = None,
 ) -> None:
-    """Write the page; the file appears when it is complete.
-
-    Parameters
-    ----------
-    collection : Collection
-        The graphs and their properties.
-    blocks : Blocks
-        Their profiles.
-    drawings : Drawings
-        Their drawings.
-    umap : ndarray of shape (n_graphs, 2) or None
-        Places on the second map, if there is one.
-    n_whole : int
-        Number of graphs in the whole collection.
-    path : Path
-        The file to write.
-    judged : Judged or None, default=None
-        What a model says of the graphs.
-    library : Library or None, default=None
-        Their nearest graphs in a library.
-    """
+    """Write the page; the file appears when it is complete."""
     data = {
         "name": collection.name,
         "about": _about(collection, blocks, n_whole),

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["Property", "as_property", "is_missing", "sizes_of"]
-
 _FEW = 12  # different values up to which whole numbers are classes
 _MISSING = ("", "na", "n/a", "nan", "none", "null")
 _MANY = 40  # classes beyond which colours cannot be told apart
@@ -64,18 +62,7 @@ class Property:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a cell of a table says nothing.
-
-    Parameters
-    ----------
-    text : str
-        The cell.
-
-    Returns
-    -------
-    bool
-        True for an empty cell, "nan", "none" and the like.
-    """
+    """Whether a cell of a table says nothing."""
     return text.strip().lower() in _MISSING
 
 
@@ -114,18 +101,7 @@ def _classes(texts: list[str]) -> Property | None:
 
 
 def sizes_of(batch: GraphBatch) -> dict[str, Property]:
-    """The properties that every graph has.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    dict of str to Property
-        Numbers of nodes and edges, and the mean degree.
-    """
+    """The properties that every graph has."""
     nodes = batch.graph_sizes.astype(np.float64)
     entries = np.diff(batch.entry_offsets)
     loops = np.bincount(batch.node_graphs()[batch.rows()[batch.rows() == batch.columns()]], minlength=len(batch))

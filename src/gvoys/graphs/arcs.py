@@ -11,42 +11,16 @@ from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.ranges import read_only
 
-__all__ = ["edges_of", "reverse_entries"]
-
 
 def edges_of(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Edges of graphs, each undirected one once.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    ends : ndarray of shape (n_edges, 2)
-        The ends, numbered within their graphs.
-    entries : ndarray of shape (n_edges,)
-        The entries that they are.
-    """
+    """Edges of graphs, each undirected one once."""
     rows = batch.rows() - np.repeat(batch.node_offsets[:-1], np.diff(batch.entry_offsets))
     entries = np.flatnonzero((rows <= batch.indices) | batch.directed)
     return np.column_stack([rows[entries], batch.indices[entries]]).astype(np.int64), entries
 
 
 def reverse_entries(batch: GraphBatch) -> NDArray[np.int64]:
-    """Find the entries x -> u for each entry u -> x, in one pass.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    ndarray of shape (n_entries, 2)
-        Where they begin and end; parallel edges may be several.
-    """
+    """Find the entries x -> u for each entry u -> x, in one pass."""
     out = np.empty((batch.n_entries, 2), np.int64)
     cursors = batch.indptr[:-1].astype(np.int64)
     _find(*(read_only(array) for array in (batch.node_offsets, batch.indptr, batch.indices)), cursors, out)

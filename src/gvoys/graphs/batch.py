@@ -16,8 +16,6 @@ from gvoys.graphs.check import as_fields, check_structure, copied
 from gvoys.graphs.entries import index_type, take
 from gvoys.graphs.labels import Labels
 
-__all__ = ["PER_EDGE", "PER_NODE", "GraphBatch"]
-
 PER_EDGE = ("edge_weights", "edge_labels", "edge_attributes")
 PER_NODE = ("node_labels", "node_attributes")
 
@@ -235,18 +233,7 @@ class GraphBatch:
     # -- selection
 
     def __getitem__(self, index: int | slice | ArrayLike) -> GraphBatch:
-        """Select graphs.
-
-        Parameters
-        ----------
-        index : int, slice or array-like
-            Which graphs; an integer gives a batch of one.
-
-        Returns
-        -------
-        GraphBatch
-            The selected graphs.
-        """
+        """Select graphs."""
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # scikit-learn's batch[graphs, ...]
             index = index[0]
         if isinstance(index, (int, np.integer)):

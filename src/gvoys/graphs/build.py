@@ -30,18 +30,7 @@ def batch_from_arrays(
     directed: bool,
     edge_attributes: ArrayLike | None = None,
 ) -> GraphBatch:
-    """Build a batch from arrays: the work of `GraphBatch.from_arrays`.
-
-    Parameters
-    ----------
-    edges, graph_sizes, node_labels, edge_labels, edge_weights, node_attributes, directed, edge_attributes : object
-        As in `GraphBatch.from_arrays`.
-
-    Returns
-    -------
-    GraphBatch
-        The graphs.
-    """
+    """Build a batch from arrays: the work of `GraphBatch.from_arrays`."""
     check_directed(directed)
     sizes = check_sizes(graph_sizes)
     try:
@@ -71,23 +60,7 @@ def _entries(
 
 
 def check_sizes(graph_sizes: ArrayLike) -> NDArray[np.int64]:
-    """Check the numbers of nodes.
-
-    Parameters
-    ----------
-    graph_sizes : array-like of shape (n_graphs,)
-        Numbers of nodes.
-
-    Returns
-    -------
-    array of int64
-        The numbers of nodes.
-
-    Raises
-    ------
-    GraphError
-        If they are not a flat array of integers from 0 to 2^31 - 1.
-    """
+    """Check the numbers of nodes."""
     sizes = as_array(graph_sizes)
     if sizes.ndim != 1 or (sizes.size and sizes.dtype.kind not in "iu"):
         raise GraphError(f"graph_sizes must be a flat array of integers, not {sizes.dtype} of shape {sizes.shape}")
@@ -125,26 +98,7 @@ def _check_length(name: str, values: Any, expected: int, of_what: str) -> Any:
 def assemble(
     entries: Entries, sizes: NDArray[np.int64], directed: bool, node_labels: Any, node_attributes: Any
 ) -> GraphBatch:
-    """Make the batch from sorted, merged entries.
-
-    Parameters
-    ----------
-    entries : Entries
-        Adjacency entries of all graphs.
-    sizes : array of shape (n_graphs,)
-        Numbers of nodes.
-    directed : bool
-        Whether the graphs are directed.
-    node_labels : sequence, Labels or None
-        One label per node.
-    node_attributes : array-like or None
-        One row of real numbers per node.
-
-    Returns
-    -------
-    GraphBatch
-        The graphs.
-    """
+    """Make the batch from sorted, merged entries."""
     total = int(sizes.sum())
     node_offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(index_type(total))
     indptr = row_pointers(entries, total).astype(index_type(len(entries)))
@@ -195,18 +149,7 @@ def _rows_of_reals(given: Any, name: str, count: int, of_what: str) -> NDArray[n
 
 
 def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
-    """Join batches: the work of `GraphBatch.concatenate`.
-
-    Parameters
-    ----------
-    batches : sequence of GraphBatch
-        As in `GraphBatch.concatenate`.
-
-    Returns
-    -------
-    GraphBatch
-        The graphs of all batches, in order.
-    """
+    """Join batches: the work of `GraphBatch.concatenate`."""
     if not isinstance(batches, Iterable):
         raise GraphError(f"concatenate takes a list of GraphBatches, not {type(batches).__name__!r}")
     batches = list(batches)
@@ -234,18 +177,7 @@ def concatenate_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
 
 
 def check_joinable(batches: Sequence[GraphBatch]) -> None:
-    """Check that batches go together, without joining them.
-
-    Parameters
-    ----------
-    batches : sequence of GraphBatch
-        The batches.
-
-    Raises
-    ------
-    GraphError
-        If they differ in direction, labels or attributes.
-    """
+    """Check that batches go together, without joining them."""
     if len({batch.directed for batch in batches}) > 1:
         raise GraphError("directed and undirected batches cannot be joined; make the undirected ones directed first")
     for kind, names in (("n_nodes", PER_NODE), ("n_entries", PER_EDGE)):
@@ -259,31 +191,7 @@ def check_joinable(batches: Sequence[GraphBatch]) -> None:
 def join_values(
     what: str, parts: list[Any], counts: Sequence[int], join: Callable[[list[Any]], Any], noun: str = "graph"
 ) -> Any:
-    """Join the labels or attributes of several parts: all parts that have nodes or edges give values, or none does.
-
-    Parameters
-    ----------
-    what : str
-        Name of the values, for the message.
-    parts : list
-        The values of each part, or None.
-    counts : sequence of int
-        How many values each part needs.
-    join : callable
-        Joins the parts that are given.
-    noun : str, default="graph"
-        What a part is, for the message.
-
-    Returns
-    -------
-    object or None
-        The joined values.
-
-    Raises
-    ------
-    GraphError
-        If some parts have values and others have none.
-    """
+    """Join the labels or attributes of several parts: all parts that have nodes or edges give values, or none does."""
     held = [index for index, count in enumerate(counts) if count]
     given = [index for index in held if parts[index] is not None]
     if not given:
@@ -297,25 +205,7 @@ def join_values(
 
 
 def join_attributes(parts: list[NDArray[np.float64]], kind: str = "node") -> NDArray[np.float64]:
-    """Stack attributes of nodes or edges.
-
-    Parameters
-    ----------
-    parts : list of arrays
-        Arrays of shape (n_nodes, n_attributes) or (n_entries, n_attributes).
-    kind : {"node", "edge"}, default="node"
-        What has them, for the message.
-
-    Returns
-    -------
-    array
-        All rows.
-
-    Raises
-    ------
-    GraphError
-        If the numbers of columns differ.
-    """
+    """Stack attributes of nodes or edges."""
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
         raise GraphError(f"the graphs have different numbers of {kind} attributes, {widths}; give all the same")

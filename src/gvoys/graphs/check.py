@@ -14,8 +14,6 @@ from gvoys.graphs.ranges import NONE, first_above, first_bad_entry, first_fall, 
 if TYPE_CHECKING:
     from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["as_fields", "as_labels", "check_directed", "check_structure", "copied"]
-
 _INT32 = np.iinfo(np.int32)
 _LAYOUT: Any = ("C", "A", "E")  # contiguous, aligned, a plain array: what kernels are compiled for
 
@@ -41,18 +39,7 @@ def as_fields(batch: GraphBatch) -> dict[str, Any]:
 
 
 def check_directed(directed: Any) -> None:
-    """Check a direction: an array or a word would be taken for True.
-
-    Parameters
-    ----------
-    directed : bool
-        Whether graphs are directed.
-
-    Raises
-    ------
-    GraphError
-        If it is neither True nor False.
-    """
+    """Check a direction: an array or a word would be taken for True."""
     if not isinstance(directed, (bool, np.bool_)):
         raise GraphError(f"directed must be True or False, not {directed!r}")
 
@@ -136,16 +123,6 @@ def check_structure(batch: GraphBatch) -> None:
 
     One pass over each array at the speed of memory, in memory that does not grow with the entries. That an undirected
     batch is symmetric is not checked here, but by `check_mirrored`.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The batch.
-
-    Raises
-    ------
-    GraphError
-        If a number is out of its range; the message names the graph and the node.
     """
     _check_pointers(batch.node_offsets, "node_offsets", batch.n_nodes, "nodes", "graph {place}: ")
     _check_pointers(batch.indptr, "indptr", batch.n_entries, "entries", "{node}: ", batch.node_offsets)

@@ -11,25 +11,12 @@ from numpy.typing import NDArray
 from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["degree_bounds", "incoming", "largest_per_graph", "max_degree", "outgoing", "remember_outgoing"]
-
 _ROWS = 1024  # that a thread takes at a time
 _OUT, _IN = "_outgoing", "_incoming"
 
 
 def outgoing(batch: GraphBatch) -> NDArray[np.float64]:
-    """Sums of the absolute weights that leave each node; one pass over the weights, and none where there are none.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    array of shape (n_nodes,)
-        The sums.
-    """
+    """Sums of the absolute weights that leave each node; one pass over the weights, and none where there are none."""
     known: NDArray[np.float64] | None = batch.__dict__.get(_OUT)
     if known is None:
         known = np.diff(batch.indptr).astype(np.float64)
@@ -40,18 +27,7 @@ def outgoing(batch: GraphBatch) -> NDArray[np.float64]:
 
 
 def incoming(batch: GraphBatch) -> NDArray[np.float64]:
-    """Sums of the absolute weights that enter each node, of undirected graphs those that leave it.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    array of shape (n_nodes,)
-        The sums.
-    """
+    """Sums of the absolute weights that enter each node, of undirected graphs those that leave it."""
     if not batch.directed:
         return outgoing(batch)
     known: NDArray[np.float64] | None = batch.__dict__.get(_IN)
@@ -65,32 +41,13 @@ def incoming(batch: GraphBatch) -> NDArray[np.float64]:
 
 
 def remember_outgoing(batch: GraphBatch, sums: NDArray[np.float64]) -> None:
-    """Keep what `outgoing` would compute, where it is known from elsewhere.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    sums : array of shape (n_nodes,)
-        The sums.
-    """
+    """Keep what `outgoing` would compute, where it is known from elsewhere."""
     sums.flags.writeable = False
     batch.__dict__[_OUT] = sums
 
 
 def max_degree(batch: GraphBatch) -> float:
-    """The largest sum of absolute weights that leave or enter one node.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    float
-        The largest degree of all graphs; 0 for edgeless graphs.
-    """
+    """The largest sum of absolute weights that leave or enter one node."""
     return float(max(outgoing(batch).max(initial=0.0), incoming(batch).max(initial=0.0)))
 
 
@@ -98,16 +55,6 @@ def degree_bounds(batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.fl
     """Two numbers between which walks multiply: the root of the mean squared degree, and the largest degree.
 
     The first is |A 1| / |1|. In an undirected graph they are bounds on the spectral radius.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    tuple of two arrays of shape (n_graphs,)
-        The numbers; 0 for edgeless graphs.
     """
     out = outgoing(batch)
     squares = np.zeros(len(batch))
@@ -121,20 +68,7 @@ def degree_bounds(batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def largest_per_graph(batch: GraphBatch, values: NDArray[Any]) -> NDArray[np.float64]:
-    """The largest number of each graph.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    values : array of shape (n_nodes,)
-        One number of at least 0 per node.
-
-    Returns
-    -------
-    array of shape (n_graphs,)
-        The largest numbers; 0 for graphs without nodes.
-    """
+    """The largest number of each graph."""
     largest = np.zeros(len(batch))
     filled = np.flatnonzero(batch.graph_sizes)
     if filled.size:

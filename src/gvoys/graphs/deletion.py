@@ -7,22 +7,9 @@ import numpy as np
 from gvoys.graphs.batch import PER_EDGE, PER_NODE, GraphBatch
 from gvoys.graphs.entries import take
 
-__all__ = ["without_each_node"]
-
 
 def without_each_node(batch: GraphBatch) -> GraphBatch:
-    """Every graph as often as it has nodes, each time without one of them.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    GraphBatch
-        As many graphs as the batch has nodes, in the order of the nodes.
-    """
+    """Every graph as often as it has nodes, each time without one of them."""
     copies = batch[np.repeat(np.arange(len(batch)), batch.graph_sizes)]
     within = np.arange(batch.n_nodes) - np.repeat(batch.node_offsets[:-1], batch.graph_sizes)
     kept = np.ones(copies.n_nodes, bool)

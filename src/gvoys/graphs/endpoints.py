@@ -11,33 +11,11 @@ from gvoys.errors import GraphError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_floats
 
-__all__ = ["ENDS", "compute_endpoint"]
-
 ENDS = ("uniform", "ones")  # weights that have a name
 
 
 def compute_endpoint(batch: GraphBatch, what: Any, name: str) -> NDArray[np.float64]:
-    """Weights of the nodes that walks start from or stop at.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    what : {"uniform", "ones"} or array-like of shape (n_nodes,)
-        "uniform" is 1/n in a graph of n nodes.
-    name : str
-        Name of the parameter, for the message.
-
-    Returns
-    -------
-    array of shape (n_nodes,)
-        One weight per node.
-
-    Raises
-    ------
-    ParameterError
-        If `what` is something else or not finite.
-    """
+    """Weights of the nodes that walks start from or stop at."""
     if isinstance(what, str) and what == "ones":
         return np.ones(batch.n_nodes)
     if isinstance(what, str) and what == "uniform":

@@ -19,25 +19,13 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Entries:
-    """Adjacency entries of all graphs, with their weights and labels.
+    """Adjacency entries of all graphs, with their weights and labels."""
 
-    Parameters
-    ----------
-    rows, columns : array of shape (n_entries,)
-        Ends of each entry, numbered over all graphs.
-    weights : array of shape (n_entries,) or None
-        Weight of each entry.
-    labels : Labels or None
-        Label of each entry.
-    attributes : array of shape (n_entries, n_attributes) or None
-        Real attributes of each entry.
-    """
-
-    rows: NDArray[Any]
-    columns: NDArray[Any]
-    weights: NDArray[np.float64] | None = None
-    labels: Labels | None = None
-    attributes: NDArray[np.float64] | None = None
+    rows: NDArray[Any]  # ends of each entry, numbered over all graphs
+    columns: NDArray[Any]  # ends of each entry, numbered over all graphs
+    weights: NDArray[np.float64] | None = None  # weight of each entry
+    labels: Labels | None = None  # label of each entry
+    attributes: NDArray[np.float64] | None = None  # real attributes of each entry
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -47,18 +35,7 @@ class Entries:
         return Entries(self.rows[index], self.columns[index], *(take(values, index) for values in held))
 
     def mirrored(self, which: NDArray[Any]) -> Entries:
-        """Add the reverse of some entries; a self-loop is its own reverse.
-
-        Parameters
-        ----------
-        which : array of bool, shape (n_entries,)
-            The entries to reverse.
-
-        Returns
-        -------
-        Entries
-            All entries.
-        """
+        """Add the reverse of some entries; a self-loop is its own reverse."""
         reverse = np.flatnonzero(which & (self.rows != self.columns))
         return Entries(
             np.concatenate([self.rows, self.columns[reverse]]),
@@ -69,13 +46,7 @@ class Entries:
         )
 
     def codes(self) -> list[NDArray[Any]]:
-        """What tells entries apart beside their weight: a number for each label, and for each row of attributes.
-
-        Returns
-        -------
-        list of arrays of shape (n_entries,)
-            None, one or two of them.
-        """
+        """What tells entries apart beside their weight: a number for each label, and for each row of attributes."""
         found: list[NDArray[Any]] = [] if self.labels is None else [self.labels.codes]
         if self.attributes is not None and self.attributes.shape[1]:
             found.append(np.unique(self.attributes, axis=0, return_inverse=True)[1].ravel())
@@ -86,20 +57,7 @@ class Entries:
 
 
 def where(sizes: NDArray[np.int64], row: int, column: int) -> str:
-    """Name an entry by its graph and its nodes within the graph.
-
-    Parameters
-    ----------
-    sizes : array of shape (n_graphs,)
-        Numbers of nodes.
-    row, column : int
-        Ends of the entry, numbered over all graphs.
-
-    Returns
-    -------
-    str
-        The name, such as "graph 3: edge (0, 1)".
-    """
+    """Name an entry by its graph and its nodes within the graph."""
     ends = np.cumsum(sizes)
     graph = int(np.searchsorted(ends, row, side="right"))
     first = int(ends[graph] - sizes[graph])
@@ -107,20 +65,7 @@ def where(sizes: NDArray[np.int64], row: int, column: int) -> str:
 
 
 def check_entries(entries: Entries, sizes: NDArray[np.int64]) -> None:
-    """Check that node ids are in range, edges stay within their graph, and weights are finite.
-
-    Parameters
-    ----------
-    entries : Entries
-        Adjacency entries of all graphs.
-    sizes : array of shape (n_graphs,)
-        Numbers of nodes.
-
-    Raises
-    ------
-    GraphError
-        If they do not; the message names the edge.
-    """
+    """Check that node ids are in range, edges stay within their graph, and weights are finite."""
     rows, columns, total = entries.rows, entries.columns, int(sizes.sum())
     if len(entries) == 0:
         return
@@ -175,18 +120,7 @@ def _sorted(entries: Entries, keys: Sequence[NDArray[Any]]) -> tuple[Entries, ND
 
 
 def stable_order(keys: NDArray[Any]) -> NDArray[Any]:
-    """Stable argsort of small integers in linear time: scipy's transposition is a counting sort.
-
-    Parameters
-    ----------
-    keys : array of int
-        Integers of at least 0.
-
-    Returns
-    -------
-    array of int
-        The order.
-    """
+    """Stable argsort of small integers in linear time: scipy's transposition is a counting sort."""
     small = index_type(max(len(keys), int(keys.max(initial=0))))
     ones, one_each = np.ones(len(keys), np.int8), np.arange(len(keys) + 1, dtype=small)
     shape = (len(keys), int(keys.max(initial=0)) + 1)
@@ -201,25 +135,7 @@ def _is_sorted(entries: Entries) -> bool:
 
 
 def merge_equal(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
-    """Sort entries and keep one of each.
-
-    Parameters
-    ----------
-    entries : Entries
-        Adjacency entries of all graphs.
-    sizes : array of shape (n_graphs,)
-        Numbers of nodes.
-
-    Returns
-    -------
-    Entries
-        Sorted entries without repeats.
-
-    Raises
-    ------
-    GraphError
-        If repeats disagree in weight, label or attributes.
-    """
+    """Sort entries and keep one of each."""
     if _is_sorted(entries):
         return entries
     entries, first = _sorted(entries, (entries.rows, entries.columns))
@@ -244,43 +160,14 @@ def merge_equal(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
 
 
 def differ(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where label codes differ, or weights differ by more than rounding.
-
-    Parameters
-    ----------
-    values, others : array
-        The values to compare.
-
-    Returns
-    -------
-    array of bool
-        True where they differ.
-    """
+    """Where label codes differ, or weights differ by more than rounding."""
     if values.dtype.kind != "f":
         return values != others
     return np.abs(values - others) > ROUNDING * np.abs(values)
 
 
 def merge_parallel(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
-    """Sort entries and add the weights of parallel edges; those with different labels or attributes stay apart.
-
-    Parameters
-    ----------
-    entries : Entries
-        Adjacency entries of all graphs.
-    sizes : array of shape (n_graphs,)
-        Numbers of nodes.
-
-    Returns
-    -------
-    Entries
-        Sorted entries.
-
-    Raises
-    ------
-    GraphError
-        If weights add up to more than float64 holds.
-    """
+    """Sort entries and add the weights of parallel edges; those with different labels or attributes stay apart."""
     if _is_sorted(entries):
         return entries
     entries, first = _sorted(entries, [entries.rows, entries.columns, *entries.codes()])
@@ -294,20 +181,7 @@ def merge_parallel(entries: Entries, sizes: NDArray[np.int64]) -> Entries:
 
 
 def check_symmetric(entries: Entries, sizes: NDArray[np.int64]) -> None:
-    """Check that each entry of an undirected batch has its mirror, of equal weight, label and attributes.
-
-    Parameters
-    ----------
-    entries : Entries
-        Sorted entries.
-    sizes : array of shape (n_graphs,)
-        Numbers of nodes.
-
-    Raises
-    ------
-    GraphError
-        If one has none; the message names the edge.
-    """
+    """Check that each entry of an undirected batch has its mirror, of equal weight, label and attributes."""
     total = int(sizes.sum())
     small = index_type(max(total, len(entries)))
     indptr = row_pointers(entries, total).astype(small)
@@ -335,52 +209,15 @@ def _unmatched(entries: Entries, total: int) -> tuple[int, int]:
 
 
 def row_pointers(entries: Entries, total: int) -> NDArray[np.int64]:
-    """Where each row of sorted entries begins.
-
-    Parameters
-    ----------
-    entries : Entries
-        Sorted entries.
-    total : int
-        Number of nodes of all graphs.
-
-    Returns
-    -------
-    array of shape (total + 1,)
-        The pointers.
-    """
+    """Where each row of sorted entries begins."""
     return np.searchsorted(entries.rows, np.arange(total + 1))
 
 
 def index_type(largest: int) -> type[np.signedinteger[Any]]:
-    """The smallest type of indices: int32 where it can count to `largest`, else int64.
-
-    Parameters
-    ----------
-    largest : int
-        Largest number that must fit.
-
-    Returns
-    -------
-    type
-        The type, np.int32 or np.int64.
-    """
+    """The smallest type of indices: int32 where it can count to `largest`, else int64."""
     return np.int32 if largest < np.iinfo(np.int32).max else np.int64
 
 
 def take(values: Any, index: Any) -> Any:
-    """Select values[index]; None of None is None.
-
-    Parameters
-    ----------
-    values : array, Labels or None
-        What to select from.
-    index : object
-        Any index of NumPy.
-
-    Returns
-    -------
-    array, Labels or None
-        The selection.
-    """
+    """Select values[index]; None of None is None."""
     return None if values is None else values[index]

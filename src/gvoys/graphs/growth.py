@@ -15,8 +15,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import incoming, largest_per_graph, outgoing
 from gvoys.graphs.spectrum import MARGIN, absolute_adjacency
 
-__all__ = ["AT_FIRST", "early_growth"]
-
 _STEPS = 64  # walks of this many steps tell how all longer ones multiply
 AT_FIRST = 10.0  # by how much walks may outdo their rate
 _SAME = 1e-6  # relative: no rate is lower than one that is so near a bound from below
@@ -31,20 +29,6 @@ def early_growth(batch: GraphBatch, length_of: Callable[[float], float] | None =
     The spectral radius only says how walks multiply in the end: a directed graph without cycles has radius 0 and many
     walks. s_k, the largest row sum of |A|^k, is submultiplicative, so that s_k <= 10 r^k for k < n and s_n <= r^n are
     enough for all k. n = 1 gives the largest degree. A larger n gives a lower rate, at n products.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    length_of : callable or None, default=None
-        The walk length that the largest rate of all graphs asks for, infinite where a series diverges. Products end
-        where another one would save less than it costs; the rates are then bounds, and no closer than they need be.
-        None means 64 products.
-
-    Returns
-    -------
-    array of shape (n_graphs,)
-        The rates.
     """
     out = largest_per_graph(batch, outgoing(batch)) * (1.0 + MARGIN)
     if length_of is not None and (_is_least(batch, out) or length_of(_top(out)) <= 1):

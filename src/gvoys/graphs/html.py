@@ -9,25 +9,12 @@ if TYPE_CHECKING:
     from gvoys.graphs.batch import GraphBatch
     from gvoys.graphs.labels import Labels
 
-__all__ = ["as_html"]
-
 _SHOWN = 3  # labels that are given as examples
 _LONGEST = 40  # characters of one
 
 
 def as_html(batch: GraphBatch) -> str:
-    """Describe a batch: the work of ``GraphBatch._repr_html_``.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    str
-        A table, without scripts or styles.
-    """
+    """Describe a batch: the work of ``GraphBatch._repr_html_``."""
     rows = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in _rows(batch))
     return f"<table><caption>GraphBatch</caption><tbody>{rows}</tbody></table>"
 

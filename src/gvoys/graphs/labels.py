@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from gvoys.errors import LabelError
 
-__all__ = ["LABEL_CHOICES", "Labels", "combine_hashes", "hash_integers", "hash_label", "local_codes"]
-
 # The parameter `labels` of kernels and profiles: whether those of nodes and of edges are used.
 LABEL_CHOICES: dict[Any, tuple[bool, bool]] = {
     None: (False, False),
@@ -35,18 +33,7 @@ _SALT = np.uint64(0x243F6A8885A308D3)
 
 
 def hash_integers(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Hash integers to 64 bits by the splitmix64 finaliser: a bijection, so distinct integers never collide.
-
-    Parameters
-    ----------
-    values : array of int
-        Integers that int64 holds, or hashes.
-
-    Returns
-    -------
-    array of uint64
-        The hashes.
-    """
+    """Hash integers to 64 bits by the splitmix64 finaliser: a bijection, so distinct integers never collide."""
     x = values.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -54,46 +41,12 @@ def hash_integers(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def combine_hashes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hash ordered pairs: (a, b) and (b, a) differ.
-
-    Parameters
-    ----------
-    first, second : array of uint64
-        Hashes.
-
-    Returns
-    -------
-    array of uint64
-        One hash per pair.
-    """
+    """Hash ordered pairs: (a, b) and (b, a) differ."""
     return hash_integers(hash_integers(first ^ _SALT) + second)
 
 
 def hash_label(value: Hashable) -> int:
-    """Hash one label to 64 bits, the same in every process; labels that compare equal hash equally.
-
-    Parameters
-    ----------
-    value : hashable
-        A number, a string, bytes, None, an enum, a tuple or frozenset of these, or an object that can be pickled.
-
-    Returns
-    -------
-    int
-        The hash.
-
-    Raises
-    ------
-    LabelError
-        If the label is nan, or compares by identity, so that it has no stable hash.
-
-    Examples
-    --------
-    >>> hash_label(1) == hash_label(1.0) == hash_label(np.int8(1))
-    True
-    >>> hash_label(("C", 1)) == hash_label(("C", 2))
-    False
-    """
+    """Hash one label to 64 bits, the same in every process; labels that compare equal hash equally."""
     value = value.item() if isinstance(value, np.generic) else value
     value = _canonical_number(value) if isinstance(value, numbers.Number) else value
     if isinstance(value, int) and _INT64.min <= value <= _INT64.max:
@@ -180,41 +133,15 @@ def _is_hashable(value: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One label per node or edge: ``values[codes[i]]``, hashed to ``hashes[codes[i]]``.
+    """One label per node or edge: ``values[codes[i]]``, hashed to ``hashes[codes[i]]``."""
 
-    Parameters
-    ----------
-    codes : array of int32, shape (n_items,)
-        Place of each item's label in the table.
-    hashes : array of uint64, shape (n_labels,)
-        Hash of each label of the table.
-    values : sequence of length n_labels
-        The labels as they were given.
-    """
-
-    codes: NDArray[np.int32]
-    hashes: NDArray[np.uint64]
+    codes: NDArray[np.int32]  # place of each item's label in the table
+    hashes: NDArray[np.uint64]  # hash of each label of the table
     values: Any  # a sequence, one per hash: what the labels were
 
     @classmethod
     def from_values(cls, values: Sequence[Any] | NDArray[Any]) -> Labels:
-        """Encode one label per item.
-
-        Parameters
-        ----------
-        values : sequence or array
-            The labels; the rows of a two-dimensional array are labels made of several columns.
-
-        Returns
-        -------
-        Labels
-            The encoded labels.
-
-        Raises
-        ------
-        LabelError
-            If a label has no stable hash.
-        """
+        """Encode one label per item."""
         array = values if isinstance(values, np.ndarray) else None
         if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
             return cls._from_integers(array)
@@ -248,20 +175,7 @@ class Labels:
 
     @classmethod
     def from_table(cls, codes: NDArray[Any], values: list[Any]) -> Labels:
-        """Labels whose table is known already: values[codes[i]].
-
-        Parameters
-        ----------
-        codes : array of int, shape (n_items,)
-            Place of each item's label in the table.
-        values : list
-            The table.
-
-        Returns
-        -------
-        Labels
-            The encoded labels.
-        """
+        """Labels whose table is known already: values[codes[i]]."""
         try:
             hashes = np.fromiter(map(hash_label, values), np.uint64, len(values))
         except RecursionError:
@@ -270,35 +184,13 @@ class Labels:
 
     @classmethod
     def from_hashes(cls, hashes: NDArray[np.uint64]) -> Labels:
-        """Labels of which nothing but the hashes is known.
-
-        Parameters
-        ----------
-        hashes : array of uint64, shape (n_items,)
-            Hash of each item.
-
-        Returns
-        -------
-        Labels
-            The labels, whose values are their hashes.
-        """
+        """Labels of which nothing but the hashes is known."""
         table, codes = np.unique(hashes, return_inverse=True)
         return cls(codes.astype(np.int32), table, table)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Labels]) -> Labels:
-        """Join labels, merging their tables by hash.
-
-        Parameters
-        ----------
-        parts : sequence of Labels
-            The labels to join.
-
-        Returns
-        -------
-        Labels
-            All labels, in order.
-        """
+        """Join labels, merging their tables by hash."""
         codes = np.concatenate([part.codes for part in parts])
         if all(part.hashes is parts[0].hashes for part in parts):
             return cls(codes, parts[0].hashes, parts[0].values)
@@ -321,33 +213,12 @@ class Labels:
         return Labels(self.codes[index], self.hashes, self.values)
 
     def decode(self) -> list[Any]:
-        """The labels as they were given.
-
-        Returns
-        -------
-        list
-            One label per item.
-        """
+        """The labels as they were given."""
         return [self.values[code] for code in self.codes.tolist()]
 
 
 def local_codes(labels: Labels | None, count: int) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-    """Codes and hashes of the labels that occur.
-
-    Parameters
-    ----------
-    labels : Labels or None
-        The labels; None means the same label for all items.
-    count : int
-        Number of items.
-
-    Returns
-    -------
-    codes : array of shape (count,)
-        Code of each item.
-    hashes : array of uint64
-        Hash of each code.
-    """
+    """Codes and hashes of the labels that occur."""
     if labels is None:
         return np.zeros(count, np.int32), np.zeros(1, np.uint64)
     if len(labels.hashes) <= max(count, 1):

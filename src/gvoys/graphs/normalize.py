@@ -14,25 +14,7 @@ if TYPE_CHECKING:
 
 
 def normalized_weights(batch: GraphBatch, how: str) -> NDArray[np.float64]:
-    """Weights of a normalised adjacency matrix; isolated nodes keep empty rows.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    how : {"row", "symmetric"}
-        D^-1 A, or D_out^-1/2 A D_in^-1/2.
-
-    Returns
-    -------
-    array of shape (n_entries,)
-        The weights.
-
-    Raises
-    ------
-    GraphError
-        If a node with edges has no positive degree.
-    """
+    """Weights of a normalised adjacency matrix; isolated nodes keep empty rows."""
     if how not in ("row", "symmetric"):
         raise ParameterError(f'normalized takes "row" or "symmetric", not {how!r}')
     rows, weights = batch.rows(), batch.weights()

@@ -9,22 +9,9 @@ from numpy.typing import NDArray
 
 from gvoys.errors import GraphError
 
-__all__ = ["as_array", "as_floats"]
-
 
 def as_array(values: Any) -> NDArray[Any]:
-    """What NumPy makes of some values, for a check of its shape.
-
-    Parameters
-    ----------
-    values : array-like
-        The values.
-
-    Returns
-    -------
-    array
-        The array; of lists of different lengths, one of a shape that fits nothing.
-    """
+    """What NumPy makes of some values, for a check of its shape."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -32,27 +19,7 @@ def as_array(values: Any) -> NDArray[Any]:
 
 
 def as_floats(values: Any, what: str, *, flat: bool = False) -> NDArray[np.float64]:
-    """A copy of real numbers as float64.
-
-    Parameters
-    ----------
-    values : array-like
-        The numbers.
-    what : str
-        What they are, for the message.
-    flat : bool, default=False
-        Whether there must be one number for each item.
-
-    Returns
-    -------
-    array of float64
-        The copy.
-
-    Raises
-    ------
-    GraphError
-        If they are not real numbers of one shape.
-    """
+    """A copy of real numbers as float64."""
     try:
         array = np.array(values)
         if array.dtype.kind not in "biuf" and not (array.size == 0 or array.dtype.kind == "O"):

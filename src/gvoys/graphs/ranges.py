@@ -13,17 +13,6 @@ from numpy.typing import NDArray
 from gvoys._jit import kernel
 from gvoys.threads import n_threads
 
-__all__ = [
-    "NONE",
-    "each_stretch",
-    "first_above",
-    "first_bad_entry",
-    "first_fall",
-    "first_not_finite",
-    "read_only",
-    "shared_cuts",
-]
-
 NONE = -1
 _BLOCK = 4096  # numbers looked at together: a loop that may stop at each of them is not vectorised
 _ROWS = 512  # whose entries stay in the cache while they are looked at twice
@@ -33,69 +22,23 @@ _EXPONENTS: dict[int, Any] = {4: np.uint32(0x7F800000), 8: np.uint64(0x7FF000000
 
 
 def first_fall(pointers: NDArray[Any]) -> int:
-    """The first i with pointers[i + 1] < pointers[i].
-
-    Parameters
-    ----------
-    pointers : array of int
-        Numbers that should never fall.
-
-    Returns
-    -------
-    int
-        The place, or NONE.
-    """
+    """The first i with pointers[i + 1] < pointers[i]."""
     return _first(_find_fall, len(pointers) - 1, read_only(pointers))
 
 
 def first_above(codes: NDArray[np.int32], count: int) -> int:
-    """The first code that is not among 0 … count - 1.
-
-    Parameters
-    ----------
-    codes : array of int32
-        The codes.
-    count : int
-        Number of codes that exist.
-
-    Returns
-    -------
-    int
-        The place, or NONE.
-    """
+    """The first code that is not among 0 … count - 1."""
     return _first(_find_above, len(codes), read_only(codes.view(np.uint32)), count)
 
 
 def first_not_finite(values: NDArray[np.float32] | NDArray[np.float64]) -> int:
-    """The first inf or nan in the flattened array.
-
-    Parameters
-    ----------
-    values : array of float32 or float64
-        The numbers.
-
-    Returns
-    -------
-    int
-        The place, or NONE.
-    """
+    """The first inf or nan in the flattened array."""
     exponent = _EXPONENTS[values.itemsize]
     return _first(_find_not_finite, values.size, read_only(values.reshape(-1).view(exponent.dtype)), exponent)
 
 
 def first_bad_entry(node_offsets: NDArray[Any], indptr: NDArray[Any], indices: NDArray[np.int32]) -> int:
-    """The first entry that leads out of its graph or is below the one before it in its row.
-
-    Parameters
-    ----------
-    node_offsets, indptr, indices : array
-        As in a GraphBatch.
-
-    Returns
-    -------
-    int
-        The place of the entry, or NONE.
-    """
+    """The first entry that leads out of its graph or is below the one before it in its row."""
     offsets, pointers, columns = node_offsets.astype(np.int64), read_only(indptr), read_only(indices.view(np.uint32))
     if len(indptr) + len(indices) < _LARGE:  # without threads and their bookkeeping, as most batches are small
         node = int(_find_bad_rows(offsets, pointers, columns, 0, len(indptr) - 1))
@@ -105,18 +48,7 @@ def first_bad_entry(node_offsets: NDArray[Any], indptr: NDArray[Any], indices: N
 
 
 def shared_cuts(indptr: NDArray[Any]) -> NDArray[np.int64]:
-    """Split a batch into one stretch of nodes per thread, of about equal numbers of entries.
-
-    Parameters
-    ----------
-    indptr : array of shape (n_nodes + 1,)
-        Where the entries of each node begin.
-
-    Returns
-    -------
-    array of int64
-        Boundaries 0 … n_nodes of the stretches.
-    """
+    """Split a batch into one stretch of nodes per thread, of about equal numbers of entries."""
     n_nodes, n_entries = len(indptr) - 1, int(indptr[-1])
     parts = n_threads() if n_nodes + n_entries >= _LARGE else 1
     inner = np.searchsorted(indptr, np.linspace(0, n_entries, parts + 1)[1:-1].astype(indptr.dtype))
@@ -135,22 +67,7 @@ def _smallest(found: list[int]) -> int:
 
 
 def each_stretch(find: Callable[..., int], cuts: NDArray[np.int64], *arguments: Any) -> list[int]:
-    """Call find(…, begin, end) for each stretch, in Python's threads, which unlike OpenMP's survive a fork.
-
-    Parameters
-    ----------
-    find : callable
-        A compiled function that ends with the arguments begin and end.
-    cuts : array of int64
-        Boundaries of the stretches.
-    *arguments : object
-        The other arguments of `find`.
-
-    Returns
-    -------
-    list of int
-        One result per stretch.
-    """
+    """Call find(…, begin, end) for each stretch, in Python's threads, which unlike OpenMP's survive a fork."""
     spans = [(int(begin), int(end)) for begin, end in pairwise(cuts)]
     if len(spans) == 1:
         return [int(find(*arguments, *spans[0]))]
@@ -159,18 +76,7 @@ def each_stretch(find: Callable[..., int], cuts: NDArray[np.int64], *arguments: 
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view, so that each kernel is compiled once for arrays of users and of stores.
-
-    Parameters
-    ----------
-    array : array
-        Any array.
-
-    Returns
-    -------
-    array
-        The view.
-    """
+    """A read-only view, so that each kernel is compiled once for arrays of users and of stores."""
     view = array.view()
     view.flags.writeable = False
     return view

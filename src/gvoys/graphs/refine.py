@@ -11,28 +11,11 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import stable_order
 from gvoys.graphs.labels import Labels, combine_hashes
 
-__all__ = ["refine_labels", "refinement_rounds"]
-
 _IN = np.uint64(0x13198A2E03707344)  # tells the neighbours before a node from those after it
 
 
 def refinement_rounds(batch: GraphBatch, rounds: int, node_labels: bool, edge_labels: bool) -> Iterator[GraphBatch]:
-    """The batch itself, then the batch after each Weisfeiler–Lehman iteration.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    rounds : int
-        Number of iterations.
-    node_labels, edge_labels : bool
-        Whether these labels are used; the iterations start from these alone.
-
-    Yields
-    ------
-    GraphBatch
-        The graphs with the labels of iteration 0 … `rounds`.
-    """
+    """The batch itself, then the batch after each Weisfeiler–Lehman iteration."""
     yield batch
     seen = batch._with(
         node_labels=batch.node_labels if node_labels else None,
@@ -48,16 +31,6 @@ def refine_labels(batch: GraphBatch) -> GraphBatch:
 
     The new label is a pure function of the node's surroundings, the same in any batch; graphs without labels begin
     with one label for all. Cost O(n_entries).
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    GraphBatch
-        The graphs with refined node labels.
     """
     own = np.zeros(batch.n_nodes, np.uint64) if batch.node_labels is None else batch.node_labels.hashed
     edge = np.zeros(batch.n_entries, np.uint64) if batch.edge_labels is None else batch.edge_labels.hashed

@@ -14,8 +14,6 @@ from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import degree_bounds
 
-__all__ = ["MARGIN", "absolute_adjacency", "spectral_radius", "strong_components"]
-
 _ITERATIONS = 2000
 MARGIN = 1e-12  # covers the rounding of a row sum
 CLOSELY = 1e-10  # a relative tolerance, where the last digits decide whether a series converges
@@ -34,20 +32,6 @@ def spectral_radius(
     early it stops, and never above the maximum degree. It stops once the smallest ratio, a bound from below, is within
     `rtol`, or eight steps lower the bound by less than `rtol` of it. Edges that lie on no cycle do not contribute.
     Cost: O(n_entries) per step; memory O(n_nodes) for graphs without weights and directions.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    rtol : float, default=1e-12
-        Relative tolerance.
-    left, right : array of shape (n_nodes,) or None, default=None
-        Numbers of at least 0, which give the radius of diag(left) |A| diag(right) instead.
-
-    Returns
-    -------
-    array of shape (n_graphs,)
-        The bounds.
     """
     weights = np.empty(0) if batch.edge_weights is None else np.abs(batch.edge_weights)
     if batch.directed:  # a walk leaves a strongly connected component only once
@@ -75,16 +59,6 @@ def strong_components(batch: GraphBatch) -> NDArray[Any]:
 
     SciPy looks at the pattern of a matrix, never ends where an entry stands in it twice, and takes a stored zero for
     an edge: parallel edges are merged first, as ones, so that opposite weights do not cancel.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    array of shape (n_nodes,)
-        The numbers.
     """
     pattern = batch.adjacency()
     pattern.data[:] = pattern.data != 0
@@ -94,18 +68,7 @@ def strong_components(batch: GraphBatch) -> NDArray[Any]:
 
 
 def absolute_adjacency(batch: GraphBatch) -> sp.csr_array:
-    """|A| with the weights of parallel edges made positive one by one: ``abs`` would add them up first.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    csr_array of shape (n_nodes, n_nodes)
-        The matrix.
-    """
+    """|A| with the weights of parallel edges made positive one by one: ``abs`` would add them up first."""
     A = batch.adjacency()
     np.abs(A.data, out=A.data)
     return A

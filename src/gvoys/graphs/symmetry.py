@@ -18,8 +18,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.entries import ROUNDING
 from gvoys.graphs.ranges import each_stretch, read_only, shared_cuts
 
-__all__ = ["check_mirrored"]
-
 _NO_CODES, _NO_WEIGHTS = read_only(np.empty(0, np.int32)), read_only(np.empty(0))
 _NO_EDGE, _DIFFERS = 1, 2
 _SMALLER, _LARGER, _CODE = (np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7))
@@ -29,16 +27,6 @@ def check_mirrored(batch: GraphBatch) -> None:
     """Check that each entry of an undirected batch has its mirror, of equal label and weight.
 
     Parallel edges stand in the same order in the rows of both ends. Directed batches pass.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Raises
-    ------
-    GraphError
-        If an entry has no mirror; the message names the edge.
     """
     if batch.directed or not batch.n_entries or not _is_suspicious(batch):
         return

@@ -11,26 +11,11 @@ from gvoys.errors import MissingDependencyError
 if TYPE_CHECKING:
     from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["to_networkx"]
-
 
 def to_networkx(
     batch: GraphBatch, node_label: str, edge_label: str, weight: str, node_attributes: str, edge_attributes: str
 ) -> list[Any]:
-    """Convert to networkx graphs: the work of `GraphBatch.to_networkx`.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    node_label, edge_label, weight, node_attributes, edge_attributes : str
-        As in `GraphBatch.to_networkx`.
-
-    Returns
-    -------
-    list of networkx graphs
-        One for each graph.
-    """
+    """Convert to networkx graphs: the work of `GraphBatch.to_networkx`."""
     try:
         import networkx  # noqa: F401
     except ImportError:

@@ -7,30 +7,12 @@ from typing import Any
 
 from gvoys.errors import MissingDependencyError
 
-__all__ = ["ARROW_ERRORS", "pyarrow"]
-
 # what a damaged file makes PyArrow raise: its own errors are kinds of these
 ARROW_ERRORS = (ValueError, OSError, KeyError, TypeError, NotImplementedError, MemoryError, IndexError, RuntimeError)
 
 
 def pyarrow(module: str = "") -> Any:
-    """PyArrow, or one of its modules.
-
-    Parameters
-    ----------
-    module : str, default=""
-        Name of the module, such as "parquet".
-
-    Returns
-    -------
-    module
-        The imported module.
-
-    Raises
-    ------
-    MissingDependencyError
-        If PyArrow is not installed.
-    """
+    """PyArrow, or one of its modules."""
     try:
         return import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError:

@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from gvoys.errors import ModelError
 from gvoys.io.files import appearing, as_path, check_output
 
-__all__ = ["read_container", "write_container"]
-
 FORMAT, VERSION = "gvoys model", 2
 _TEXT, _DIGEST, _ARRAY = "model.json", "sha256.txt", "array"
 _PICKLE = b"\x80"  # how pickles begin, which kept models before there were model files

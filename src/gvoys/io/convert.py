@@ -21,17 +21,6 @@ from gvoys.io.readers.parts import LABEL, GraphParts, Names, stack_attributes
 from gvoys.io.readers.unlabelled import warn_unlabelled
 from gvoys.io.smiles import read_smiles
 
-__all__ = [
-    "as_batch",
-    "as_graphs",
-    "as_list",
-    "as_names",
-    "as_one_graph",
-    "build_batch",
-    "check_names",
-    "read_graph",
-]
-
 _KINDS = (
     "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL graphs, RDKit molecules, SMILES "
     "or GraphBatches"

@@ -19,8 +19,6 @@ from typing import IO, Any
 
 from gvoys.errors import DatasetError
 
-__all__ = ["TemporaryCopy", "copy_pipe", "copy_stdin", "unpack"]
-
 _BLOCK = 1 << 20  # bytes at a time
 _PATIENCE = 5.0  # seconds that somebody has to open a pipe for writing
 _MAGIC = b"\x1f\x8b"  # at the beginning of what gzip wrote
@@ -31,11 +29,6 @@ class TemporaryCopy:
     """A file in a temporary folder, which is removed with this object, or when the process ends.
 
     Only the process that made the copy removes it: a pickled one is the path and nothing else.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
     """
 
     def __init__(self, name: str) -> None:

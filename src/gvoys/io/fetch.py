@@ -19,8 +19,6 @@ from gvoys.errors import DatasetError, InputWarning
 from gvoys.io import registry
 from gvoys.io.nearest import did_you_mean, names_in
 
-__all__ = ["data_folder", "dataset_in", "find_dataset"]
-
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 

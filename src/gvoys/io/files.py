@@ -17,45 +17,13 @@ from typing import IO, Any
 
 from gvoys.errors import ParameterError
 
-__all__ = [
-    "appearing",
-    "as_path",
-    "check_folder",
-    "check_kept",
-    "check_new",
-    "check_output",
-    "lock_beside",
-    "locked",
-    "move_in_place",
-    "partial_name",
-    "remove_folder",
-    "remove_left_over",
-    "remove_partial",
-]
-
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.partial")
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # of file systems that cannot
 _TRIES = 1000  # to take a lock that others keep removing
 
 
 def as_path(path: Any) -> Path:
-    """A path.
-
-    Parameters
-    ----------
-    path : str or path-like
-        What was given.
-
-    Returns
-    -------
-    Path
-        The path.
-
-    Raises
-    ------
-    ParameterError
-        If it is nothing of that kind, or no system could have such a file.
-    """
+    """A path."""
     try:
         found = Path(path)
     except TypeError:

@@ -11,8 +11,6 @@ from gvoys._jit import kernel
 from gvoys.errors import GraphError
 from gvoys.io.readers.parts import GraphParts
 
-__all__ = ["claimed_nodes", "read_graph6"]
-
 _HEADERS = (">>graph6<<", ">>sparse6<<")
 _FREE = 1_000_000  # nodes that a line of any length may claim: those without edges cost no character
 _MOST_EDGES = 2_000_000  # of a graph in one line
@@ -21,23 +19,7 @@ _ONES = np.array([bin(digit).count("1") for digit in range(64)], np.uint8)
 
 
 def read_graph6(line: str) -> GraphParts:
-    """Read one graph in graph6 or sparse6.
-
-    Parameters
-    ----------
-    line : str
-        The line; one that begins with a colon is sparse6.
-
-    Returns
-    -------
-    GraphParts
-        The graph.
-
-    Raises
-    ------
-    GraphError
-        If the line is malformed or the graph is too large for one line.
-    """
+    """Read one graph in graph6 or sparse6."""
     for header in _HEADERS:
         line = line.removeprefix(header)
     sparse = line.startswith(":")
@@ -51,18 +33,7 @@ def read_graph6(line: str) -> GraphParts:
 
 
 def claimed_nodes(line: str) -> int:
-    """How many nodes a line says that its graph has.
-
-    Parameters
-    ----------
-    line : str
-        The line.
-
-    Returns
-    -------
-    int
-        The number; 0 where the line is malformed or claims more than `read_graph6` allows.
-    """
+    """How many nodes a line says that its graph has."""
     for header in _HEADERS:
         line = line.removeprefix(header)
     head = line.removeprefix(":")[:_LONGEST_SIZE]

@@ -11,8 +11,6 @@ from gvoys.io.chemistry.parse import fast_parser, parse_text, rdkit
 from gvoys.io.graph6 import read_graph6
 from gvoys.io.sources.ends import BOM, split_lines
 
-__all__ = ["HEAD", "guess_suffix"]
-
 HEAD = 1 << 16  # bytes that are enough to guess
 _LINES = 20  # of these
 _HEADERS = (">>graph6<<", ">>sparse6<<")

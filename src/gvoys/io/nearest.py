@@ -8,36 +8,12 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
-__all__ = ["did_you_mean", "names_in"]
-
 _ALIKE = 0.6  # share of characters that two names must have in common
 _MOST = 10_000  # names in a folder that are compared
 
 
 def did_you_mean(name: str, names: Iterable[str], folder: str = "") -> str:
-    """What to add to a message about a name that is not there.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    names : iterable of str
-        Names that are there.
-    folder : str, default=""
-        What stands before each of them.
-
-    Returns
-    -------
-    str
-        The nearest name as a question in brackets, or nothing where none is near.
-
-    Examples
-    --------
-    >>> did_you_mean("mutga", ["MUTAG", "NCI1"])
-    " (did you mean 'MUTAG'?)"
-    >>> did_you_mean("mutga", ["NCI1"])
-    ''
-    """
+    """What to add to a message about a name that is not there."""
     by_name = {each.strip().lower(): each for each in reversed(list(names))}
     found = get_close_matches(name.strip().lower(), by_name, 1, _ALIKE)
     if not found or name in by_name.values():
@@ -46,18 +22,7 @@ def did_you_mean(name: str, names: Iterable[str], folder: str = "") -> str:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Names of the files and folders in a folder, hidden ones aside.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-
-    Returns
-    -------
-    list of str
-        The names, sorted; none if there is no such folder.
-    """
+    """Names of the files and folders in a folder, hidden ones aside."""
     try:
         with os.scandir(folder) as found:
             return sorted(each.name for each in islice(found, _MOST) if not each.name.startswith("."))

@@ -25,8 +25,6 @@ from gvoys.io.sources.named import DEFAULTS, NamedSource
 from gvoys.io.sources.parquet import ParquetSource
 from gvoys.io.sources.table import DELIMITERS, ColumnsSource, TextTableSource
 
-__all__ = ["name_fields", "no_columns", "open_graphs", "open_source"]
-
 KINDS = (
     ".smi, .csv, .tsv, .txt, .xlsx or .parquet (SMILES), .g6, .s6, .jsonl, .json, .graphml, a TU .zip or folder, or a "
     "store; text may be compressed, as in .smi.gz"

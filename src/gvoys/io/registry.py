@@ -11,8 +11,6 @@ import hashlib
 import zipfile
 from pathlib import Path
 
-__all__ = ["ZIPS", "content_digest", "digest", "is_known"]
-
 ZIPS = {
     "AIDS": "ef65a8095846588ffd6e17f95c1968a247d8ada7295a61209c401bda23d19ab9",
     "DD": "d033d7aeb1a48c4b2b47cf0390e7fc9671de70d98c8df5b11e458d2ec5515cd2",

@@ -19,8 +19,6 @@ from gvoys.io.chemistry.labels import AtomFacts, Configurations, bond_labels
 from gvoys.io.chemistry.options import Chemistry, as_chemistry
 from gvoys.io.chemistry.parse import has_marks, molecule_parser, no_garbage_collection, parse_text, rdkit
 
-__all__ = ["check_rdkit", "from_smiles", "read_smiles"]
-
 _AROMATIC = 1.5  # the order of an aromatic bond
 
 
@@ -72,22 +70,7 @@ def from_smiles(
 def read_smiles(
     smiles: Sequence[Any], chemistry: Chemistry | dict[str, Any] | None = None
 ) -> tuple[GraphBatch, list[tuple[int, str]]]:
-    """Read the molecules that can be read.
-
-    Parameters
-    ----------
-    smiles : sequence
-        SMILES strings.
-    chemistry : Chemistry, dict or None, default=None
-        What becomes part of the graphs; None means the defaults.
-
-    Returns
-    -------
-    batch : GraphBatch
-        The molecules that RDKit reads.
-    skipped : list of (int, str)
-        Place and reason of the others.
-    """
+    """Read the molecules that can be read."""
     chem, options = rdkit(), as_chemistry(chemistry)
     parse, matrix_of = molecule_parser(options, chem), chem.GetAdjacencyMatrix
     facts, bonds = AtomFacts(options, chem), Bonds(parse)
@@ -128,11 +111,5 @@ def _aromatic(n_atoms: int, in_rings: NDArray[np.int64], asked: list[tuple[int, 
 
 
 def check_rdkit() -> None:
-    """Check that RDKit is installed.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not.
-    """
+    """Check that RDKit is installed."""
     rdkit()

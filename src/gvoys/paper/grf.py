@@ -19,8 +19,6 @@ from gvoys._compiled.cpu.voyagers_cpu import drop_anchors
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.voyagers import WalkConfig
 
-__all__ = ["compute_grf"]
-
 _VISITS = 1 << 22  # of walkers at nodes that are held at once
 
 
@@ -34,32 +32,7 @@ def compute_grf(
     antithetic: bool = False,
     nodes: NDArray[np.int64] | None = None,
 ) -> tuple[sp.csr_array, NDArray[np.int64]]:
-    """Graph random features of the nodes of one graph.
-
-    Parameters
-    ----------
-    graph : GraphBatch
-        A batch of one graph.
-    deposits : ndarray of shape (n_lengths,)
-        The factors f_l * scale^l.
-    config : WalkConfig
-        How many walkers are sampled, and what they share.
-    scale : float, default=1.0
-        Divide adjacency matrices by this number.
-    against : bool, default=False
-        Whether to walk against the edges, for the right-hand factor of a directed graph.
-    antithetic : bool, default=False
-        Whether walkers halt in pairs, of which one goes on where the other halts.
-    nodes : ndarray of int or None, default=None
-        Nodes whose features are wanted; None means all.
-
-    Returns
-    -------
-    features : csr_array of shape (n_nodes or len(nodes), n_anchors)
-        The features.
-    anchors : ndarray of shape (n_anchors,)
-        The nodes that the columns stand for.
-    """
+    """Graph random features of the nodes of one graph."""
     ahead = forward(graph, edge_labels=False)
     unsigned = signed_labels(graph, node_labels=False, edge_labels=False, signed=False)
     key = graph_keys(graph, ahead, unsigned, config.seed, config.replicate)[0]

@@ -22,15 +22,6 @@ from gvoys.series import Series, check_series
 from gvoys.walks.checks import check_count, check_halting
 from gvoys.walks.voyagers import WalkConfig
 
-__all__ = [
-    "concentration_bound",
-    "difference_bound",
-    "finite_variance",
-    "finite_variance_of_nodes",
-    "load_bound",
-    "walks_needed",
-]
-
 _MOST_WALKS = 2**62
 _LONGEST = 1 << 22
 
@@ -270,18 +261,7 @@ def finite_variance_of_nodes(graph: Any, series: Series, p_halt: float = 0.2) ->
 
 
 def load_growth(batch: GraphBatch) -> float:
-    """How fast the mean square of a load grows per step, on the graph where it grows fastest.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    float
-        Growth s per step; 0 for edgeless graphs.
-    """
+    """How fast the mean square of a load grows per step, on the graph where it grows fastest."""
     with np.errstate(over="ignore"):
         squares = batch if batch.edge_weights is None else batch._with(edge_weights=batch.edge_weights**2)
     leaving = np.diff(batch.indptr).astype(np.float64)
@@ -294,18 +274,7 @@ def load_growth(batch: GraphBatch) -> float:
 
 
 def check_epsilon(epsilon: Any) -> None:
-    """Check a distance.
-
-    Parameters
-    ----------
-    epsilon : float
-        Distance from the mean.
-
-    Raises
-    ------
-    ParameterError
-        If it is not a positive number.
-    """
+    """Check a distance."""
     if not isinstance(epsilon, (int, float, np.number)) or not 0 < epsilon < math.inf:
         raise ParameterError(f"epsilon must be a positive number, not {epsilon!r}")
 

@@ -8,19 +8,11 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["describe_machine"]
-
 _PACKAGES = ("gvoys", "numpy", "scipy", "numba", "scikit-learn", "rdkit", "grakel", "graphkit-learn")
 
 
 def describe_machine() -> dict[str, str]:
-    """Describe the processor, the cores, Python, the versions of packages that matter, and the day.
-
-    Returns
-    -------
-    dict of str to str
-        The facts, by name.
-    """
+    """Describe the processor, the cores, Python, the versions of packages that matter, and the day."""
     found = {
         "date": datetime.now(UTC).date().isoformat(),
         "processor": _processor(),

@@ -8,8 +8,6 @@ from importlib.resources import files
 
 from gvoys.report.shares import PALETTES
 
-__all__ = ["BASE_STYLE", "content_policy", "read_asset", "share_colours"]
-
 
 def read_asset(package: str, name: str) -> str:
     """Read a file from the folder assets of a package."""

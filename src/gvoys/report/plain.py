@@ -6,22 +6,9 @@ import json
 import math
 from typing import Any
 
-__all__ = ["as_json"]
-
 
 def as_json(result: Any) -> str:
-    """Write a result as JSON.
-
-    Parameters
-    ----------
-    result : object
-        Dictionaries, lists, arrays, numbers and text.
-
-    Returns
-    -------
-    str
-        The JSON, indented; numbers that are not finite, which JSON does not have, are null.
-    """
+    """Write a result as JSON."""
     return json.dumps(_plain(result), indent=1, ensure_ascii=False)
 
 

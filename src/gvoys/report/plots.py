@@ -12,17 +12,9 @@ from numpy.typing import NDArray
 from gvoys.errors import MissingDependencyError
 from gvoys.io.files import appearing
 
-__all__ = ["check", "save_bars", "save_confusion", "save_contributions", "save_curve", "save_curves", "save_scatter"]
-
 
 def check() -> None:
-    """Check that plots can be written in the end.
-
-    Raises
-    ------
-    MissingDependencyError
-        If matplotlib is not installed.
-    """
+    """Check that plots can be written in the end."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -45,17 +37,7 @@ def _save(figure: Any, path: Path) -> None:
 
 
 def save_confusion(path: Path, truth: Sequence[Any], predicted: Sequence[Any]) -> None:
-    """Plot how often each class was predicted for each other.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write; its suffix is the format.
-    truth : sequence
-        True classes.
-    predicted : sequence
-        Predicted classes.
-    """
+    """Plot how often each class was predicted for each other."""
     from sklearn.metrics import confusion_matrix
 
     classes = sorted(set(truth) | set(predicted))
@@ -72,15 +54,7 @@ def save_confusion(path: Path, truth: Sequence[Any], predicted: Sequence[Any]) -
 
 
 def save_contributions(path: Path, shares: NDArray[np.float64]) -> None:
-    """Plot the alignment of each Weisfeiler–Lehman iteration and length with the classes.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write; its suffix is the format.
-    shares : ndarray of shape (n_iterations, n_lengths)
-        The alignments.
-    """
+    """Plot the alignment of each Weisfeiler–Lehman iteration and length with the classes."""
     figure, axes = _figure(6.0, 3.0)
     image = axes.imshow(shares, cmap="viridis", vmin=0, aspect="auto")
     axes.set(xlabel="walk length", ylabel="Weisfeiler–Lehman iteration")
@@ -90,17 +64,7 @@ def save_contributions(path: Path, shares: NDArray[np.float64]) -> None:
 
 
 def save_bars(path: Path, names: Sequence[str], values: NDArray[np.float64]) -> None:
-    """Plot one bar per block.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write; its suffix is the format.
-    names : sequence of str
-        Names of the blocks.
-    values : ndarray of shape (n_blocks,)
-        Their learned weights.
-    """
+    """Plot one bar per block."""
     figure, axes = _figure(6.0, 0.3 * len(names) + 1.0)
     axes.barh(range(len(names)), values)
     axes.set_yticks(range(len(names)), names)
@@ -110,17 +74,7 @@ def save_bars(path: Path, names: Sequence[str], values: NDArray[np.float64]) -> 
 
 
 def save_curve(path: Path, curve: Sequence[float], objective: str) -> None:
-    """Plot the objective after every step.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write; its suffix is the format.
-    curve : sequence of float
-        Values of the objective.
-    objective : str
-        Its name.
-    """
+    """Plot the objective after every step."""
     figure, axes = _figure()
     axes.plot(range(len(curve)), curve, marker="." if len(curve) < 50 else None)
     axes.set(xlabel="step", ylabel=objective)
@@ -128,17 +82,7 @@ def save_curve(path: Path, curve: Sequence[float], objective: str) -> None:
 
 
 def save_scatter(path: Path, truth: Sequence[float], predicted: Sequence[float]) -> None:
-    """Plot predicted against measured values.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write; its suffix is the format.
-    truth : sequence of float
-        Measured values.
-    predicted : sequence of float
-        Predicted values.
-    """
+    """Plot predicted against measured values."""
     figure, axes = _figure(4.5, 4.5)
     axes.scatter(truth, predicted, s=6, alpha=0.5)
     ends = [min(*truth, *predicted), max(*truth, *predicted)]
@@ -150,21 +94,7 @@ def save_scatter(path: Path, truth: Sequence[float], predicted: Sequence[float])
 def save_curves(
     path: Path, curves: Sequence[tuple[str, Any, Any, Any, str]], title: str, x_axis: str, y_axis: str
 ) -> None:
-    """Plot several curves on logarithmic axes.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write; its suffix is the format.
-    curves : sequence of tuple
-        Name, x, y, error or None, and why the curve ends, for each; None in y is skipped.
-    title : str
-        Title of the plot.
-    x_axis : str
-        Label of the x axis.
-    y_axis : str
-        Label of the y axis.
-    """
+    """Plot several curves on logarithmic axes."""
     figure, axes = _figure(8.0, 4.5)
     for name, x, y, error, ended in curves:
         kept = [i for i, value in enumerate(y) if value is not None]

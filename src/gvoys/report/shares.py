@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PALETTES", "class_name", "largest_share", "legible", "number", "share_colour", "signed"]
-
 # Away from it, neither, towards it. Orange and blue stay apart for all common kinds of colour blindness, and ink is
 # legible on each of them.
 PALETTES = {"light": ("#f0913a", "#f1f1ee", "#5a9fdc"), "dark": ("#a9560a", "#2b303a", "#2271b8")}
@@ -16,36 +14,12 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\uff
 
 
 def largest_share(explanation: Any) -> float:
-    """The largest share of a node, whatever its sign.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        The explanation.
-
-    Returns
-    -------
-    float
-        The share; 0 for a graph without nodes.
-    """
+    """The largest share of a node, whatever its sign."""
     return float(np.abs(explanation.nodes).max(initial=0.0))
 
 
 def share_colour(share: float, scale: float) -> str:
-    """The colour of a share.
-
-    Parameters
-    ----------
-    share : float
-        The share.
-    scale : float
-        Share that has the full colour, as all larger ones have.
-
-    Returns
-    -------
-    str
-        The colour, #rrggbb: blue for positive shares, orange for negative ones, the stronger the larger they are.
-    """
+    """The colour of a share."""
     away, neither, towards = PALETTES["light"]
     strength = min(abs(share) / scale, 1.0) if scale > 0 else 0.0
     ends = zip(*(_channels(colour) for colour in (neither, towards if share > 0 else away)), strict=True)
@@ -57,34 +31,12 @@ def _channels(colour: str) -> list[int]:
 
 
 def signed(value: float) -> str:
-    """A share as people read it.
-
-    Parameters
-    ----------
-    value : float
-        The share.
-
-    Returns
-    -------
-    str
-        Three digits and the sign, as in "+0.312".
-    """
+    """A share as people read it."""
     return number(value) if value <= 0 else f"+{number(value)}"
 
 
 def number(value: float) -> str:
-    """A number as people read it.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-
-    Returns
-    -------
-    str
-        Three digits, or all before the point; the minus sign is as wide as a plus.
-    """
+    """A number as people read it."""
     if not value:
         return "0"
     size = int(np.floor(np.log10(abs(value))))
@@ -93,33 +45,11 @@ def number(value: float) -> str:
 
 
 def class_name(of: Any) -> str:
-    """A class in a sentence.
-
-    Parameters
-    ----------
-    of : object
-        The class.
-
-    Returns
-    -------
-    str
-        Its name; numbers, and True and False, follow the word class.
-    """
+    """A class in a sentence."""
     whole = isinstance(of, (float, np.floating)) and float(of).is_integer()
     return str(of) if isinstance(of, str) else f"class {int(of) if whole else of}"
 
 
 def legible(text: str) -> str:
-    """Text without characters that nobody can read, and that XML cannot hold.
-
-    Parameters
-    ----------
-    text : str
-        A label or a name.
-
-    Returns
-    -------
-    str
-        The text, with a replacement character for each of them.
-    """
+    """Text without characters that nobody can read, and that XML cannot hold."""
     return _UNPRINTABLE.sub("\ufffd", text)

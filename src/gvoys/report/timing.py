@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["best_of"]
-
 _VERY = 10.0
 
 
@@ -16,22 +14,6 @@ def best_of(work: Callable[[], Any], repeats: int = 3, long: float = 1.0) -> tup
 
     The first run may compile, so that there is a second unless the first was very long; after that one long run is
     enough.
-
-    Parameters
-    ----------
-    work : callable
-        What to time, without arguments.
-    repeats : int, default=3
-        Largest number of runs after the first.
-    long : float, default=1.0
-        Seconds from which a run is long.
-
-    Returns
-    -------
-    seconds : float
-        Time of the fastest run.
-    result : object
-        What the last run returned.
     """
     found: list[float] = []
     while len(found) <= repeats and not (found and found[-1] > (long if len(found) > 1 else _VERY * long)):

@@ -39,17 +39,6 @@ from gvoys.scale.matrix import create_matrix, products
 from gvoys.scale.run import Done, Task
 from gvoys.threads import threads
 
-__all__ = [
-    "Cluster",
-    "Partition",
-    "fit_classifier",
-    "fit_regressor",
-    "fit_ridge",
-    "open_cluster",
-    "profile_partitions",
-    "write_gram_of_partitions",
-]
-
 Partition = Callable[[], Any]
 
 _AGAIN = "what is done is kept, start again"

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.io.arrow import pyarrow
 
-__all__ = ["SPARSE_ENCODING", "as_arrow", "dense_features", "sparse_features", "stack_rows"]
-
 # numbers of sorted columns differ by little, and few values are different: half the space, without a codec
 SPARSE_ENCODING = {
     "column_encoding": {"columns.list.element": "DELTA_BINARY_PACKED"},

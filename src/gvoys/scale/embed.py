@@ -22,8 +22,6 @@ from gvoys.scale.reading import open_file
 from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.walks.profiles import check_finite
 
-__all__ = ["embed_file"]
-
 
 class _Embedding(Task):
     """Makes parts of features."""

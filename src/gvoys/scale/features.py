@@ -16,8 +16,6 @@ from gvoys.scale.like import check_comparable
 from gvoys.scale.parts import part_features, part_ids, part_path
 from gvoys.scale.run import SUMMARY
 
-__all__ = ["read_features"]
-
 _SUMMARIES = (SUMMARY, "summary.json")  # the latter of earlier versions
 
 

@@ -34,43 +34,18 @@ VERSION = 7  # of the folder and of the features: a run goes on, and compares, o
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of the features of a run.
+    """Parameters of the features of a run."""
 
-    Parameters
-    ----------
-    series : {"geometric", "exponential"}, default="geometric"
-        Kind of series.
-    decay : float or "auto", default="auto"
-        The decay. "auto" means 1/16 for features, whatever the graphs, so that those of any two runs compare, and
-        1 / d_max^2 of all graphs for a Gram matrix, as in `RandomWalkKernel`.
-    walk : Walk, default=Walk()
-        What is counted; `max_length` is a number here, and start and stop weights have a name.
-    method : str, default="auto"
-        Method of `RandomWalkFeatures`.
-    n_components : int, default=512
-        Number of components of sampled or sketched features.
-    lengths : {"auto", "stacked", "summed"}, default="auto"
-        "auto" sums sketches over walk lengths and keeps the moments of each length apart.
-    n_columns : int or None, default=None
-        Columns that label sequences are hashed to by method "sequences"; None means 2^20 there.
-    seed : int, default=0
-        Seed of the random features.
-    rows_per_part : int, default=4096
-        Number of rows of a part.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where features are computed.
-    """
-
-    series: str = "geometric"
-    decay: float | str = "auto"
+    series: str = "geometric"  # kind of series
+    decay: float | str = "auto"  # the decay
     walk: Walk = Walk()  # noqa: RUF009 (immutable)
-    method: str = "auto"
-    n_components: int = N_COMPONENTS
-    lengths: str = "auto"
-    n_columns: int | None = None
-    seed: int = 0
-    rows_per_part: int = 4096
-    device: str = "cpu"
+    method: str = "auto"  # method of `RandomWalkFeatures`
+    n_components: int = N_COMPONENTS  # number of components of sampled or sketched features
+    lengths: str = "auto"  # "auto" sums sketches over walk lengths and keeps the moments of each length apart
+    n_columns: int | None = None  # columns that label sequences are hashed to by method "sequences"
+    seed: int = 0  # seed of the random features
+    rows_per_part: int = 4096  # number of rows of a part
+    device: str = "cpu"  # where features are computed
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Parameters:

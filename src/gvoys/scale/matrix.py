@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from gvoys.walks.products import summed_gram
 
-__all__ = ["create_matrix", "open_matrix", "products"]
-
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_RESERVING = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 _FEW_COLUMNS = 1 << 24  # above which arrays of one number for each would be large
@@ -28,23 +26,6 @@ def create_matrix(path: Path, n: int) -> NDArray[np.float64]:
 
     On file systems that copy on write, such as Btrfs, the space of a file is not its own: there a disk that others
     fill during the run can still end the process.
-
-    Parameters
-    ----------
-    path : Path
-        File to make.
-    n : int
-        Number of rows and columns.
-
-    Returns
-    -------
-    array of shape (n, n)
-        The matrix, mapped for reading and writing.
-
-    Raises
-    ------
-    OSError
-        If the disk has too little space.
     """
     with path.open("wb") as file:
         file.write(_header(n))
@@ -56,20 +37,7 @@ def create_matrix(path: Path, n: int) -> NDArray[np.float64]:
 
 
 def open_matrix(path: Path, n: int) -> NDArray[np.float64] | None:
-    """Open a file that `create_matrix` made.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    n : int
-        Number of rows and columns.
-
-    Returns
-    -------
-    array of shape (n, n) or None
-        The matrix, mapped for reading and writing; None where there is none of this size.
-    """
+    """Open a file that `create_matrix` made."""
     header = _header(n)
     if not path.is_file() or path.stat().st_size != len(header) + 8 * n * n:
         return None

@@ -17,23 +17,13 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.files import as_path
 from gvoys.io.sources.base import digest_file
 
-__all__ = ["Models", "load_models", "load_one"]
-
 
 @dataclass(frozen=True)
 class Models:
-    """Models of the same kind of graphs.
+    """Models of the same kind of graphs."""
 
-    Parameters
-    ----------
-    by_name : dict of str to estimator
-        The models; the name, followed by a space, begins their columns. It is empty where there is one.
-    digest : str
-        What tells their files from others.
-    """
-
-    by_name: dict[str, Any]
-    digest: str
+    by_name: dict[str, Any]  # the models
+    digest: str  # what tells their files from others
 
     @property
     def reading(self) -> Mapping[str, Any]:
@@ -42,18 +32,7 @@ class Models:
         return first | {"fields": functools.reduce(operator.or_, map(_fields, others), _fields(first))}
 
     def predict_table(self, batch: GraphBatch) -> dict[str, NDArray[Any]]:
-        """All columns of all models.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs.
-
-        Returns
-        -------
-        dict of str to ndarray
-            The columns by name.
-        """
+        """All columns of all models."""
         return {
             f"{name}{column}": values
             for name, model in self.by_name.items()
@@ -61,13 +40,7 @@ class Models:
         }
 
     def training_ids(self) -> dict[str, list[str]]:
-        """Ids of the training graphs, by name of the column that numbers them.
-
-        Returns
-        -------
-        dict of str to list of str
-            The ids, of those models that know them.
-        """
+        """Ids of the training graphs, by name of the column that numbers them."""
         known = {f"{name}nearest": _training(model).get("ids") for name, model in self.by_name.items()}
         return {column: ids for column, ids in known.items() if ids}
 
@@ -108,23 +81,7 @@ def load_models(path: str | PathLike[str]) -> Models:
 
 
 def load_one(path: str | PathLike[str]) -> Any:
-    """Load a model where one is wanted.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Its file, or a folder that holds nothing else.
-
-    Returns
-    -------
-    estimator
-        The model.
-
-    Raises
-    ------
-    ModelError
-        If there is no model, or several.
-    """
+    """Load a model where one is wanted."""
     models = list(load_models(path).by_name.values())
     if len(models) > 1:
         raise ModelError(f"{path} holds {len(models)} models, and one is wanted: name its file in {path}")

@@ -24,79 +24,24 @@ from gvoys.io.sources import Skipped
 from gvoys.io.store.manifest import checksum_file
 from gvoys.scale.columns import SPARSE_ENCODING, as_arrow, dense_features, sparse_features
 
-__all__ = [
-    "CHECKSUMS",
-    "find_intact",
-    "note_part",
-    "part_features",
-    "part_ids",
-    "part_path",
-    "read_summary",
-    "skipped_beside",
-    "write_checksums",
-    "write_part",
-]
-
 CHECKSUMS = "_checksums.txt"  # readers of Parquet ignore names that begin with an underscore
 _ENTRY = re.compile(r"part-(\d{7,12})\.parquet ([0-9a-f]{8})")
 _SKIPPED, _N_COLUMNS = b"gvoys.skipped", b"gvoys.n_columns"  # the latter of sparse features
 
 
 def part_path(folder: Path, index: int) -> Path:
-    """The file of a part; names sort as numbers do.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the parts.
-    index : int
-        Number of the part.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """The file of a part; names sort as numbers do."""
     return folder / f"part-{index:07d}.parquet"
 
 
 def skipped_beside(folder: Path) -> Path:
-    """The table of skipped rows, FOLDER.skipped.csv: in the folder, readers of Parquet would take it for a part.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the parts.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """The table of skipped rows, FOLDER.skipped.csv: in the folder, readers of Parquet would take it for a part."""
     named = folder if folder.name not in ("", "..") else Path(os.path.abspath(folder))
     return named.parent / f"{named.name}.skipped.csv"
 
 
 def write_part(path: Path, ids: list[str], columns: Mapping[str, Any], skipped: list[Skipped]) -> int:
-    """Write a part: the same bytes for the same content; the file appears when it is complete.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    ids : list of str
-        Id of each graph.
-    columns : mapping of str to array
-        What was computed of each graph, by name: (n_graphs,) or (n_graphs, width), or one csr_array, whose names are
-        `columns` and `values`.
-    skipped : list of Skipped
-        Rows that were skipped.
-
-    Returns
-    -------
-    int
-        CRC-32 of the file.
-    """
+    """Write a part: the same bytes for the same content; the file appears when it is complete."""
     arrow, parquet = pyarrow(), pyarrow("parquet")
     made, metadata = {"id": arrow.array(ids, arrow.string())}, {_SKIPPED: json.dumps(skipped).encode()}
     # random numbers do not shrink, and looking for repeats would take longer than writing
@@ -127,20 +72,7 @@ class _Summed(io.BufferedWriter):
 
 
 def find_intact(folder: Path, n_parts: int) -> dict[int, int]:
-    """Parts whose bytes are as they were written, about a second per gigabyte.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the parts.
-    n_parts : int
-        Number of parts that it will have.
-
-    Returns
-    -------
-    dict of int to int
-        CRC-32 of each, by its number.
-    """
+    """Parts whose bytes are as they were written, about a second per gigabyte."""
     try:
         lines = (folder / CHECKSUMS).read_text("ascii", "replace").split("\n")
     except FileNotFoundError:
@@ -155,31 +87,13 @@ def _is(folder: Path, index: int, checksum: int) -> bool:
 
 
 def write_checksums(folder: Path, checksums: Mapping[int, int]) -> None:
-    """Write the file of checksums anew.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the parts.
-    checksums : mapping of int to int
-        CRC-32 of each part, by its number.
-    """
+    """Write the file of checksums anew."""
     with appearing(folder / CHECKSUMS) as partial:
         partial.write_text("".join(_entry(index, checksums[index]) for index in sorted(checksums)), newline="\n")
 
 
 def note_part(folder: Path, index: int, checksum: int) -> None:
-    """Add a part to the file of checksums.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the parts.
-    index : int
-        Number of the part.
-    checksum : int
-        Its CRC-32.
-    """
+    """Add a part to the file of checksums."""
     with (folder / CHECKSUMS).open("a", newline="\n") as file:
         file.write(_entry(index, checksum))
 
@@ -192,25 +106,7 @@ def _entry(index: int, checksum: int) -> str:
 
 
 def read_summary(path: Path) -> tuple[int, list[Skipped]]:
-    """How many graphs a part holds, and the rows that were skipped.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    n_graphs : int
-        Number of graphs.
-    skipped : list of Skipped
-        Rows that were skipped.
-
-    Raises
-    ------
-    DatasetError
-        If the file is damaged or not a part of a run.
-    """
+    """How many graphs a part holds, and the rows that were skipped."""
     parquet = pyarrow("parquet")
     try:
         with parquet.ParquetFile(path) as file:
@@ -221,18 +117,7 @@ def read_summary(path: Path) -> tuple[int, list[Skipped]]:
 
 
 def part_features(path: Path) -> Any:
-    """The features of a part.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (n_graphs, width)
-        The features.
-    """
+    """The features of a part."""
     with pyarrow("parquet").ParquetFile(path) as file:
         n_columns = (file.schema_arrow.metadata or {}).get(_N_COLUMNS)
         if n_columns is None:
@@ -241,16 +126,5 @@ def part_features(path: Path) -> Any:
 
 
 def part_ids(path: Path) -> list[str]:
-    """The ids of a part.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    list of str
-        One id per graph.
-    """
+    """The ids of a part."""
     return list(pyarrow("parquet").read_table(path, columns=["id"]).column("id").to_pylist())

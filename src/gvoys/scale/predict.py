@@ -34,8 +34,6 @@ from gvoys.scale.reading import open_file
 from gvoys.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.walks.checks import check_count
 
-__all__ = ["predict_file"]
-
 
 @lru_cache(maxsize=1)
 def _opened(path: str, digest: str) -> Any:
@@ -47,15 +45,9 @@ def _opened(path: str, digest: str) -> Any:
 
 @dataclass(frozen=True)
 class _Prediction(Task):
-    """Makes parts of predictions.
+    """Makes parts of predictions."""
 
-    Parameters
-    ----------
-    library : tuple of str or None, default=None
-        Folder of an index, and what tells it from others.
-    """
-
-    library: tuple[str, str] | None = None
+    library: tuple[str, str] | None = None  # folder of an index, and what tells it from others
     keeps_smiles = True
 
     @property

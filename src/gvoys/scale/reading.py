@@ -12,8 +12,6 @@ from gvoys.io.sources import FileSource, GraphSource
 from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.named import DEFAULTS, NamedSource
 
-__all__ = ["open_as_trained", "open_file"]
-
 
 def open_file(
     path: Any,

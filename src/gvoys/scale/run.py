@@ -37,57 +37,29 @@ from gvoys.scale.parts import (
 )
 from gvoys.threads import n_threads, threads
 
-__all__ = ["SUMMARY", "Columns", "Done", "Progress", "Summary", "Task", "Worker", "is_table", "run_here", "run_job"]
-
 SUMMARY = "_summary.json"
 _OURS = r"part-\d+\.parquet|_(job|summary|checksums|skipped)\.\w+"  # names in the folder of a run
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Result of a run.
+    """Result of a run."""
 
-    Parameters
-    ----------
-    n_graphs : int
-        Number of graphs that have features.
-    n_skipped : int
-        Number of rows that were skipped, listed in NAME.skipped.csv.
-    n_parts : int
-        Number of parts.
-    n_unseen : int, default=0
-        Of predictions: number of graphs with node labels that no fitted graph has.
-    n_unlike : int, default=0
-        Of predictions: number of graphs that are unlike all fitted ones, those with unseen labels included.
-    """
-
-    n_graphs: int
-    n_skipped: int
-    n_parts: int
-    n_unseen: int = 0
-    n_unlike: int = 0
+    n_graphs: int  # number of graphs that have features
+    n_skipped: int  # number of rows that were skipped, listed in NAME.skipped.csv
+    n_parts: int  # number of parts
+    n_unseen: int = 0  # of predictions: number of graphs with node labels that no fitted graph has
+    n_unlike: int = 0  # of predictions
 
 
 @dataclass(frozen=True)
 class Done:
-    """A part that was made.
+    """A part that was made."""
 
-    Parameters
-    ----------
-    chunk : Chunk
-        The chunk of the input.
-    n_graphs : int
-        Number of graphs that have features.
-    n_skipped : int
-        Number of rows that were skipped.
-    checksum : int
-        CRC-32 of the part.
-    """
-
-    chunk: Chunk
-    n_graphs: int
-    n_skipped: int
-    checksum: int
+    chunk: Chunk  # the chunk of the input
+    n_graphs: int  # number of graphs that have features
+    n_skipped: int  # number of rows that were skipped
+    checksum: int  # CRC-32 of the part
 
 
 Columns = dict[str, Any]  # by name, arrays of shape (n_graphs,) or (n_graphs, width), or sparse features
@@ -95,21 +67,11 @@ Columns = dict[str, Any]  # by name, arrays of shape (n_graphs,) or (n_graphs, w
 
 @dataclass(frozen=True)
 class Task(ABC):
-    """What it takes to make any part: calling it with a chunk makes the chunk's part.
+    """What it takes to make any part: calling it with a chunk makes the chunk's part."""
 
-    Parameters
-    ----------
-    source : FileSource
-        The input.
-    folder : Path
-        Folder of the parts.
-    model : estimator
-        What computes the columns.
-    """
-
-    source: FileSource
-    folder: Path
-    model: Any
+    source: FileSource  # the input
+    folder: Path  # folder of the parts
+    model: Any  # what computes the columns
     keeps_smiles: ClassVar[bool] = False  # beside the columns
 
     @property

@@ -51,8 +51,6 @@ from gvoys.threads import n_threads, threads
 from gvoys.walks.checks import check_count
 from gvoys.walks.sequences import spread_graphs
 
-__all__ = ["build_index"]
-
 Progress = Callable[[int, int, int], None]  # bytes or rows done, of how many, and graphs
 _DONE, _JOB = "done.json", "job.json"
 _SAMPLED, _SAMPLE = 8, 4096  # chunks and graphs that landmarks are chosen from
@@ -68,39 +66,7 @@ def build_index(
     rows_per_part: int = 4096,
     on_progress: Progress | None = None,
 ) -> tuple[int, list[Skipped]]:
-    """Make an index of all graphs of a file, in memory that does not grow with it.
-
-    Parameters
-    ----------
-    source : FileSource
-        What `open_graphs` returned.
-    path : str or path-like
-        A folder that does not exist yet, or that of a build that was interrupted.
-    features : estimator or None, default=None
-        As in `Index`.
-    n_candidates : int, default=384
-        As in `Index`.
-    width : int, default=128
-        As in `Index`.
-    rows_per_part : int, default=4096
-        Rows that are read at once.
-    on_progress : callable or None, default=None
-        Called after every part with how much of the input is done, how much there is, and the number of graphs.
-
-    Returns
-    -------
-    n_graphs : int
-        Number of graphs in the index, which `Index.open` opens.
-    skipped : list of Skipped
-        Rows that cannot be read.
-
-    Raises
-    ------
-    ParameterError
-        If the folder exists already, or an unfinished build had another input.
-    DatasetError
-        If no graph can be read.
-    """
+    """Make an index of all graphs of a file, in memory that does not grow with it."""
     folder = as_path(path)
     work = folder.with_name(f"{folder.name}.work")
     check_folder(folder)

@@ -18,8 +18,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.search.comparing import Comparer
 from gvoys.walks.sequences import spread_graphs
 
-__all__ = ["Coder", "Queries", "encoded", "largest", "most_similar"]
-
 N_LANDMARKS = 1024
 _NEGLIGIBLE = 1e-9  # of the largest eigenvalue
 _CHUNKS = 16  # of rows, which do not depend on the threads

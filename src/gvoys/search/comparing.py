@@ -21,8 +21,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import Walk
 from gvoys.walks.growth import walk_rate
 
-__all__ = ["Comparer", "comparer_for"]
-
 _LONGEST = 5  # walks, where no estimator is given
 _PAIRWISE = ("exact", "voyagers")
 _HALVINGS = 40
@@ -97,28 +95,7 @@ class SurroundingsComparer:
 
 
 def comparer_for(features: Any, batch: GraphBatch, seed: int) -> Comparer:
-    """What compares graphs as an estimator does.
-
-    Parameters
-    ----------
-    features : estimator or None
-        A fitted RandomWalkClassifier or RandomWalkRegressor, a RandomWalkFeatures or RandomWalkKernel, or None for the
-        usual walks.
-    batch : GraphBatch
-        Some graphs, to which what is left open is fitted.
-    seed : int
-        Seed of sketches.
-
-    Returns
-    -------
-    Comparer
-        The comparer.
-
-    Raises
-    ------
-    ParameterError
-        If it is nothing of that kind.
-    """
+    """What compares graphs as an estimator does."""
     if features is None:
         return _usual(batch, seed)
     if isinstance(features, RandomWalkClassifier):

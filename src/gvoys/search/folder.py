@@ -35,25 +35,6 @@ from gvoys.search.coding import Coder, Queries
 from gvoys.search.comparing import BalancedComparer, SurroundingsComparer, WalkComparer
 from gvoys.search.index import Index, Segment, as_ids
 
-__all__ = [
-    "CODER",
-    "DAMAGES",
-    "MANIFEST",
-    "check_chemistry",
-    "describe_segment",
-    "is_index",
-    "read_chemistry",
-    "read_coder",
-    "read_index",
-    "read_segment",
-    "write_coder",
-    "write_codes",
-    "write_ids",
-    "write_index",
-    "write_manifest",
-    "write_segment",
-]
-
 MANIFEST, CODER = "index.json", "coder.gvoys"
 _FORMAT, _VERSION = "gvoys index", 2
 _FILES = (*(f"{name}.npy" for name in Codes._fields), "ids.json", "graphs/manifest.json")  # of a segment

@@ -23,8 +23,6 @@ from gvoys.threads import threads
 from gvoys.walks.checks import check_count
 from gvoys.walks.sequences import spread_graphs
 
-__all__ = ["Hits", "Index", "Segment", "as_ids", "encode_graphs"]
-
 _BLOCK = 4096  # graphs that are encoded at once
 _QUERIES = 256  # graphs that are searched for at once
 _TOGETHER = 32  # of these, whose candidates are compared exactly at once

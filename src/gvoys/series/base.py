@@ -24,13 +24,7 @@ _LONGEST = 1_000_000  # a series that needs more terms than this is as good as d
 
 
 class Series(ABC):
-    """A power series with coefficients mu_i >= 0, applied when the Gram matrix is formed.
-
-    Attributes
-    ----------
-    rounds : tuple of tuples
-        Coefficients of each Weisfeiler–Lehman iteration, where they differ; else empty.
-    """
+    """A power series with coefficients mu_i >= 0, applied when the Gram matrix is formed."""
 
     @property
     @abstractmethod
@@ -304,43 +298,14 @@ class Series(ABC):
 
 
 def check_length(max_length: int) -> int:
-    """Check the length of a walk.
-
-    Parameters
-    ----------
-    max_length : int
-        Longest walk, at least 0.
-
-    Returns
-    -------
-    int
-        The length.
-
-    Raises
-    ------
-    ParameterError
-        If it is not an integer of at least 0.
-    """
+    """Check the length of a walk."""
     if not isinstance(max_length, (int, np.integer)) or isinstance(max_length, bool) or max_length < 0:
         raise ParameterError(f"max_length must be an integer of at least 0, not {max_length!r}")
     return int(max_length)
 
 
 def check_number(series: Series, max_degree: Callable[[], float]) -> None:
-    """Check that the decay is a number: a function without a fit cannot resolve ``decay="auto"``.
-
-    Parameters
-    ----------
-    series : Series
-        The series.
-    max_degree : callable
-        Computes the largest degree of the graphs, for the advice in the message.
-
-    Raises
-    ------
-    ParameterError
-        If the decay is ``"auto"``: the value would change from call to call.
-    """
+    """Check that the decay is a number: a function without a fit cannot resolve ``decay="auto"``."""
     resolved = series.resolved(max_degree)
     if resolved is not series:
         raise ParameterError(
@@ -350,27 +315,7 @@ def check_number(series: Series, max_degree: Callable[[], float]) -> None:
 
 
 def first_length(enough: Callable[[int], bool], series: Series, growth: float) -> int:
-    """The smallest length that is enough, by doubling and bisection.
-
-    Parameters
-    ----------
-    enough : callable
-        Whether a length is enough; monotone.
-    series : Series
-        The series, for the message.
-    growth : float
-        Bound on the growth of walks per step, for the message.
-
-    Returns
-    -------
-    int
-        The length.
-
-    Raises
-    ------
-    DivergenceError
-        If over a million terms are needed.
-    """
+    """The smallest length that is enough, by doubling and bisection."""
     low, high = -1, 1
     while not enough(high):
         if high >= _LONGEST:
@@ -383,25 +328,7 @@ def first_length(enough: Callable[[int], bool], series: Series, growth: float) -
 
 
 def check_series(series: Any, n_rounds: int = 1) -> Series:
-    """Check that a series fits the Weisfeiler–Lehman iterations.
-
-    Parameters
-    ----------
-    series : Series
-        What was given as a series.
-    n_rounds : int, default=1
-        Number of iterations, with iteration 0: ``refine + 1``.
-
-    Returns
-    -------
-    Series
-        The series.
-
-    Raises
-    ------
-    ParameterError
-        If it is not a series, or has coefficients for another number of iterations.
-    """
+    """Check that a series fits the Weisfeiler–Lehman iterations."""
     if not isinstance(series, Series):
         raise ParameterError(f"series must be Geometric, Exponential or Coefficients, not {series!r}")
     if series.rounds and len(series.rounds) != n_rounds:

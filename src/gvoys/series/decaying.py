@@ -163,25 +163,7 @@ class Exponential(_Decaying):
 
 
 def series_named(name: str, decay: float | None = None) -> Series:
-    """A series as the command line spells it.
-
-    Parameters
-    ----------
-    name : {"geometric", "exponential"}
-        Kind of series.
-    decay : float or None, default=None
-        The decay; None means "auto".
-
-    Returns
-    -------
-    Series
-        The series.
-
-    Examples
-    --------
-    >>> series_named("exponential", 0.1)
-    Exponential(decay=0.1)
-    """
+    """A series as the command line spells it."""
     kinds = {"geometric": Geometric, "exponential": Exponential}
     if name not in kinds:
         raise ParameterError(f"series must be 'geometric' or 'exponential', not {name!r}")

@@ -14,18 +14,7 @@ OTHERS = "use moments, sequences, sketch or OneSidedVoyagers instead, which only
 
 
 def finite_square_root(mu: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The square root f of mu where it is a polynomial, up to rounding.
-
-    Parameters
-    ----------
-    mu : array of shape (n_lengths,)
-        Coefficients, the last of them not zero.
-
-    Returns
-    -------
-    array or None
-        The coefficients f, or None where mu is not the square of a polynomial.
-    """
+    """The square root f of mu where it is a polynomial, up to rounding."""
     lowest = int(np.argmax(mu > 0))
     if len(mu) % 2 == 0 or lowest % 2:
         return None
@@ -38,25 +27,7 @@ def finite_square_root(mu: NDArray[np.float64]) -> NDArray[np.float64] | None:
 
 
 def square_root(mu: NDArray[np.float64], max_length: int) -> NDArray[np.float64]:
-    """Coefficients f_0 … f_max_length of the square root of sum_i mu_i x^i.
-
-    Parameters
-    ----------
-    mu : array of shape (n_lengths,)
-        Coefficients, at least 0.
-    max_length : int
-        Last coefficient that is wanted.
-
-    Returns
-    -------
-    array of shape (max_length + 1,)
-        The coefficients f.
-
-    Raises
-    ------
-    ModulationError
-        If mu starts at an odd power, so that no f exists.
-    """
+    """Coefficients f_0 … f_max_length of the square root of sum_i mu_i x^i."""
     if not (mu > 0).any():
         return np.zeros(max_length + 1)
     lowest = int(np.argmax(mu > 0))

@@ -14,8 +14,6 @@ from gvoys._compiled.cpu.voyagers_cpu import sample_both_sides, sample_one_side
 from gvoys._compiled.random_maps import SketchBlock
 from gvoys.errors import UnsupportedError
 
-__all__ = ["Backend", "backend", "check_device", "empty_for"]
-
 
 class Backend(NamedTuple):
     """What a device has for each method; all devices take the same arguments."""
@@ -33,23 +31,7 @@ _CPU = Backend(compute_moments, CpuSketch, sample_one_side, sample_both_sides, n
 
 
 def backend(device: str) -> Backend:
-    """Find the kernels of a device.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-        Where to compute.
-
-    Returns
-    -------
-    Backend
-        Its kernels; those for "cuda" are imported only when they are asked for.
-
-    Raises
-    ------
-    UnsupportedError
-        If the device has another name, or no GPU is available.
-    """
+    """Find the kernels of a device."""
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise UnsupportedError(f"device must be 'cpu' or 'cuda', not {device!r}")
     if device == "cpu":

@@ -9,19 +9,6 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 
-__all__ = [
-    "check_anchors",
-    "check_count",
-    "check_flag",
-    "check_halting",
-    "check_length",
-    "check_nodes",
-    "check_replicate",
-    "check_scale",
-    "check_seed",
-    "is_auto",
-]
-
 
 def is_auto(value: Any) -> bool:
     """Whether a choice is left to us; an array that is compared with a word has no truth value."""

@@ -18,8 +18,6 @@ from gvoys.walks.checks import check_count, check_seed
 from gvoys.walks.shared_nodes import shared_nodes
 from gvoys.walks.traces import LargeGraph
 
-__all__ = ["ClosedWalks", "closed_walk_totals", "closed_walks", "returns_by"]
-
 _EXACT = 5 * 10**9  # additions up to which walks of a graph are counted from every node: seconds
 
 Array = NDArray[np.float64]
@@ -30,53 +28,13 @@ def closed_walks(graph: Any, max_length: int, *, n_jobs: int | None = None) -> A
 
     Exact up to the rounding of float64. Memory is that of graph and result, and time the entries within max_length / 2
     steps of each node (max_length in directed graphs), O(nodes x entries x max_length) at most.
-
-    Parameters
-    ----------
-    graph : graph, list of graphs or GraphBatch
-        Anything that `as_batch` takes, or one graph.
-    max_length : int
-        Longest walk, at least 1.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, max_length + 1)
-        (A^k)_uu for the nodes u of one graph after the other.
-
-    Examples
-    --------
-    >>> import gvoys as gv
-    >>> triangle = gv.GraphBatch.from_arrays([[0, 1], [1, 2], [2, 0]], [3])
-    >>> closed_walks(triangle, 3)[0]
-    array([1., 0., 2., 2.])
     """
     batch = as_graphs(graph)
     return returns_by(batch, batch.weights(), np.ones(0 if batch.directed else batch.n_nodes), max_length, n_jobs)
 
 
 def returns_by(batch: GraphBatch, steps: Array, degrees: Array, max_length: int, n_jobs: int | None) -> Array:
-    """(P^k)_uu for every node u and k = 0 … max_length, with one number of P for each entry.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    steps : ndarray of shape (n_entries,)
-        The numbers of P.
-    degrees : ndarray of shape (n_nodes,) or (0,)
-        Numbers d with d_u P_uv = d_v P_vu, where there are any: walks of half the length tell all then.
-    max_length : int
-        Longest walk, at least 1.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, max_length + 1)
-        The numbers.
-    """
+    """(P^k)_uu for every node u and k = 0 … max_length, with one number of P for each entry."""
     out = np.zeros((batch.n_nodes, check_count(max_length, "max_length") + 1))
     with threads(n_jobs):
         add_returns(shared_nodes(batch), steps, degrees, out)
@@ -85,21 +43,11 @@ def returns_by(batch: GraphBatch, steps: Array, degrees: Array, max_length: int,
 
 @dataclass(frozen=True)
 class ClosedWalks:
-    """How many walks of each graph return to their start.
+    """How many walks of each graph return to their start."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_graphs, max_length + 1)
-        The trace of A^k for k = 0 … max_length.
-    standard_errors : ndarray of shape (n_graphs, max_length + 1)
-        Of the values; 0 where they are exact.
-    n_vectors : ndarray of shape (n_graphs,)
-        Random vectors that were used, 0 where all is exact.
-    """
-
-    values: Array
-    standard_errors: Array
-    n_vectors: NDArray[np.int64]
+    values: Array  # the trace of A^k for k = 0 … max_length
+    standard_errors: Array  # of the values; 0 where they are exact
+    n_vectors: NDArray[np.int64]  # random vectors that were used, 0 where all is exact
 
 
 def closed_walk_totals(
@@ -111,35 +59,6 @@ def closed_walk_totals(
     longer ones are counted exactly in some directions, near those of the largest eigenvalues, and by random vectors
     in all others, which is unbiased (Hutch++). Even lengths are then within `rtol` with a probability of 95 %; odd ones
     have true error bars, but may be small beside them.
-
-    Parameters
-    ----------
-    graph : graph, list of graphs or GraphBatch
-        Anything that `as_batch` takes, or one graph.
-    max_length : int
-        Longest walk, at least 1.
-    rtol : float, default=0.01
-        Error of even lengths that is wanted, relative.
-    random_state : int, default=0
-        Seed of the random vectors.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    ClosedWalks
-        Values with their standard errors.
-
-    References
-    ----------
-    Meyer et al., Hutch++: Optimal stochastic trace estimation, SOSA 2021.
-
-    Examples
-    --------
-    >>> import gvoys as gv
-    >>> triangles = gv.GraphBatch.from_arrays([[0, 1], [1, 2], [2, 0]], [3])
-    >>> closed_walk_totals(triangles, 4).values
-    array([[ 3.,  0.,  6.,  6., 18.]])
     """
     batch, count = as_graphs(graph), check_count(max_length, "max_length") + 1
     if not 0.0 < rtol < 1.0:

@@ -124,17 +124,7 @@ class Combined(WalkMethod):
 
 
 class CombinedProfiles(Profiles):
-    """Exact counts of short walks, and sketches of longer ones.
-
-    Parameters
-    ----------
-    exact : SparseProfiles
-        Counts of every iteration, up to some length.
-    sketches : list of ndarray of shape (n_graphs, n_sketched_lengths, width)
-        Of every iteration the last lengths.
-    rounding : ndarray of shape (n_graphs,)
-        How far rounding may take each graph's sketch from exact arithmetic, relative.
-    """
+    """Exact counts of short walks, and sketches of longer ones."""
 
     def __init__(self, exact: SparseProfiles, sketches: list[NDArray[np.float32]], rounding: Array) -> None:
         super().__init__(exact.exponents, exact.n_iterations, exact.n_lengths)
@@ -162,13 +152,7 @@ class CombinedProfiles(Profiles):
         return CombinedProfiles(self.exact.iterations(count), self.sketches[:count], self.rounding)
 
     def sketched(self) -> DenseProfiles:
-        """The sketches alone, of all lengths: zero where sequences are counted.
-
-        Returns
-        -------
-        DenseProfiles
-            Profiles whose products are the sketched part of these.
-        """
+        """The sketches alone, of all lengths: zero where sequences are counted."""
         values = np.zeros((len(self), self.n_lengths, self.n_iterations, self.width), np.float32)
         for iteration, part in enumerate(self.sketches):
             values[:, self._sketched_from(iteration) :, iteration] = part

@@ -10,26 +10,12 @@ from numpy.typing import NDArray
 from gvoys.walks.profiles import Profiles
 from gvoys.walks.spread import gram_with_error, rounding_floor
 
-__all__ = ["DenseProfiles", "PairedProfiles"]
-
 _AT_ONCE = 1 << 24  # bytes of profiles whose squares are added up at once
 _SAFE = (2.0**-40, 2.0**40)  # factors that take no float32 number of a profile out of range
 
 
 class DenseProfiles(Profiles):
-    """Profiles of fixed width.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_graphs, n_lengths, n_iterations * width)
-        The blocks, in single or double precision. Arrays of CuPy work too, and so are the Gram matrices then.
-    exponents : ndarray of shape (n_graphs,)
-        The power of two that each graph was divided by.
-    n_iterations : int, default=1
-        Weisfeiler–Lehman iterations, iteration 0 included.
-    rounding : ndarray of shape (n_graphs,) or None, default=None
-        How far rounding may take each graph's sketch from exact arithmetic, relative; None for exact profiles.
-    """
+    """Profiles of fixed width."""
 
     def __init__(
         self,
@@ -67,20 +53,7 @@ class DenseProfiles(Profiles):
         return np.ldexp(part.astype(np.float64), (self.exponents * length)[:, None])
 
     def features(self, mu: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """One row per graph, whose products are the kernel: length after length, iteration after iteration.
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-        out : ndarray of the profiles' shape or None, default=None
-            Array to write to, which may be the profiles' own.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_features)
-            The features.
-        """
+        """One row per graph, whose products are the kernel: length after length, iteration after iteration."""
         out = np.empty(self.values.shape, self.values.dtype) if out is None else out
         if out is not self.values:
             out[:] = self.values
@@ -91,22 +64,7 @@ class DenseProfiles(Profiles):
         return out.reshape(len(self), out.shape[1] * out.shape[2])
 
     def columns(self, roots: NDArray[np.float64], begin: int, end: int) -> NDArray[np.float64]:
-        """Some components of every length and iteration, as features in double precision.
-
-        Parameters
-        ----------
-        roots : ndarray of shape (n_graphs, n_lengths, n_iterations)
-            The factors of the blocks.
-        begin : int
-            First component.
-        end : int
-            Component after the last.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_lengths * n_iterations * (end - begin))
-            The features.
-        """
+        """Some components of every length and iteration, as features in double precision."""
         part = self._blocks[..., begin:end]
         return _weighed(part, roots[..., None]).reshape(len(self), np.prod(part.shape[1:], dtype=int))
 
@@ -172,13 +130,6 @@ class PairedProfiles(Profiles):
     """Two independent replicates of sampled walks, whose products are unbiased even for a graph with itself.
 
     Blocks and features are those of the first replicate.
-
-    Parameters
-    ----------
-    first : DenseProfiles
-        One replicate.
-    second : DenseProfiles
-        The other.
     """
 
     def __init__(self, first: DenseProfiles, second: DenseProfiles) -> None:

@@ -26,8 +26,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.spread import widened
 from gvoys.walks.walk import Walk
 
-__all__ = ["BATCHES", "DrawnValue", "Side", "compare_drawn"]
-
 BATCHES = 32
 
 Array = NDArray[np.float64]
@@ -35,24 +33,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Side:
-    """One graph, as walkers see it.
+    """One graph, as walkers see it."""
 
-    Parameters
-    ----------
-    graph : GraphBatch
-        A batch of one graph.
-    walk : Walk
-        Labels, and where walks start and stop.
-    key : ndarray of shape (2,)
-        Of the random bits.
-    scale : float
-        Number that weights are divided by.
-    """
-
-    graph: GraphBatch
-    walk: Walk
-    key: NDArray[np.uint64]
-    scale: float
+    graph: GraphBatch  # A batch of one graph
+    walk: Walk  # labels, and where walks start and stop
+    key: NDArray[np.uint64]  # of the random bits
+    scale: float  # number that weights are divided by
 
     def start(self, first: int, n_walkers: int) -> _Crowd:
         """Walkers at their starts; those of another `first` are others."""
@@ -119,43 +105,15 @@ def _labels(graph: GraphBatch, walk: Walk) -> SignedLabels:
 
 
 class DrawnValue(NamedTuple):
-    """A kernel value with its standard error.
+    """A kernel value with its standard error."""
 
-    Parameters
-    ----------
-    value : float
-        The estimate.
-    stderr : float
-        Its standard error.
-    sizes : ndarray of shape (n_lengths,)
-        mu_i times the root mean squares of what one walker of each graph adds at length i: how many walkers should go
-        that far, beside other lengths.
-    """
-
-    value: float
-    stderr: float
-    sizes: Array
+    value: float  # the estimate
+    stderr: float  # its standard error
+    sizes: Array  # mu_i times the root mean squares of what one walker of each graph adds at length i
 
 
 def compare_drawn(sides: tuple[Side, Side], mu: Array, counts: NDArray[np.int64], first: int) -> DrawnValue:
-    """Compare two graphs by sampled walks.
-
-    Parameters
-    ----------
-    sides : pair of Side
-        The graphs.
-    mu : ndarray of shape (n_lengths,)
-        Weights of the lengths, for weights that were divided by the scales.
-    counts : ndarray of shape (n_lengths,)
-        Walkers of each graph that reach each length: multiples of `BATCHES`, no larger than those of shorter lengths.
-    first : int
-        Number of the first walker.
-
-    Returns
-    -------
-    DrawnValue
-        The value.
-    """
+    """Compare two graphs by sampled walks."""
     one, other = (side.start(first, int(counts[0])) for side in sides)
     pairs, sizes = np.zeros((BATCHES, BATCHES)), np.zeros(len(mu))
     for i, count in enumerate(counts.tolist()):

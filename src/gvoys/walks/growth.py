@@ -15,8 +15,6 @@ from gvoys.graphs.growth import AT_FIRST, early_growth
 from gvoys.graphs.spectrum import CLOSELY, spectral_radius
 from gvoys.series import Series
 
-__all__ = ["choose_exponents", "choose_scale", "choose_truncation", "growth_constant", "power_of_two", "walk_rate"]
-
 _OFF = 40.0  # powers of two by which the longest walks of a graph may miss 1: float32 has 126 on either side
 
 
@@ -26,22 +24,6 @@ def choose_truncation(batch: GraphBatch, series: Series, rtol: float) -> tuple[i
     Undirected walks grow at most by the spectral radius per step. Directed ones may grow faster at first, and are
     bounded by the growth of their first steps instead: as closely as pays, so that graphs whose rows have the same sum,
     such as those of transition probabilities, need no more than these sums.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    series : Series
-        The weights of the walk lengths.
-    rtol : float
-        Relative truncation error.
-
-    Returns
-    -------
-    length : int
-        Longest walk.
-    rate : float
-        Largest growth rate of the walks.
     """
     share = rtol / growth_constant(batch)
     rate = walk_rate(batch, lambda rate: series.truncation_length(rate**2, share))
@@ -91,18 +73,6 @@ def choose_exponents(batch: GraphBatch, max_length: int) -> NDArray[np.int64]:
     It keeps walks of any length in the range of float32, and changes no bit but exponents. The spectral radius lies
     between the root of the mean squared degree and the largest degree, and need not be known more closely than
     ``2^(40 / max_length)``: power iteration is for graphs with hubs and long walks only.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    max_length : int
-        Longest walk.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs,)
-        The exponents k of 2^k.
     """
     least, most = degree_bounds(batch)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -21,34 +21,13 @@ from gvoys.graphs.labels import combine_hashes, hash_integers
 from gvoys.walks.profiles import check_finite
 from gvoys.walks.sparse import SparseProfiles
 
-__all__ = ["MOST_COLUMNS", "hash_counts", "signed_columns"]
-
 MOST_COLUMNS = 2**31 - 1  # their numbers are int32
 
 
 def signed_columns(
     keys: NDArray[np.uint64], stream: tuple[int, ...], width: int, n_tables: int = 1
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The column and the sign of each label sequence in each of some tables, one beside the other.
-
-    Parameters
-    ----------
-    keys : ndarray of shape (n_keys,)
-        Hashes of the sequences.
-    stream : tuple of int
-        What else columns and signs depend on: a seed, and what the sequences are of.
-    width : int
-        Number of columns of all tables.
-    n_tables : int, default=1
-        Number of tables.
-
-    Returns
-    -------
-    columns : ndarray of shape (n_keys, n_tables)
-        The columns.
-    signs : ndarray of shape (n_keys, n_tables)
-        1 or -1.
-    """
+    """The column and the sign of each label sequence in each of some tables, one beside the other."""
     start = reduce(combine_hashes, (hash_integers(np.array([part], np.uint64)) for part in stream))
     streams = combine_hashes(start, np.arange(n_tables, dtype=np.uint64))
     bits = combine_hashes(np.broadcast_to(streams, (len(keys), n_tables)), keys[:, None])
@@ -58,24 +37,7 @@ def signed_columns(
 
 
 def hash_counts(profiles: SparseProfiles, mu: Any, n_columns: int, seed: int) -> sp.csr_array:
-    """Features whose products are the kernel in expectation, in columns that do not depend on any graph.
-
-    Parameters
-    ----------
-    profiles : SparseProfiles
-        Counts of label sequences.
-    mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-        Weights of the walk lengths.
-    n_columns : int
-        Number of columns, which all iterations and lengths share.
-    seed : int
-        Seed of columns and signs.
-
-    Returns
-    -------
-    csr_array of shape (n_graphs, n_columns)
-        The features, each row a function of its graph alone, with sorted columns.
-    """
+    """Features whose products are the kernel in expectation, in columns that do not depend on any graph."""
     roots = profiles.roots(mu)
     rows, columns, values = [], [], []
     for iteration, lengths in enumerate(profiles.blocks):

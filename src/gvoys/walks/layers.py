@@ -9,26 +9,13 @@ from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers
 
-__all__ = ["LAYERS", "in_layer", "layers_of", "usual_labels"]
-
 LAYERS = ("coarse", "given", "fine")
 
 _LONGEST_RING = 8
 
 
 def layers_of(batch: GraphBatch) -> tuple[str, ...]:
-    """The layers that these graphs have: all three where labels are tuples, as those of atoms are, else the given one.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    tuple of str
-        Names from `LAYERS`.
-    """
+    """Return the layers that graphs have: all three where labels are tuples, like those of atoms, else "given"."""
     return LAYERS if _of_molecules(batch) and not batch.directed else ("given",)
 
 
@@ -36,16 +23,6 @@ def usual_labels(batch: GraphBatch) -> str | None:
     """The labels by which graphs are told apart best: of nodes, and in molecules of bonds too.
 
     Labels of edges in other collections are as often noise.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-
-    Returns
-    -------
-    {"node", "both"} or None
-        The choice; None for graphs without node labels.
     """
     if batch.node_labels is None:
         return None
@@ -59,26 +36,7 @@ def _of_molecules(batch: GraphBatch) -> bool:
 
 
 def in_layer(batch: GraphBatch, layer: str) -> GraphBatch:
-    """The graphs with the labels of one layer.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs, with node labels.
-    layer : {"coarse", "given", "fine"}
-        The first part of labels that are tuples (an atom's element); labels as given; or labels with the node's degree
-        and the lengths, up to 8, of the smallest cycles through its edges.
-
-    Returns
-    -------
-    GraphBatch
-        The graphs.
-
-    Raises
-    ------
-    UnsupportedError
-        If cycles of directed graphs are asked for.
-    """
+    """The graphs with the labels of one layer."""
     if layer == "given" or batch.node_labels is None:
         return batch
     return batch._with(node_labels=_first_parts(batch.node_labels) if layer == "coarse" else _with_rings(batch))

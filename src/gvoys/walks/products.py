@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from gvoys._compiled.cpu.sparse_cpu import add_products, mirror, renumbered
 from gvoys.walks.backends import backend
 
-__all__ = ["device_of_products", "products_on", "row_squares", "summed_gram"]
-
 _DENSE = 200_000  # numbers in two dense matrices, which BLAS multiplies before a kernel has started
 _FEW = 4  # graphs that are compared with others by one pass over these
 _HEAVY = 0.1  # share of the graphs that have a column from which BLAS is faster
@@ -41,18 +39,6 @@ def summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = Non
     """The sum of left @ right.T over blocks; without `right`, of left @ left.T.
 
     Columns that many graphs have are multiplied by BLAS, the others entry by entry, block by block in the cache.
-
-    Parameters
-    ----------
-    left : list of csr_array
-        Blocks of features of some graphs.
-    right : list of csr_array or None, default=None
-        The same of others; None means `left`.
-
-    Returns
-    -------
-    ndarray of shape (n_left, n_right)
-        The sum.
     """
     if device_of_products() != "cpu":
         return _summed_elsewhere(left, right)

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.series import Series
 
-__all__ = ["Comparable", "Profiles", "check_finite", "roots_of"]
-
 
 class Comparable(ABC):
     """Some graphs, in a form in which their kernel with others can be computed."""
@@ -29,93 +27,24 @@ class Comparable(ABC):
 
     @abstractmethod
     def take(self, graphs: Any) -> Any:
-        """The profiles of some of the graphs.
-
-        Parameters
-        ----------
-        graphs : slice or ndarray
-            Which graphs.
-
-        Returns
-        -------
-        Profiles
-            Their profiles.
-        """
+        """The profiles of some of the graphs."""
 
     @abstractmethod
     def joined(self, others: list[Any]) -> Any:
-        """These graphs and others, one after the other.
-
-        Parameters
-        ----------
-        others : list
-            What is like this.
-
-        Returns
-        -------
-        object
-            All of them together.
-        """
+        """These graphs and others, one after the other."""
 
     def gram(self, mu: Any, other: Comparable | None = None) -> NDArray[np.float64]:
-        """The kernel between these graphs and others.
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-        other : Comparable or None, default=None
-            The other graphs; None means these.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_others)
-            The Gram matrix.
-        """
+        """The kernel between these graphs and others."""
         return self.compare(mu, other, error=False)[0]
 
     def standard_error(self, mu: Any, other: Comparable | None = None, normalize: bool = False) -> NDArray[np.float64]:
-        """The standard error of `gram`.
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-        other : Comparable or None, default=None
-            The other graphs; None means these.
-        normalize : bool, default=False
-            Whether to return that of K(G, H) / sqrt(K(G, G) K(H, H)).
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_others)
-            The standard errors: 0 where nothing is random, nan where too few components tell.
-        """
+        """The standard error of `gram`."""
         return self.compare(mu, other, normalize)[1]
 
     def compare(
         self, mu: Any, other: Comparable | None = None, normalize: bool = False, error: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Gram matrix and standard error at once, which share most of the work.
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-        other : Comparable or None, default=None
-            The other graphs; None means these.
-        normalize : bool, default=False
-            Whether to divide by sqrt(K(G, G) K(H, H)); a graph with K(G, G) = 0 has zeros.
-        error : bool, default=True
-            Whether standard errors are wanted; without, what is returned for them means nothing.
-
-        Returns
-        -------
-        K : ndarray of shape (n_graphs, n_others)
-            The Gram matrix.
-        error : ndarray of shape (n_graphs, n_others)
-            Its standard error.
-        """
+        """Gram matrix and standard error at once, which share most of the work."""
         right = self if other is None else other
         K, spread = self._products(mu, right, normalize, error)
         check_finite(K)
@@ -137,32 +66,11 @@ class Comparable(ABC):
 
     @abstractmethod
     def diagonal(self, mu: Any) -> NDArray[np.float64]:
-        """K(G, G) of every graph.
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,)
-            The diagonal.
-        """
+        """K(G, G) of every graph."""
 
 
 class Profiles(Comparable):
-    """Profiles of some graphs, dense or sparse.
-
-    Parameters
-    ----------
-    exponents : ndarray of shape (n_graphs,)
-        The power k of two that each graph was divided by.
-    n_iterations : int
-        Weisfeiler–Lehman iterations, iteration 0 included.
-    n_lengths : int
-        Walk lengths, length 0 included.
-    """
+    """Profiles of some graphs, dense or sparse."""
 
     def __init__(self, exponents: NDArray[np.int64], n_iterations: int, n_lengths: int) -> None:
         self.exponents = exponents
@@ -174,67 +82,19 @@ class Profiles(Comparable):
         return len(self.exponents)
 
     def iterations(self, count: int) -> Any:
-        """The first Weisfeiler–Lehman iterations alone.
-
-        Parameters
-        ----------
-        count : int
-            How many, iteration 0 included.
-
-        Returns
-        -------
-        Profiles
-            Their profiles.
-        """
+        """The first Weisfeiler–Lehman iterations alone."""
         raise NotImplementedError
 
     @abstractmethod
     def block(self, iteration: int, length: int) -> Any:
-        """The profiles of one iteration and length: their products are K_i.
-
-        Parameters
-        ----------
-        iteration : int
-            Weisfeiler–Lehman iteration.
-        length : int
-            Walk length.
-
-        Returns
-        -------
-        ndarray or csr_array of shape (n_graphs, width)
-            The block, in double precision.
-        """
+        """The profiles of one iteration and length: their products are K_i."""
 
     def grams(self, other: Any = None) -> NDArray[np.float64]:
-        """Gram matrices of every block alone.
-
-        Parameters
-        ----------
-        other : Profiles or None, default=None
-            The other graphs; None means these.
-
-        Returns
-        -------
-        ndarray of shape (n_iterations * n_lengths, n_graphs, n_others)
-            The Gram matrices.
-        """
+        """Gram matrices of every block alone."""
         return np.array([K for _, K in self.each_gram(other)])
 
     def each_gram(self, other: Any = None) -> Iterator[tuple[tuple[int, int], NDArray[np.float64]]]:
-        """Gram matrices of every block alone, one after the other.
-
-        Parameters
-        ----------
-        other : Profiles or None, default=None
-            The other graphs; None means these.
-
-        Yields
-        ------
-        tuple of int
-            Iteration and length.
-        ndarray of shape (n_graphs, n_others)
-            The Gram matrix.
-        """
+        """Gram matrices of every block alone, one after the other."""
         for place in product(range(self.n_iterations), range(self.n_lengths)):
             yield place, self._block_gram(place, self if other is None else other)
 
@@ -244,18 +104,7 @@ class Profiles(Comparable):
 
     @abstractmethod
     def features(self, mu: Any) -> Any:
-        """One row per graph, whose products are the kernel.
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-
-        Returns
-        -------
-        ndarray or csr_array of shape (n_graphs, n_features)
-            The features.
-        """
+        """One row per graph, whose products are the kernel."""
 
     def diagonal(self, mu: Any) -> NDArray[np.float64]:
         return self._keep("diagonal", mu, self._diagonal)
@@ -264,13 +113,7 @@ class Profiles(Comparable):
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
     def diagonals(self) -> NDArray[np.float64]:
-        """K(G, G) by every block alone.
-
-        Returns
-        -------
-        ndarray of shape (n_iterations, n_lengths, n_graphs)
-            The diagonals.
-        """
+        """K(G, G) by every block alone."""
         if "diagonals" not in self._kept:  # learners ask again and again: for traces, cosines and variances
             self._kept["diagonals"] = (b"", self._diagonals())
         return np.asarray(self._kept["diagonals"][1])
@@ -279,18 +122,7 @@ class Profiles(Comparable):
     def _diagonals(self) -> NDArray[np.float64]: ...
 
     def roots(self, mu: Any) -> NDArray[np.float64]:
-        """What turns blocks into features: sqrt(mu_i) 2^(i k).
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_lengths, n_iterations)
-            The factors.
-        """
+        """What turns blocks into features: sqrt(mu_i) 2^(i k)."""
         return roots_of(mu, self.exponents, self.n_iterations, self.n_lengths)
 
     def _keep(self, name: str, mu: Any, make: Any) -> Any:
@@ -306,24 +138,7 @@ class Profiles(Comparable):
 
 
 def roots_of(mu: Any, exponents: NDArray[np.int64], n_iterations: int, n_lengths: int) -> NDArray[np.float64]:
-    """The factors sqrt(mu_i) 2^(i k) of `Profiles.roots`; a function of each graph's own exponent k.
-
-    Parameters
-    ----------
-    mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-        Weights of the walk lengths.
-    exponents : ndarray of shape (n_graphs,)
-        The powers of two.
-    n_iterations : int
-        Weisfeiler–Lehman iterations, iteration 0 included.
-    n_lengths : int
-        Walk lengths, length 0 included.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, n_lengths, n_iterations)
-        The factors.
-    """
+    """The factors sqrt(mu_i) 2^(i k) of `Profiles.roots`; a function of each graph's own exponent k."""
     found, which = np.unique(exponents, return_inverse=True)
     tables = np.empty((len(found), n_lengths, n_iterations))
     with np.errstate(over="ignore"):

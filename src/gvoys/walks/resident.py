@@ -13,23 +13,9 @@ from gvoys._compiled.cuda.products_cuda import symmetric_product
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.profiles import Comparable, Profiles, check_finite
 
-__all__ = ["ResidentProfiles"]
-
 
 class ResidentProfiles(DenseProfiles):
-    """Profiles of fixed width on the GPU; whatever needs them on the host copies them there, once.
-
-    Parameters
-    ----------
-    on_device : cupy.ndarray of shape (n_graphs, n_lengths, n_iterations * width)
-        The blocks, in single precision.
-    exponents : ndarray of shape (n_graphs,)
-        The power of two that each graph was divided by.
-    n_iterations : int, default=1
-        Weisfeiler–Lehman iterations, iteration 0 included.
-    rounding : ndarray of shape (n_graphs,) or None, default=None
-        How far rounding may take each graph's sketch from exact arithmetic, relative; None for exact profiles.
-    """
+    """Profiles of fixed width on the GPU; whatever needs them on the host copies them there, once."""
 
     def __init__(
         self,
@@ -92,18 +78,7 @@ class ResidentProfiles(DenseProfiles):
         return to_host(self._there._diagonals())
 
     def single_gram(self, mu: Any) -> NDArray[np.float32]:
-        """The Gram matrix in single precision.
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_graphs)
-            The matrix, in memory that the GPU writes to directly.
-        """
+        """The Gram matrix in single precision."""
         roots = np.asarray(self.roots(mu).astype(np.float32), like=self.on_device)
         weighed = self._there._blocks * roots[..., None]
         K = symmetric_product(weighed.reshape(len(self), -1))

@@ -13,8 +13,6 @@ from gvoys.graphs.normalize import normalized_weights
 from gvoys.io.convert import as_graphs
 from gvoys.walks.closed import returns_by
 
-__all__ = ["return_probabilities"]
-
 
 def return_probabilities(graph: Any, max_length: int, *, n_jobs: int | None = None) -> NDArray[np.float64]:
     """Probability that a random walk is back at its start after 0 … max_length steps, for every node.

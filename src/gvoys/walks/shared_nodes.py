@@ -8,8 +8,6 @@ from gvoys._compiled.arguments import SharedNodes
 from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import balanced_chunks, n_threads
 
-__all__ = ["shared_nodes"]
-
 _PER_THREAD = 16  # chunks of nodes, so that threads end together
 
 

@@ -18,19 +18,9 @@ from gvoys.threads import n_threads, threads
 from gvoys.walks.products import device_of_products, row_squares, summed_gram
 from gvoys.walks.profiles import Profiles
 
-__all__ = ["Counts", "SparseProfiles"]
-
 
 class Counts:
-    """Counts of one iteration and length.
-
-    Parameters
-    ----------
-    keys : ndarray of shape (n_columns,)
-        Hashes of the label sequences, sorted.
-    matrix : csr_array of shape (n_graphs, n_columns)
-        Weight of each graph's walks that spell a sequence.
-    """
+    """Counts of one iteration and length."""
 
     _listed: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]
 
@@ -39,22 +29,7 @@ class Counts:
 
     @classmethod
     def listed(cls, pointers: NDArray[np.int64], keys: NDArray[np.uint64], values: NDArray[np.float64]) -> Counts:
-        """Counts that are listed graph by graph; columns are numbered when they are first asked for.
-
-        Parameters
-        ----------
-        pointers : ndarray of shape (n_graphs + 1,)
-            Where each graph's counts begin.
-        keys : ndarray of uint64
-            Hash of the sequence of each.
-        values : ndarray of float
-            The counts.
-
-        Returns
-        -------
-        Counts
-            The counts.
-        """
+        """Counts that are listed graph by graph; columns are numbered when they are first asked for."""
         self = cls.__new__(cls)
         self._listed = (pointers, keys, values)
         return self
@@ -122,18 +97,7 @@ class Counts:
         return sp.csr_array((values, columns, pointers), shape=(len(pointers) - 1, len(other.keys)))
 
     def on(self, keys: NDArray[np.uint64]) -> sp.csr_array:
-        """The counts of other sequences, sorted: zero where one does not occur here.
-
-        Parameters
-        ----------
-        keys : ndarray of uint64
-            Hashes of the sequences.
-
-        Returns
-        -------
-        csr_array of shape (n_graphs, n_keys)
-            The counts.
-        """
+        """The counts of other sequences, sorted: zero where one does not occur here."""
         if keys is self.keys:
             return self.matrix
         places = np.minimum(np.searchsorted(keys, self.keys), max(len(keys) - 1, 0))
@@ -146,17 +110,7 @@ class Counts:
 
 
 class SparseProfiles(Profiles):
-    """Counts of label sequences; columns are the sequences of these graphs, and others are matched by their hash.
-
-    Parameters
-    ----------
-    blocks : list of list of Counts
-        Counts of every iteration and length.
-    exponents : ndarray of shape (n_graphs,)
-        The power of two that each graph was divided by.
-    n_lengths : int or None, default=None
-        Walk lengths, of which iterations may lack the last ones; None means that all have as many as the first.
-    """
+    """Counts of label sequences; columns are the sequences of these graphs, and others are matched by their hash."""
 
     def __init__(self, blocks: list[list[Counts]], exponents: NDArray[np.int64], n_lengths: int | None = None) -> None:
         super().__init__(exponents, len(blocks), len(blocks[0]) if n_lengths is None else n_lengths)
@@ -216,20 +170,7 @@ class SparseProfiles(Profiles):
         return self._keep("features", mu, lambda roots: self._matched(roots, self))
 
     def features_like(self, mu: Any, other: SparseProfiles) -> sp.csr_array:
-        """Features whose columns are the label sequences of other graphs.
-
-        Parameters
-        ----------
-        mu : Series, or array-like of shape (n_lengths,) or (n_iterations, n_lengths)
-            Weights of the walk lengths.
-        other : SparseProfiles
-            The other graphs.
-
-        Returns
-        -------
-        csr_array of shape (n_graphs, n_features)
-            The features; sequences that the others lack have no column.
-        """
+        """Features whose columns are the label sequences of other graphs."""
         return self._matched(self.roots(mu), other)
 
     def _matched(self, roots: NDArray[np.float64], other: SparseProfiles) -> sp.csr_array:

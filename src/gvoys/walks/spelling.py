@@ -11,31 +11,12 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.chemistry.labels import label_text
 from gvoys.walks.walk import Walk
 
-__all__ = ["spell", "spell_neighbours"]
-
 _MANY = 6  # neighbours that are spelled
 _BONDS = {1.0: "–", 1.5: ":", 2.0: "=", 3.0: "≡"}
 
 
 def spell(graph: GraphBatch, walk: Walk, nodes: NDArray[np.int64], entries: NDArray[np.int64]) -> str:
-    """A walk's labels as people write them: C–C=O for atoms and bonds, a–b for others.
-
-    Parameters
-    ----------
-    graph : GraphBatch
-        The graphs.
-    walk : Walk
-        Which labels are used.
-    nodes : ndarray of shape (length + 1,)
-        The nodes of the walk.
-    entries : ndarray of shape (length,)
-        The entries it goes along.
-
-    Returns
-    -------
-    str
-        The labels.
-    """
+    """A walk's labels as people write them: C–C=O for atoms and bonds, a–b for others."""
     names = ["•"] * len(nodes)
     if walk.node_labels and graph.node_labels is not None:
         names = [label_text(label) for label in graph.node_labels[nodes].decode()]

@@ -14,8 +14,6 @@ from gvoys._compiled.cpu.sketch_rows import WIDTH
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import largest_per_graph
 
-__all__ = ["counted_rounding", "gram_with_error", "rounding", "rounding_floor", "widened"]
-
 Columns = Callable[[int, int], NDArray[np.float64]]
 
 _NORMAL = 1.959963984540054  # the 97.5 % quantile
@@ -25,20 +23,7 @@ _PER_STEP, _PER_SUM = 8, 64  # roundings of a node's state beside its neighbours
 
 
 def widened(standard_error: NDArray[np.float64], n_groups: int) -> NDArray[np.float64]:
-    """Widen a standard error from few groups so that +-1.96 of it is a 95 % interval (Student's t).
-
-    Parameters
-    ----------
-    standard_error : ndarray
-        Standard errors.
-    n_groups : int
-        Number of groups they come from.
-
-    Returns
-    -------
-    ndarray
-        The wider standard errors.
-    """
+    """Widen a standard error from few groups so that +-1.96 of it is a 95 % interval (Student's t)."""
     return standard_error * (float(stdtrit(n_groups - 1, 0.975)) / _NORMAL)
 
 
@@ -83,45 +68,7 @@ def gram_with_error(
     error: bool = True,
     exact: tuple[Any, Any, Any] = (0.0, 0.0, 0.0),
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gram matrix of features and its standard error.
-
-    Parameters
-    ----------
-    ours : callable
-        The features of components `begin` to `end` of every block, (n_left, n_features). Where they are arrays of CuPy,
-        all is computed on the GPU, and stays there.
-    theirs : callable or None
-        The same of the graphs to compare with; None means the same graphs.
-    width : int
-        Components of a block.
-    cosine : bool, default=False
-        Whether the error is that of the cosine.
-    error : bool, default=True
-        Whether standard errors are wanted; without, they are nan.
-    exact : tuple of ndarray, default=(0.0, 0.0, 0.0)
-        What is known of the kernel without error, and of the diagonals of both sides; it is added.
-
-    Returns
-    -------
-    K : ndarray of shape (n_left, n_right)
-        The Gram matrix.
-    error : ndarray of shape (n_left, n_right)
-        Its standard error; nan with under two groups.
-
-    Notes
-    -----
-    With `cosine` the error is that of N = K(G, H) / sqrt(K(G, G) K(H, H)) times that root, by the delta method: a
-    group's share of it is V_g - N / 2 (D_g(G) / D(G) + D_g(H) / D(H)), with V_g and D_g what its values of K and of the
-    diagonal differ by from the mean of the groups. If the diagonal goes up and down with K, as for graphs that are
-    alike, hardly any of it is left.
-
-    Only whole groups are independent. Walks that go on with equal labels shift equal noise to other components of a
-    group, where it adds up: by parts of 16 components the variance was 0.4 of the true one on random graphs with two
-    labels at length 10, and intervals held 78 %. Nor is there a formula in its place: (K(G, G) K(H, H) + K(G, H)^2) /
-    width was 7 times the true variance on molecules, whose sequences are mostly alike.
-
-    Memory: four matrices of (n_left, n_right), five with `cosine`.
-    """
+    """Gram matrix of features and its standard error."""
     n_groups = width // WIDTH
     if n_groups < 2 or not error:
         K = _sum_of_groups(ours, theirs, width) + exact[0]

@@ -37,37 +37,6 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 6, *,
     """Label every node by its place in its graph, whatever the other graphs.
 
     Equal labels mean equal numbers of walks, which are counted modulo two primes of 61 bits. Weights do not count.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    structure : str or sequence of str
-        One of these, or several together:
-
-        - "degree": the number of edges that leave a node
-        - "core": degree and core number, which tells cycles from the trees on them
-        - "closed": the number of walks of length 1 … max_length that return to the node
-        - "rows": the multiset of numbers of walks to each node of the graph, length by length
-        - "deleted": closed walks of the other nodes, with this node and after deleting it
-        - "ball1", "ball2": closed walks inside the ball of radius 1 or 2 around the node, of all nodes in it
-    max_length : int, default=6
-        Longest walk.
-    labelled : bool, default=False
-        Whether the nodes' own labels are used, where they have any: equal labels then mean as many walks of each label
-        sequence.
-
-    Returns
-    -------
-    Labels
-        One label for each node.
-
-    Notes
-    -----
-    What a deleted node u takes from the closed walks of v is told by the walks between them: with the generating
-    functions R of A's powers, those of v in G - u are R_vv - R_uv^2 / R_uu. So the multiset of (R_uv, R_vv) over v
-    tells as much as deleting u and counting again, in a fraction of the time, O(nodes x entries x max_length) for
-    all nodes together.
     """
     names = check_structure(structure)
     if not names:

@@ -14,8 +14,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import balanced_chunks
 from gvoys.walks.spread import widened
 
-__all__ = ["LargeGraph"]
-
 _CHUNKS = 64  # of nodes, whatever the threads
 _ITERATIONS = 12  # that turn vectors towards the eigenvectors of the largest eigenvalues
 _FIRST, _MOST = 2, 64  # blocks of random vectors, at first and at most

@@ -33,52 +33,23 @@ from gvoys.walks.profiles import Profiles
 from gvoys.walks.sketch import N_COMPONENTS
 from gvoys.walks.walk import Walk
 
-__all__ = ["DISTRIBUTIONS", "SampledWalks", "WalkConfig", "compute_voyagers", "compute_walks"]
-
 _STARTS = 4096  # nodes of a graph, for each component of `SampledWalks`
 
 
 @dataclass(frozen=True)
 class WalkConfig:
-    """How many walkers are sampled, and what they share.
+    """How many walkers are sampled, and what they share."""
 
-    Parameters
-    ----------
-    n_components : int
-        Number of independent repetitions.
-    n_walks : int, default=1
-        Number of walkers per node, side and component.
-    p_halt : float, default=0.2
-        Probability of halting at each step; 0 lets all walkers reach the longest length.
-    n_anchors : int or None, default=None
-        Number of nodes of each graph that take deposits, drawn anew for each component, the same for C and D; None
-        means all nodes.
-    share_signs : bool, default=False
-        Whether all walkers of a component have the same g and z, and the same halting coins if those are shared; else
-        every walker has its own, as the paper recommends.
-    share_halting : bool, default=True
-        Whether a walker halts at the same step on all graphs. A step is then weighted by 1 / sqrt(1 - p_halt), since
-        one coin decides for both graphs of a pair; otherwise by 1 / (1 - p_halt).
-    signs : {"rademacher", "gaussian", "uniform"} or None, default="rademacher"
-        Distribution of g; None means g = 1.
-    seed : int, default=0
-        Seed of all random bits.
-    replicate : int, default=0
-        Which independent draw of walks and anchors. Replicates have g, z and shared coins in common.
-    n_starts : int, default=0
-        Number of nodes of a larger graph that walkers start from, drawn anew for each component; 0 means all nodes.
-    """
-
-    n_components: int
-    n_walks: int = 1
-    p_halt: float = 0.2
+    n_components: int  # number of independent repetitions
+    n_walks: int = 1  # number of walkers per node, side and component
+    p_halt: float = 0.2  # probability of halting at each step; 0 lets all walkers reach the longest length
     n_anchors: int | None = None
     share_signs: bool = False
-    share_halting: bool = True
-    signs: str | None = "rademacher"
-    seed: int = 0
-    replicate: int = 0
-    n_starts: int = 0
+    share_halting: bool = True  # whether a walker halts at the same step on all graphs
+    signs: str | None = "rademacher"  # distribution of g; None means g = 1
+    seed: int = 0  # seed of all random bits
+    replicate: int = 0  # which independent draw of walks and anchors. Replicates have g, z and shared coins in common
+    n_starts: int = 0  # number of nodes of a larger graph that walkers start from, drawn anew for each component
 
     @property
     def step_factor(self) -> float:
@@ -86,36 +57,12 @@ class WalkConfig:
         return float((1.0 - self.p_halt) ** (-0.5 if self.share_halting else -1.0))
 
     def halting_factors(self, n_lengths: int) -> NDArray[np.float64]:
-        """Factors that divide out the probability of still walking, at most 1e150, which no walker reaches.
-
-        Parameters
-        ----------
-        n_lengths : int
-            Number of lengths.
-
-        Returns
-        -------
-        ndarray of shape (n_lengths,)
-            The factors.
-        """
+        """Factors that divide out the probability of still walking, at most 1e150, which no walker reaches."""
         with np.errstate(over="ignore"):
             return np.minimum(np.power(self.step_factor, np.arange(n_lengths)), 1e150)
 
     def walkers(self, factors: NDArray[np.float64], signs: str | None) -> Walkers:
-        """As kernels take them.
-
-        Parameters
-        ----------
-        factors : ndarray of shape (n_lengths,)
-            Factors of deposits, before those of halting.
-        signs : {"rademacher", "gaussian", "uniform"} or None
-            Distribution of g.
-
-        Returns
-        -------
-        Walkers
-            The same, in numbers.
-        """
+        """As kernels take them."""
         return Walkers(
             np.uint64(self.seed),
             self.n_walks,

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from gvoys.walks import Profiles
 
-__all__ = ["block_alignments"]
-
 _ENOUGH = 300  # graphs that tell the alignment
 
 

@@ -12,8 +12,6 @@ from gvoys.estimators.learning.base_kernels import Pairs
 from gvoys.estimators.learning.profiler import LabelsAndAttributes
 from gvoys.walks import Profiles
 
-__all__ = ["Balance", "BalancedProfiles", "Products"]
-
 Array = NDArray[np.float64]
 
 
@@ -101,13 +99,7 @@ class BalancedProfiles:
 
 
 class Products:
-    """Some graphs beside themselves under several balances, which share what is the same for all.
-
-    Parameters
-    ----------
-    profiles : LabelsAndAttributes
-        The graphs.
-    """
+    """Some graphs beside themselves under several balances, which share what is the same for all."""
 
     def __init__(self, profiles: LabelsAndAttributes) -> None:
         self._profiles = profiles

@@ -13,8 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KERNELS", "SAME", "BaseKernel", "HasPairs", "Nystroem", "Pairs", "nearest_by"]
-
 _SAMPLE = 2000  # graphs whose distances tell the median
 SAME = 1e-6  # of their squared lengths: what float32 leaves of the squared distance of equal graphs
 

@@ -17,8 +17,6 @@ from scipy.linalg import lapack
 from gvoys._compiled.cpu.distances import add_terms, n_pairs_of, pack_squares, slopes_by_weight
 from gvoys.errors import ConvergenceError
 
-__all__ = ["SAME", "Conditioned", "Covariance", "Distances", "Term"]
-
 Array = NDArray[np.float64]
 
 SAME = 1e-12  # of their squared lengths: what rounding leaves of the squared distance of equal graphs

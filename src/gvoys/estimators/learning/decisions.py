@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-__all__ = ["Logistic", "SupportVectors"]
-
 Array = NDArray[np.float64]
 
 

@@ -21,8 +21,6 @@ from gvoys.estimators.learning.machines import train
 from gvoys.estimators.learning.targets import Targets
 from gvoys.estimators.progress import SILENT, Progress
 
-__all__ = ["Calibrated", "Engine", "Judgement", "KernelMachine", "LinearMachine", "Training"]
-
 Array = NDArray[np.float64]
 
 

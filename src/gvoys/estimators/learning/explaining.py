@@ -26,8 +26,6 @@ from gvoys.walks.layers import in_layer
 from gvoys.walks.sketch_attribution import spread_gradients
 from gvoys.walks.sparse import Counts
 
-__all__ = ["Attribution", "Block", "Blocks", "Gradient", "Step", "along_ray", "weights_of_counts"]
-
 Array = NDArray[np.float64]
 
 
@@ -58,26 +56,7 @@ class Step(NamedTuple):
 
 
 def along_ray(kind: str, weights: Array, pairs: Pairs, unit: float = 1.0, same: float = SAME) -> Step:
-    """The sum over fitted graphs of weight times base kernel, along rays.
-
-    Parameters
-    ----------
-    kind : {"linear", "matern12", "matern32", "gaussian"}
-        The kernel.
-    weights : ndarray of shape (n_new, n_fitted)
-        Weights of the fitted graphs, for each new one.
-    pairs : Pairs
-        New graphs beside fitted ones.
-    unit : float, default=1.0
-        What distances are divided by.
-    same : float, default=1e-6
-        Share of the squared lengths below which a squared distance is rounding.
-
-    Returns
-    -------
-    Step
-        The average gradient, and the sum at both ends.
-    """
+    """The sum over fitted graphs of weight times base kernel, along rays."""
     if kind == "linear":
         others = weights / unit**2
         return Step(Gradient(others, np.zeros(len(others))), np.zeros(len(others)), _rows(others, pairs.inner))
@@ -90,22 +69,7 @@ def _rows(a: Array, b: Array) -> Array:
 
 
 def weights_of_counts(new: SparseProfiles, fitted: SparseProfiles, blocks: Blocks) -> list[list[Array]]:
-    """What one more of each count would add, by iteration and length, in the order of `Counts.listing`.
-
-    Parameters
-    ----------
-    new : SparseProfiles
-        Counts of the graphs.
-    fitted : SparseProfiles
-        Counts of the fitted ones.
-    blocks : callable
-        The gradient by an iteration and length.
-
-    Returns
-    -------
-    list of list of ndarray
-        The weights.
-    """
+    """What one more of each count would add, by iteration and length, in the order of `Counts.listing`."""
     return [
         [_of_block(ours, theirs, blocks(r, i)) for i, (ours, theirs) in enumerate(zip(*rows, strict=True))]
         for r, rows in enumerate(zip(new.blocks, fitted.blocks, strict=True))
@@ -124,18 +88,10 @@ def _of_block(ours: Counts, theirs: Counts, block: Block) -> Array:
 
 @dataclass
 class Attribution:
-    """Shares of nodes, entries, lengths and label sequences of some graphs, as they add up.
+    """Shares of nodes, entries, lengths and label sequences of some graphs, as they add up."""
 
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    n_sequences : int
-        Number of label sequences that are named of each graph.
-    """
-
-    batch: GraphBatch
-    n_sequences: int
+    batch: GraphBatch  # the graphs
+    n_sequences: int  # number of label sequences that are named of each graph
     nodes: Array = field(init=False)
     variances: Array = field(init=False)
     entries: Array = field(init=False)
@@ -151,13 +107,7 @@ class Attribution:
         self.counted = []
 
     def add_counts(self, counted: Counted) -> None:
-        """Spread weights of counts over walks, later: only together they tell the largest shares.
-
-        Parameters
-        ----------
-        counted : Counted
-            The counts.
-        """
+        """Spread weights of counts over walks, later: only together they tell the largest shares."""
         self.counted.append(counted)
 
     def _spread_counted(self) -> None:
@@ -177,21 +127,7 @@ class Attribution:
         self.counted = []
 
     def add_gradients(self, batch: GraphBatch, walk: Walk, sketch: Sketch, made: DenseProfiles, by: Array) -> None:
-        """Spread a gradient by sketches over walks; its spread over groups of components tells the error.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            The graphs as they are walked.
-        walk : Walk
-            How they are walked.
-        sketch : Sketch
-            What made the profiles.
-        made : DenseProfiles
-            The profiles.
-        by : ndarray of shape (n_graphs, n_lengths, n_iterations * n_components)
-            The gradient by the profiles' values.
-        """
+        """Spread a gradient by sketches over walks; its spread over groups of components tells the error."""
         products = (by * made.values).reshape(len(made), made.n_lengths, made.n_iterations, -1).sum(axis=3)
         nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, by)
         if len(nodes) > 1:
@@ -207,22 +143,7 @@ class Attribution:
         self.lengths = grown
 
     def explanations(self, ends: tuple[Array, Array], of: Sequence[Any], unit: float = 1.0) -> list[Explanation]:
-        """One for each graph.
-
-        Parameters
-        ----------
-        ends : tuple of two ndarrays of shape (n_graphs,)
-            Predictions for empty profiles, and those of which the shares are parts.
-        of : sequence
-            What each is for.
-        unit : float, default=1.0
-            Of the predictions; shares are multiplied by it.
-
-        Returns
-        -------
-        list of Explanation
-            The explanations.
-        """
+        """One for each graph."""
         self._spread_counted()
         edges, offsets, edge_shares = _edges(self.batch, unit * self.entries)
         nodes, errors = unit * self.nodes, unit * np.sqrt(self.variances)

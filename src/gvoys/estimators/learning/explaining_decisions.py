@@ -17,8 +17,6 @@ from gvoys.estimators.learning.spelled import Counted
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import CombinedProfiles, DenseProfiles, SparseProfiles
 
-__all__ = ["Explainer"]
-
 Array = NDArray[np.float64]
 
 

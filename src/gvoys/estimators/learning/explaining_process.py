@@ -22,29 +22,12 @@ from gvoys.estimators.learning.views import Surroundings, View
 from gvoys.walks import SparseProfiles
 from gvoys.walks.layers import in_layer
 
-__all__ = ["explain_mean"]
-
 Array = NDArray[np.float64]
 
 
 @singledispatch
 def explain_mean(posterior: Any, found: Attribution, target: int) -> tuple[Array, Array]:
-    """Add the shares of posterior means to an attribution.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        The process.
-    found : Attribution
-        Shares of some graphs, to which those of their means are added.
-    target : int
-        Which of several targets.
-
-    Returns
-    -------
-    tuple of two ndarrays of shape (n_graphs,)
-        The means of empty graphs, and of these.
-    """
+    """Add the shares of posterior means to an attribution."""
     raise NotImplementedError
 
 

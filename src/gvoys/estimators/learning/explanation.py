@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["Explanation", "SequenceShare"]
-
 _SHOWN = 5  # nodes and sequences in the text of an explanation
 
 Array = NDArray[np.float64]

@@ -19,8 +19,6 @@ from scipy.optimize import minimize
 
 from gvoys.errors import ConvergenceError
 
-__all__ = ["BlockGrams", "FeatureMoments", "Likelihood", "maximise_likelihood"]
-
 # of log mu and log noise, for blocks of unit trace and targets of unit variance
 _MU_BOUNDS = (-16.0, 7.0)
 _NOISE_BOUNDS = (-14.0, 5.0)

@@ -10,8 +10,6 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.learning.base_kernels import KERNELS
 from gvoys.walks.checks import is_auto
 
-__all__ = ["GRID", "is_positive", "nearest_ten", "values_of"]
-
 # larger grids hurt small datasets
 GRID: dict[str, tuple[Any, ...]] = {
     "refine": (0, 1, 3),

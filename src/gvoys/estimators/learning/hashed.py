@@ -18,32 +18,13 @@ from gvoys.walks import SparseProfiles
 from gvoys.walks.hashed import signed_columns
 from gvoys.walks.products import row_squares
 
-__all__ = ["hash_blocks"]
-
 _TABLES = 4
 
 Array = NDArray[np.float64]
 
 
 def hash_blocks(walks: WalkBlocks, profiles: list[SparseProfiles], mu: Array, width: int) -> Array:
-    """Features whose products are the kernel sum_b mu_b K_b in expectation.
-
-    Parameters
-    ----------
-    walks : WalkBlocks
-        What the blocks are, with the seed.
-    profiles : list of SparseProfiles
-        Exact counts of some graphs.
-    mu : ndarray of shape (n_blocks,)
-        Weight of each block.
-    width : int
-        Number of columns of the sketch.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, width + 1)
-        The features, each row a function of its graph alone; the last column is the constant block.
-    """
+    """Features whose products are the kernel sum_b mu_b K_b in expectation."""
     plain = [(each.blocks[r][i].keys, each.block(r, i)) for each in profiles for r, i in _places(each)]
     out = np.zeros((len(profiles[0]), width + 1))
     for block, (keys, counts) in enumerate(plain):

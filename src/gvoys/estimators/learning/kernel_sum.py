@@ -17,8 +17,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.threads import threads
 from gvoys.walks import SparseProfiles, Walk
 
-__all__ = ["KINDS", "Induced", "KernelSum", "kinds_of"]
-
 Array = NDArray[np.float64]
 
 KINDS = ("linear", "matern12", "matern32", "gaussian")
@@ -27,23 +25,7 @@ _JITTER = 1e-8  # of the largest prior variance, for landmarks that are copies o
 
 
 def kinds_of(kernel: Any) -> tuple[str, ...]:
-    """The kernels of a sum such as "matern32 + linear".
-
-    Parameters
-    ----------
-    kernel : str
-        The name of a kernel, or several with plus signs.
-
-    Returns
-    -------
-    tuple of str
-        Their names.
-
-    Raises
-    ------
-    ParameterError
-        If one is not known, or there twice.
-    """
+    """The kernels of a sum such as "matern32 + linear"."""
     kinds = tuple(part.strip() for part in kernel.split("+")) if isinstance(kernel, str) else ()
     if not kinds or len(set(kinds)) < len(kinds) or not set(kinds) <= set(KINDS):
         raise ParameterError(f'kernel must be "auto", {", ".join(map(repr, KINDS))} or a sum of these, not {kernel!r}')

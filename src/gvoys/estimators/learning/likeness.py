@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["find_unlike", "similarity_floor"]
-
 _SHARE = 0.01  # of graphs like the fitted ones that are taken for unlike, at most
 _SAME = 1e-6  # what rounding may take from the cosine of equal graphs
 _ROWS = 256  # graphs that are compared with all others at once
@@ -18,18 +16,6 @@ def similarity_floor(inner: NDArray[np.float64], some: NDArray[np.int64] | None 
     It is the 1st percentile, over the fitted graphs, of the largest cosine with another fitted graph. If a new graph
     is drawn as they were, the k-th smallest of n such cosines is above its own with probability k / (n + 1) at most.
     Copies of a graph are left aside: in a collection in which every graph is there twice, only copies would be like it.
-
-    Parameters
-    ----------
-    inner : ndarray of shape (n_graphs, n_graphs)
-        Inner products of the fitted graphs; with `some`, cosines of those with all.
-    some : ndarray of int or None, default=None
-        Graphs that are compared with the others; None means all.
-
-    Returns
-    -------
-    float or None
-        The floor, or None where no two graphs differ.
     """
     if some is None:
         sizes, some = np.sqrt(inner.diagonal()), np.arange(len(inner))
@@ -50,22 +36,7 @@ def similarity_floor(inner: NDArray[np.float64], some: NDArray[np.int64] | None 
 def find_unlike(
     unseen: NDArray[np.float64], similarity: NDArray[np.float64] | None, floor: float | None
 ) -> NDArray[np.bool_]:
-    """Whether each graph is unlike all fitted ones: it has labels that they lack, or is less similar than the floor.
-
-    Parameters
-    ----------
-    unseen : ndarray of shape (n_graphs,)
-        Share of the nodes whose label no fitted graph has.
-    similarity : ndarray of shape (n_graphs,) or None
-        Cosine with the nearest fitted graph; None where it is not known.
-    floor : float or None
-        What `similarity_floor` returned; None leaves similarities aside.
-
-    Returns
-    -------
-    ndarray of bool, of shape (n_graphs,)
-        The flags.
-    """
+    """Whether each graph is unlike all fitted ones: it has labels that they lack, or is less similar than the floor."""
     if similarity is None or floor is None:
         return unseen > 0
     return (unseen > 0) | (similarity < floor - _SAME)

@@ -18,8 +18,6 @@ from gvoys._compiled.cpu.support_vectors import train_machines
 from gvoys.estimators.learning.decisions import SupportVectors
 from gvoys.estimators.learning.targets import Targets
 
-__all__ = ["EXACT", "ROUGH", "train"]
-
 Array = NDArray[np.float64]
 
 
@@ -34,28 +32,7 @@ def train(
     class_weight: Any = None,
     tolerance: float = EXACT,
 ) -> list[SupportVectors]:
-    """Train one machine for each C on some graphs.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n_graphs, n_graphs)
-        Gram matrix.
-    rows : ndarray of int
-        Graphs to train on.
-    targets : Targets
-        Classes and weights of all graphs.
-    Cs : sequence of float
-        Penalties, in increasing order.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class by its code.
-    tolerance : float, default=EXACT
-        Of the conditions of optimality.
-
-    Returns
-    -------
-    list of SupportVectors
-        The machines; their classes are those among `rows`, in order.
-    """
+    """Train one machine for each C on some graphs."""
     known = targets.take(rows)
     classes, codes = np.unique(known.codes, return_inverse=True)
     bounds = np.outer(np.asarray(Cs, np.float64), known.graph_weights(class_weight))

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from gvoys.errors import ConvergenceError
 from gvoys.estimators.learning.covariance import Covariance, Term
 
-__all__ = ["ArrayCovariance"]
-
 Array = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from gvoys.estimators.learning.kernel_sum import Induced, KernelSum
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import SparseProfiles
 
-__all__ = ["FeaturePosterior", "GramPosterior", "KernelPosterior", "Posterior"]
-
 Array = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from gvoys.estimators.learning.views import Surroundings, View
 from gvoys.estimators.progress import SILENT, Progress
 from gvoys.walks import SparseProfiles
 
-__all__ = ["Learning", "Process", "learn_process"]
-
 Array = NDArray[np.float64]
 
 _TRIED = (("matern32",), ("matern12",), ("gaussian",), ("matern32", "linear"))  # by "auto"

@@ -18,8 +18,6 @@ from gvoys.estimators.learning.machines import ROUGH, train
 from gvoys.estimators.learning.targets import Targets
 from gvoys.threads import n_threads, threads
 
-__all__ = ["DEFAULT", "Candidate", "Choice", "choose", "corrected_error", "is_better", "subsample"]
-
 DEFAULT = "matern12"  # the base kernel that is taken unless another is better
 _FEW = 500  # graphs below which folds are repeated, since one split says little
 _REPEATS = 3

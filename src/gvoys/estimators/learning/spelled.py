@@ -16,34 +16,18 @@ from gvoys.walks import SparseProfiles, Walk
 from gvoys.walks.attribution import Found
 from gvoys.walks.spelling import spell, spell_neighbours
 
-__all__ = ["Candidate", "Counted", "Largest", "merged"]
-
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of some graphs under some labels, and the weight of each in their predictions.
+    """Counts of some graphs under some labels, and the weight of each in their predictions."""
 
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs as they are walked.
-    walk : Walk
-        How they are walked.
-    counts : SparseProfiles
-        Their counts.
-    weights : list of list of ndarray
-        By iteration and length, in the order of `Counts.listing`.
-    layer : str, default="given"
-        What their labels are.
-    """
-
-    batch: GraphBatch
-    walk: Walk
-    counts: SparseProfiles
-    weights: list[list[Array]]
-    layer: str = "given"
+    batch: GraphBatch  # the graphs as they are walked
+    walk: Walk  # how they are walked
+    counts: SparseProfiles  # their counts
+    weights: list[list[Array]]  # by iteration and length, in the order of `Counts.listing`
+    layer: str = "given"  # what their labels are
 
     @property
     def blocks(self) -> list[tuple[int, int]]:

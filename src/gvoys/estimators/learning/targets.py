@@ -13,36 +13,16 @@ from gvoys.errors import ParameterError
 from gvoys.estimators.learning.inputs import warn_user
 from gvoys.graphs.numbers import as_array
 
-__all__ = [
-    "Targets",
-    "check_targets",
-    "check_weights",
-    "distinct_classes",
-    "is_missing_class",
-    "read_columns",
-    "warn_of_constant",
-    "warn_of_single_graphs",
-    "weigh_extremes",
-]
-
 _ABSURD = 100.0  # deviations from the median
 _SHOWN = 5  # classes that a message names
 
 
 @dataclass(frozen=True)
 class Targets:
-    """The class of each graph, as a code, and its weight.
+    """The class of each graph, as a code, and its weight."""
 
-    Parameters
-    ----------
-    codes : array of int, shape (n_graphs,)
-        Places among the classes.
-    weights : array of shape (n_graphs,) or None, default=None
-        Positive numbers; None means that all are one.
-    """
-
-    codes: NDArray[np.int64]
-    weights: NDArray[np.float64] | None = None
+    codes: NDArray[np.int64]  # places among the classes
+    weights: NDArray[np.float64] | None = None  # positive numbers; None means that all are one
 
     def take(self, graphs: Any) -> Targets:
         """Those of some of the graphs."""

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SMALL", "Bonds"]
-
 SMALL = 150  # atoms up to which bonds are read as a matrix, which is quicker
 _HELD = 1 << 16  # numbers in the matrices that are searched at once, while they are in the cache
 
@@ -22,11 +20,6 @@ class Bonds:
     Most molecules give theirs as a matrix of bond orders, and many matrices are searched at once. The others are parsed
     again and list their bonds: large ones, and those with a bond of order zero, which does not show in the matrix, or a
     dative one, which shows in one direction only.
-
-    Parameters
-    ----------
-    parse : callable
-        From a SMILES to the molecule.
     """
 
     def __init__(self, parse: Callable[[str], Any]) -> None:
@@ -37,17 +30,7 @@ class Bonds:
         self.parts: list[Triples] = []
 
     def add(self, text: str, size: int, n_bonds: int, matrix: Any) -> None:
-        """Take one molecule.
-
-        Parameters
-        ----------
-        text : str
-            Its SMILES.
-        size, n_bonds : int
-            Numbers of atoms and bonds.
-        matrix : array or None
-            Bond orders; None to list the bonds.
-        """
+        """Take one molecule."""
         self.held.append((text, size, n_bonds, matrix))
         self.n_held += 0 if matrix is None else size * size
         if self.n_held > _HELD:
@@ -76,13 +59,7 @@ class Bonds:
         self.held, self.n_held = [], 0
 
     def joined(self) -> Triples:
-        """All entries.
-
-        Returns
-        -------
-        rows, columns, orders : array
-            Atoms, numbered over all molecules, and the order of the bond between them.
-        """
+        """All entries."""
         self._search()
         return _joined(self.parts)
 

@@ -17,8 +17,6 @@ from gvoys.io.chemistry.parse import (
     without_isotopes,
 )
 
-__all__ = ["as_smiles_list", "canonical_smiles", "scaffolds"]
-
 
 def canonical_smiles(smiles: Iterable[str], chemistry: Chemistry | dict[str, Any] | None = None) -> list[str]:
     """Canonical SMILES of what becomes part of the graph: molecules that have the same one have the same graph.
@@ -92,25 +90,7 @@ def scaffolds(smiles: Iterable[str], chemistry: Chemistry | dict[str, Any] | Non
 
 
 def as_smiles_list(smiles: Any, function: str) -> list[Any]:
-    """The strings of a list, or of anything like one.
-
-    Parameters
-    ----------
-    smiles : iterable
-        What was given.
-    function : str
-        Name of the function that was called, for the message.
-
-    Returns
-    -------
-    list
-        The strings.
-
-    Raises
-    ------
-    GraphError
-        If it is a single string, or nothing like a list.
-    """
+    """The strings of a list, or of anything like one."""
     if isinstance(smiles, str):
         raise GraphError(f"{function} takes a list of SMILES strings and was given a single one; wrap it in a list")
     if hasattr(smiles, "iloc") and hasattr(smiles, "columns"):

@@ -5,26 +5,9 @@ from __future__ import annotations
 from math import fsum
 from typing import Any
 
-__all__ = ["largest_fragment"]
-
 
 def largest_fragment(molecule: Any, text: str, chem: Any) -> Any:
-    """The part with most heavy atoms; of several the heaviest, and of these the first by canonical SMILES.
-
-    Parameters
-    ----------
-    molecule : rdkit.Chem.Mol
-        The molecule.
-    text : str
-        Its SMILES.
-    chem : module
-        RDKit's Chem.
-
-    Returns
-    -------
-    rdkit.Chem.Mol
-        The part; the molecule itself if it has only one.
-    """
+    """The part with most heavy atoms; of several the heaviest, and of these the first by canonical SMILES."""
     parts = chem.GetMolFrags(molecule, asMols=True, sanitizeFrags=False) if "." in text else ()
     if len(parts) < 2:
         return molecule

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from gvoys.graphs.labels import Labels
 from gvoys.io.chemistry.options import Chemistry
 
-__all__ = ["AtomFacts", "Configurations", "Fact", "bond_labels", "label_text"]
-
 _RINGS = range(3, 9)
 _COUNTED = 1 << 20  # values up to which integers are told apart by counting instead of sorting
 
@@ -22,40 +20,15 @@ Integers = NDArray[np.int64]
 
 
 class Fact(NamedTuple):
-    """What an atom's label is made of, for all atoms so far.
+    """What an atom's label is made of, for all atoms so far."""
 
-    Parameters
-    ----------
-    read : callable
-        From an atom to a number.
-    values : list of int
-        The numbers.
-    say : callable
-        From a number to what it adds to the label: a tuple of one or none.
-    """
-
-    read: Callable[[Any], int]
-    values: list[int]
-    say: Callable[[int], tuple[Any, ...]]
+    read: Callable[[Any], int]  # from an atom to a number
+    values: list[int]  # the numbers
+    say: Callable[[int], tuple[Any, ...]]  # from a number to what it adds to the label: a tuple of one or none
 
 
 class AtomFacts:
-    """What labels of atoms are made of, gathered molecule by molecule.
-
-    Parameters
-    ----------
-    chemistry : Chemistry
-        What becomes part of the labels.
-    chem : module
-        RDKit's Chem.
-
-    Attributes
-    ----------
-    elements : list of int
-        Atomic numbers of all atoms so far.
-    columns : list of Fact
-        What to read of each atom; the elements come first.
-    """
+    """What labels of atoms are made of, gathered molecule by molecule."""
 
     def __init__(self, chemistry: Chemistry, chem: Any) -> None:
         atom, self._symbol = chem.Atom, chem.GetPeriodicTable().GetElementSymbol
@@ -74,20 +47,7 @@ class AtomFacts:
             self.columns.append(Fact(_ring_sizes, [], lambda sizes: (f"R{_listed(sizes)}",) if sizes else ()))
 
     def labels(self, aromatic: Integers, configurations: Configurations | None) -> Labels:
-        """Labels of all atoms.
-
-        Parameters
-        ----------
-        aromatic : array of int
-            One for aromatic atoms, else zero.
-        configurations : Configurations or None
-            CIP labels; None where they are no part of the labels.
-
-        Returns
-        -------
-        Labels
-            The labels.
-        """
+        """Labels of all atoms."""
         elements, *others = (np.array(fact.values, np.int64) for fact in self.columns)
         if self._usual:
             return self._usual_labels(elements, others[0], aromatic)
@@ -122,13 +82,7 @@ def _joined(say: list[Callable[[int], tuple[Any, ...]]], row: tuple[int, ...]) -
 
 
 class Configurations:
-    """CIP labels of atoms and bonds, gathered molecule by molecule: few have one.
-
-    Attributes
-    ----------
-    letters : list of str
-        The labels that were found; the first, which is empty, stands for none.
-    """
+    """CIP labels of atoms and bonds, gathered molecule by molecule: few have one."""
 
     def __init__(self) -> None:
         self.letters = [""]
@@ -136,17 +90,7 @@ class Configurations:
         self._bonds: list[tuple[int, int, int]] = []
 
     def add(self, molecule: Any, atoms: list[Any], first: int) -> None:
-        """Take one molecule.
-
-        Parameters
-        ----------
-        molecule : rdkit.Chem.Mol
-            The molecule.
-        atoms : list
-            Its atoms.
-        first : int
-            Number of its first atom over all molecules.
-        """
+        """Take one molecule."""
         for atom in _labelled(atoms):
             self._atoms.append((first + atom.GetIdx(), self._code(atom)))
         for bond in _labelled(map(molecule.GetBondWithIdx, range(molecule.GetNumBonds()))):
@@ -160,36 +104,14 @@ class Configurations:
         return self.letters.index(letter)
 
     def of_atoms(self, n_atoms: int) -> Integers:
-        """Labels of atoms.
-
-        Parameters
-        ----------
-        n_atoms : int
-            Number of all atoms.
-
-        Returns
-        -------
-        array of int
-            Place among `letters`.
-        """
+        """Labels of atoms."""
         codes = np.zeros(n_atoms, np.int64)
         places, values = np.array(self._atoms, np.int64).reshape(-1, 2).T
         codes[places] = values
         return codes
 
     def of_bonds(self, rows: Integers, columns: Integers) -> Integers:
-        """Labels of bonds.
-
-        Parameters
-        ----------
-        rows, columns : array of int
-            Atoms of all entries, sorted by row and column.
-
-        Returns
-        -------
-        array of int
-            Place among `letters`.
-        """
+        """Labels of bonds."""
         codes = np.zeros(len(rows), np.int64)
         if self._bonds:
             u, v, values = np.array(self._bonds, np.int64).T
@@ -206,22 +128,7 @@ def _labelled(things: Iterable[Any]) -> list[Any]:
 def bond_labels(
     rows: Integers, columns: Integers, orders: NDArray[np.float64], configurations: Configurations | None
 ) -> Labels:
-    """Labels of bonds: orders, or (order, CIP label) where a bond has one.
-
-    Parameters
-    ----------
-    rows, columns : array of int
-        Atoms of all entries, sorted by row and column.
-    orders : array of float
-        Order of each, a multiple of a half.
-    configurations : Configurations or None
-        CIP labels; None where they are no part of the labels.
-
-    Returns
-    -------
-    Labels
-        The labels.
-    """
+    """Labels of bonds: orders, or (order, CIP label) where a bond has one."""
     twice = (2.0 * orders).astype(np.int64)
     if configurations is None:
         halves, codes = _distinct(twice)

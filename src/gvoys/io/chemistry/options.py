@@ -8,8 +8,6 @@ from typing import Any
 
 from gvoys.errors import ParameterError
 
-__all__ = ["Chemistry", "as_chemistry"]
-
 _CHOICES = {
     "fragments": ("keep", "largest"),
     "hydrogens": ("count", "ignore", "atoms"),
@@ -83,23 +81,7 @@ class Chemistry:
 
 
 def as_chemistry(given: Any) -> Chemistry:
-    """The options that were given.
-
-    Parameters
-    ----------
-    given : Chemistry, dict or None
-        The options, some of them by name, or None for the defaults.
-
-    Returns
-    -------
-    Chemistry
-        The options.
-
-    Raises
-    ------
-    ParameterError
-        If it is nothing of that kind.
-    """
+    """The options that were given."""
     if given is None:
         return Chemistry()
     if isinstance(given, Chemistry):

@@ -12,17 +12,6 @@ from gvoys.errors import GraphError, MissingDependencyError
 from gvoys.io.chemistry.fragments import largest_fragment
 from gvoys.io.chemistry.options import Chemistry
 
-__all__ = [
-    "fast_parser",
-    "has_isotopes",
-    "has_marks",
-    "molecule_parser",
-    "no_garbage_collection",
-    "parse_text",
-    "rdkit",
-    "without_isotopes",
-]
-
 _HYDROGEN = re.compile(r"\[\d*(H|#0*1(?!\d))")
 _ISOTOPE = re.compile(r"\[\d")
 _MARKS = re.compile(r"[@/\\|]")  # of configurations; those behind | are extensions
@@ -36,18 +25,7 @@ Stage = Callable[[Any, str], Any]
 
 
 def rdkit() -> Any:
-    """RDKit's Chem, where it is installed.
-
-    Returns
-    -------
-    module
-        The module.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed.
-    """
+    """RDKit's Chem, where it is installed."""
     try:
         from rdkit import Chem, rdBase
     except ImportError:
@@ -57,25 +35,7 @@ def rdkit() -> Any:
 
 
 def parse_text(text: Any, parse: Parser) -> Any:
-    """The molecule of a SMILES.
-
-    Parameters
-    ----------
-    text : object
-        The SMILES.
-    parse : callable
-        From a SMILES to a molecule, or None.
-
-    Returns
-    -------
-    rdkit.Chem.Mol
-        The molecule.
-
-    Raises
-    ------
-    GraphError
-        If it is no SMILES, or RDKit cannot read it.
-    """
+    """The molecule of a SMILES."""
     can_be = isinstance(text, str) and len(text) <= _MOST and (text.isascii() or text.split(None, 1)[0].isascii())
     molecule = parse(text) if can_be else None  # RDKit passes over other characters at the ends
     if molecule is None:
@@ -98,54 +58,17 @@ def _shown(text: Any) -> str:
 
 
 def has_marks(text: str) -> bool:
-    """Whether a SMILES may tell of configurations.
-
-    Parameters
-    ----------
-    text : str
-        The SMILES.
-
-    Returns
-    -------
-    bool
-        False if it tells of none.
-    """
+    """Whether a SMILES may tell of configurations."""
     return _MARKS.search(text) is not None
 
 
 def has_isotopes(text: str) -> bool:
-    """Whether a SMILES names isotopes.
-
-    Parameters
-    ----------
-    text : str
-        The SMILES.
-
-    Returns
-    -------
-    bool
-        True if it does.
-    """
+    """Whether a SMILES names isotopes."""
     return _ISOTOPE.search(text) is not None
 
 
 def molecule_parser(chemistry: Chemistry, chem: Any, cip: bool = True) -> Parser:
-    """From a SMILES to the molecule whose atoms are the nodes, or None if RDKit cannot read it.
-
-    Parameters
-    ----------
-    chemistry : Chemistry
-        What becomes part of the graph.
-    chem : module
-        RDKit's Chem.
-    cip : bool, default=True
-        Whether atoms and bonds get the property "_CIPCode" where they have a CIP label, with `chemistry.stereo`.
-
-    Returns
-    -------
-    callable
-        The parser.
-    """
+    """From a SMILES to the molecule whose atoms are the nodes, or None if RDKit cannot read it."""
     parse, stages = fast_parser(chem, chemistry.stereo), list(_stages(chemistry, chem, cip))
     if not stages:
         return parse
@@ -175,18 +98,6 @@ def fast_parser(chem: Any, stereo: bool = False) -> Parser:
 
     That takes a third of the time. What remains is all that atoms, bonds, hydrogens and aromaticity depend on, and
     every check. Hydrogens that are written as atoms are left to RDKit, which knows which of them to remove.
-
-    Parameters
-    ----------
-    chem : module
-        RDKit's Chem.
-    stereo : bool, default=False
-        Whether SMILES that tell of configurations are left to RDKit, too.
-
-    Returns
-    -------
-    callable
-        The parser.
     """
     flags = chem.SanitizeFlags
     needed = (
@@ -214,22 +125,7 @@ def fast_parser(chem: Any, stereo: bool = False) -> Parser:
 
 
 def without_isotopes(molecule: Any, text: str, chem: Any) -> Any:
-    """The molecule with no isotope, and no configuration that only isotopes make.
-
-    Parameters
-    ----------
-    molecule : rdkit.Chem.Mol
-        The molecule, which is changed.
-    text : str
-        Its SMILES.
-    chem : module
-        RDKit's Chem.
-
-    Returns
-    -------
-    rdkit.Chem.Mol
-        The molecule.
-    """
+    """The molecule with no isotope, and no configuration that only isotopes make."""
     if has_isotopes(text):
         for atom in molecule.GetAtoms():
             atom.SetIsotope(0)
@@ -254,13 +150,7 @@ def _label_stereo(molecule: Any, text: str) -> Any:
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Many atoms come and go without cycles; looking for some would take a tenth of the time.
-
-    Yields
-    ------
-    None
-        While garbage collection is off.
-    """
+    """Many atoms come and go without cycles; looking for some would take a tenth of the time."""
     was = gc.isenabled()
     gc.disable()
     try:

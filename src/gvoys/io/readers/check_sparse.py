@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from gvoys.errors import GraphError
 
-__all__ = ["check_sparse"]
-
 
 def check_sparse(matrix: Any) -> None:
     """Check that the arrays of a two-dimensional sparse matrix fit each other."""

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from gvoys.errors import GraphError
 from gvoys.graphs.numbers import as_floats
 
-__all__ = ["LABEL", "MISSING", "GraphParts", "Names", "collect", "stack_attributes"]
-
 MISSING = object()
 LABEL = "label"  # the name that is read unless another is given
 

@@ -12,8 +12,6 @@ from gvoys.errors import InputWarning
 from gvoys.io.readers import from_igraph, from_networkx, from_node_link
 from gvoys.io.readers.parts import LABEL
 
-__all__ = ["warn_unlabelled"]
-
 _KEYS = {"id", "name", "_nx_name", "_igraph_index"}  # which tell nodes apart, so that no two are alike
 _READERS = (from_networkx, from_igraph, from_node_link)
 

@@ -17,8 +17,6 @@ from gvoys.io.chemistry.options import Chemistry
 from gvoys.io.sources.columns import as_values, cell_text, check_present, find_columns
 from gvoys.io.sources.records import Chunk, Graphs, Records, Skipped
 
-__all__ = ["FileSource", "GraphSource", "digest_file", "file_stamps", "row_chunks"]
-
 _ALL = 1 << 62  # rows: more than any source has
 
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from gvoys.errors import DatasetError, GraphError
 from gvoys.io.nearest import did_you_mean
 
-__all__ = ["as_values", "cell_text", "check_present", "find_columns", "line_text"]
-
 _SHOWN = 20  # names of columns in a message
 _NOTHING = {"", "nan", "<na>", "nat"}  # in small letters
 _MISSING = {"NA", "N/A", "n/a", "#N/A", "NULL", "null"}  # as pandas takes them; Na is sodium

@@ -8,19 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BOM", "blocks_of_lines", "line_ends", "read_line", "split_lines"]
-
 BOM = b"\xef\xbb\xbf"
 
 
 def split_lines(data: bytes) -> list[bytes]:
-    """Split lines from their ends; after the last end comes one more, which is empty.
-
-    Examples
-    --------
-    >>> split_lines(b"a\\rb\\r\\nc")
-    [b'a', b'b', b'c']
-    """
+    """Split lines from their ends; after the last end comes one more, which is empty."""
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data.split(b"\n")

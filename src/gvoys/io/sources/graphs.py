@@ -22,8 +22,6 @@ from gvoys.io.store import open_store
 from gvoys.io.store.manifest import checksum_file
 from gvoys.io.tu import LabelNames, dataset_name, read_names, read_tu
 
-__all__ = ["BatchSource", "ObjectsSource", "StoreSource", "TuSource"]
-
 
 class _NumberedSource(GraphSource):
     """Graphs of which any can be had by its place."""

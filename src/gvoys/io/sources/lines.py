@@ -25,8 +25,6 @@ from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.named import NamedSource
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
-__all__ = ["Graph6Source", "JsonSource", "LinesSource", "SmilesSource", "build_each"]
-
 _READ = 1 << 20  # bytes at a time, when lines are counted
 _HEAVY = 1 << 24  # bytes after which a chunk ends with the line
 _LONGEST = 1 << 26  # bytes of a line

@@ -10,8 +10,6 @@ from gvoys.io.chemistry.options import Chemistry
 from gvoys.io.smiles import read_smiles
 from gvoys.io.sources.base import GraphSource
 
-__all__ = ["MoleculeSource"]
-
 
 class MoleculeSource(GraphSource):
     """Molecules from SMILES; `chemistry` may be set until graphs are read."""

@@ -15,8 +15,6 @@ from gvoys.io.sources.base import FileSource
 from gvoys.io.sources.records import Chunk, Records
 from gvoys.io.sources.table import TableSource
 
-__all__ = ["ParquetSource"]
-
 _FREE = 4_000_000  # rows of a group in a file of any size: equal values cost no bytes
 
 

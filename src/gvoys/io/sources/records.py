@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
 
-__all__ = ["Chunk", "Graphs", "Records", "Skipped"]
-
 _LONGEST = 100  # characters of a row that are kept of one that was skipped
 
 

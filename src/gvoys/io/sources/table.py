@@ -17,8 +17,6 @@ from gvoys.io.sources.lines import LinesSource
 from gvoys.io.sources.molecules import MoleculeSource
 from gvoys.io.sources.records import Chunk, Records, Skipped
 
-__all__ = ["DELIMITERS", "ColumnsSource", "TableSource", "TextTableSource"]
-
 _HEADER = 1 << 20  # bytes of the first line
 _ROW = 1 << 24  # characters of a row
 _SEVERAL_LINES = (

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HEADER", "ArrayFile", "npy_header"]
-
 HEADER = 128  # bytes; enough for any shape, and a multiple of 64 as the format asks for
 _BLOCK = 1 << 21  # numbers
 

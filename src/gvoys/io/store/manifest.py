@@ -16,15 +16,6 @@ from gvoys.errors import StoreError
 from gvoys.io.sealed import open_seal, read_json, write_sealed
 from gvoys.io.store.arrays import HEADER
 
-__all__ = [
-    "MANIFEST",
-    "checksum_file",
-    "decode_label",
-    "encode_label",
-    "read_manifest",
-    "write_manifest",
-]
-
 FORMAT, VERSION = "gvoys store", 1
 MANIFEST = "manifest.json"
 _BLOCK = 1 << 24

@@ -18,8 +18,6 @@ from gvoys.io.sealed import read_json
 from gvoys.io.store.arrays import HEADER, npy_header
 from gvoys.io.store.manifest import checksum_file, decode_label, read_manifest
 
-__all__ = ["open_store"]
-
 
 def open_store(path: str | PathLike[str], verify: bool = True) -> GraphBatch:
     """Open a store: its graphs are mapped into memory, nothing is copied, and slices share the files.

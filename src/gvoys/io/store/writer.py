@@ -24,8 +24,6 @@ from gvoys.io.files import as_path, lock_beside, locked, move_in_place, partial_
 from gvoys.io.store.arrays import ArrayFile
 from gvoys.io.store.manifest import checksum_file, encode_label, write_manifest
 
-__all__ = ["StoreWriter", "write_store"]
-
 
 def write_store(graphs: Any, path: str | PathLike[str]) -> None:
     """Write graphs to a new folder that `open_store` maps into memory.

@@ -13,8 +13,6 @@ from pathlib import Path, PurePosixPath
 
 from gvoys.errors import DatasetError
 
-__all__ = ["Archive", "open_archive"]
-
 _FREE = 32 * 2**20  # bytes of text that a zip of any size may hold
 _TIMES = 25  # and how many times its own size besides; the zips of the collection hold 5 to 10 times theirs
 LARGEST = 8 * 2**30  # bytes of text in one dataset; the largest of the collection has about 2 GiB

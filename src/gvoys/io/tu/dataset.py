@@ -14,9 +14,6 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.io.tu.archive import Archive, open_archive
 from gvoys.io.tu.numbers import parse_table
 
-__all__ = ["dataset_name", "read_tu"]
-
-
 _EMPTY_GRAPHS = 1_000_000  # that may lie between others in a dataset without classes
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from gvoys.io.tu.archive import open_archive
 from gvoys.io.tu.dataset import dataset_name
 
-__all__ = ["LabelNames", "parse_names", "read_names"]
-
 _SECTION = re.compile(r"(node|edge|class) labels\b", re.IGNORECASE)
 _END = re.compile(r"===|component [1-9]", re.IGNORECASE)  # the first of several components names labels well enough
 _ENTRY = re.compile(r"\s*(\d{1,18})\s+(\S+)\s*$")

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError
 
-__all__ = ["parse_table"]
-
 
 def parse_table(text: bytes, name: str, *, integers: bool = False, columns: int | None = None) -> NDArray[Any]:
     """Parse lines of numbers between commas; raise DatasetError with the first line that does not fit."""
