@@ -51,11 +51,11 @@ def demo(
 
     check_outputs(out, ".html", ".htm", overwrite=overwrite)
     start = time.perf_counter()
-    graphs, found, model = _learn(console, seed, n_jobs)
-    _show_errors(console, found)
-    _show_predictions(console, graphs, found)
-    _explain(console, graphs, found, model)
-    _write(console, graphs, found, model, out)
+    graphs, evaluation, model = _learn(console, seed, n_jobs)
+    _show_errors(console, evaluation)
+    _show_predictions(console, graphs, evaluation)
+    _explain(console, graphs, evaluation, model)
+    _write(console, graphs, evaluation, model, out)
     console.print(
         f"{time.perf_counter() - start:.0f} s in all. Your own table: [bold]gvoys --help[/bold]", highlight=False
     )
@@ -80,8 +80,8 @@ def _learn(console: Console, seed: int, n_jobs: int | None) -> tuple[Graphs, Eva
         status.update("preparing the baseline …")
         with threads(n_jobs):
             others = baselines_for(graphs.batch, y, None, None, n_jobs)
-            ours = LearnerMethod(RandomWalkRegressor(n_jobs=n_jobs), graphs.batch, y, None, lambda model: model)
-            named = {"gvoys": ours, "Weisfeiler–Lehman": others["WL + GP"], "mean of all": others["mean"]}
+            method = LearnerMethod(RandomWalkRegressor(n_jobs=n_jobs), graphs.batch, y, None, lambda model: model)
+            named = {"gvoys": method, "Weisfeiler–Lehman": others["WL + GP"], "mean of all": others["mean"]}
 
             status.update("compiling kernels: half a minute the first time, then nothing …")
             first = fold.train[:_FIRST]
@@ -92,11 +92,11 @@ def _learn(console: Console, seed: int, n_jobs: int | None) -> tuple[Graphs, Eva
                     status.update(f"{step[1]} learns from {len(fold.train)} molecules …")
                     yield step
 
-            found = evaluate(named, y, None, [fold], shown)
-    model = ours.kept[0]
-    names = [graphs.ids[place] for place in fold.train.tolist()]
+            evaluation = evaluate(named, y, None, [fold], shown)
+    model = method.kept[0]
+    names = [graphs.ids[row] for row in fold.train.tolist()]
     model.training_ = {"data": "FreeSolv", "target": "expt", "ids": names}
-    return graphs, found, model
+    return graphs, evaluation, model
 
 
 def _show_errors(console: Console, found: Evaluation) -> None:
@@ -105,9 +105,9 @@ def _show_errors(console: Console, found: Evaluation) -> None:
 
     table = Table("", "RMSE", "MAE", "R2", "95 % intervals hold", "learned in", title="On molecules that were held out")
     for name, result in found.results.items():
-        own = result.measures[0]
-        figures = [f"{own[each]:.2f}" for each in ("RMSE", "MAE", "R2")]
-        table.add_row(name, *figures, f"{100 * own['coverage']:.0f} %", f"{result.fit_seconds:.1f} s")
+        measures = result.measures[0]
+        figures = [f"{measures[measure]:.2f}" for measure in ("RMSE", "MAE", "R2")]
+        table.add_row(name, *figures, f"{100 * measures['coverage']:.0f} %", f"{result.fit_seconds:.1f} s")
     console.print(table)
 
 
@@ -120,10 +120,10 @@ def _show_predictions(console: Console, graphs: Graphs, found: Evaluation) -> No
     test, made = found.folds[0].test, found.results["gvoys"].predictions[0]
     deviation: Any = made.deviation
     table = Table("molecule", "measured", "predicted", "95 % interval", title="Some of them")
-    for place in _spread(found.y[test]):
-        value, half = float(made.values[place]), TWO_SIDED * float(deviation[place])
-        numbers = [f"{each:.1f}" for each in (found.y[test][place], value)]
-        table.add_row(graphs.ids[test[place]], *numbers, f"{value - half:.1f} to {value + half:.1f}")
+    for position in _spread(found.y[test]):
+        value, half = float(made.values[position]), TWO_SIDED * float(deviation[position])
+        numbers = [f"{value_shown:.1f}" for value_shown in (found.y[test][position], value)]
+        table.add_row(graphs.ids[test[position]], *numbers, f"{value - half:.1f} to {value + half:.1f}")
     console.print(table)
 
 
@@ -140,17 +140,17 @@ def _explain(console: Console, graphs: Graphs, found: Evaluation, model: Any) ->
     from gvoys.io.chemistry.labels import label_text
 
     test = found.folds[0].test
-    place = int(test[_spread(found.y[test])[1]])
+    chosen = int(test[_spread(found.y[test])[1]])
     with console.status("explaining …"):
-        reason = model.explain(graphs.batch[[place]])[0]
-    labels: Any = graphs.batch[place].node_labels
+        reason = model.explain(graphs.batch[[chosen]])[0]
+    labels: Any = graphs.batch[chosen].node_labels
     texts = [label_text(label) for label in labels.decode()]
     largest = sorted(range(len(texts)), key=lambda node: -abs(reason.nodes[node]))[:_SHOWN]
     atoms = ", ".join(f"{texts[node]} {reason.nodes[node]:+.2f}" for node in largest)
     more = f", and {len(texts) - len(largest)} more atoms" if len(texts) > len(largest) else ""
     console.print(
-        f"Why {graphs.ids[place]} ({graphs.columns['smiles'][place]}) is predicted at {reason.decision:.2f}: baseline "
-        f"{reason.baseline:.2f}, {atoms}{more}; they add up.\n",
+        f"Why {graphs.ids[chosen]} ({graphs.columns['smiles'][chosen]}) is predicted at {reason.decision:.2f}: "
+        f"baseline {reason.baseline:.2f}, {atoms}{more}; they add up.\n",
         highlight=False,
         markup=False,
     )
@@ -163,10 +163,10 @@ def _write(console: Console, graphs: Graphs, found: Evaluation, model: Any, out:
     what = "a map of them, their errors, and what each atom adds" if has_map else "the reasons of each prediction"
     console.print(f"Open {out} in a browser: {what}.", highlight=False, soft_wrap=True, markup=False)
     missing = {"rdkit": "Drawings of molecules need RDKit", "plotly": "The page with a map needs Plotly"}
-    said = [sentence for package, sentence in missing.items() if find_spec(package) is None]
-    if said:
+    text = [sentence for package, sentence in missing.items() if find_spec(package) is None]
+    if text:
         console.print(
-            f"{'. '.join(said)}; install what is missing with {INSTALL}.", highlight=False, soft_wrap=True, markup=False
+            f"{'. '.join(text)}; install what is missing with {INSTALL}.", highlight=False, soft_wrap=True, markup=False
         )
 
 

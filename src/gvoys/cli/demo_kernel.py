@@ -39,14 +39,14 @@ def compare_kernels(console: Console, root: Path | None, compare: bool, seed: in
     title = f"Gram matrix of {len(batch)} x {len(batch)} graphs"
     table = Table("", "seconds", "accuracy, 10 folds", "largest difference", title=title)
     table.add_row("gvoys, exact moments", f"{seconds:.4f}", _accuracy(K, y, seed), "")
-    found = compare and find_spec("grakel") is not None
-    if found:
+    has_grakel = compare and find_spec("grakel") is not None
+    if has_grakel:
         with console.status("GraKeL computes the same kernel …"):
-            theirs, their_seconds = _timed(lambda: grakel_gram(batch, series.rate))
-        off = f"{float(abs(theirs / K - 1).max()):.1e} relative"
-        table.add_row("GraKeL, RandomWalk fast", f"{their_seconds:.4f}", _accuracy(theirs, y, seed), off)
+            grakel_matrix, their_seconds = _timed(lambda: grakel_gram(batch, series.rate))
+        off = f"{float(abs(grakel_matrix / K - 1).max()):.1e} relative"
+        table.add_row("GraKeL, RandomWalk fast", f"{their_seconds:.4f}", _accuracy(grakel_matrix, y, seed), off)
     console.print(table)
-    if found:
+    if has_grakel:
         console.print(f"The same kernel, {their_seconds / seconds:,.0f} times faster.\n")
     elif compare:
         console.print(

@@ -78,15 +78,15 @@ def evaluate(
         seeds = tuple(seed) if seed else (0, 1, 2) if len(job.y) < _FEW else (0,)
         learner = learner_for(job, attributes, n_jobs)
         warn_of_unused(learner, job.graphs.batch)  # as `fit` does, which folds silence
-        found, learned = cross_validate(console, job, learner, folds, seeds, baselines)
-        _show(console, job, found, folds)
+        evaluation, learned = cross_validate(console, job, learner, folds, seeds, baselines)
+        _show(console, job, evaluation, folds)
         about = {"data": job.name, "target": column, "graphs": len(job.y), "split": splitting.split, "folds": folds}
-        summaries.append(about | {"facts": job.facts} | summarise(found))
+        summaries.append(about | {"facts": job.facts} | summarise(evaluation))
         if out is not None:
             name = f"{job.name}-{file_name(column)}" if len(columns) > 1 else job.name
             folders.append(folder := another(out / name, folders))
             with together(folder) as partial:
-                _write(partial, job, found, learned, summaries[-1])
+                _write(partial, job, evaluation, learned, summaries[-1])
             console.print(f"{folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
     if json:
         answer(summaries if len(summaries) > 1 else summaries[0])
@@ -144,20 +144,22 @@ def _plot(folder: Path, found: Evaluation, learned: list[Any]) -> dict[str, Path
 
     result = next(iter(found.results.values()))
     truth = np.concatenate([found.y[fold.test] for fold in found.folds]).tolist()
-    predicted = np.concatenate([each.values for each in result.predictions]).tolist()
+    predicted = np.concatenate([values.values for values in result.predictions]).tolist()
     lengths = folder / "lengths.png"
     if found.classes is not None:
         first = folder / "confusion.png"
         plots.save_confusion(first, truth, predicted)
-        shares = [each for each in learned if each is not None]
+        shares = [values for values in learned if values is not None]
         if not shares:
             return {"confusion": first}
         plots.save_contributions(lengths, np.mean(shares, axis=0))
         return {"confusion": first, "alignment of walk lengths with the classes": lengths}
     first = folder / "predictions.png"
     plots.save_scatter(first, truth, predicted)
-    names = list(dict.fromkeys(name for each in learned for name in each))  # models may have chosen other kernels
-    plots.save_bars(lengths, names, np.array([np.mean([each.get(name, 0.0) for each in learned]) for name in names]))
+    names = list(dict.fromkeys(name for values in learned for name in values))  # models may have chosen other kernels
+    plots.save_bars(
+        lengths, names, np.array([np.mean([values.get(name, 0.0) for values in learned]) for name in names])
+    )
     return {"predicted against measured": first, "learned weight of walk lengths": lengths}
 
 

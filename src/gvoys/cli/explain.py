@@ -57,24 +57,23 @@ def explain(
         learner = load_one(model)
         chosen = _chosen(learner, of)
         source = open_file(data, _training(learner), **given_options(reading))
-        found, more = _first(source, graphs)
-        _check_one(out, len(found.batch), source)
-        status.update(f"explaining {len(found.batch):,} graphs …")
-        explanations = learner.explain(found.batch, smiles=found.smiles, **chosen)
-        predictions = _predictions(learner.predict_table(found.batch))
+        graphs_read, more = _first(source, graphs)
+        _check_one(out, len(graphs_read.batch), source)
+        status.update(f"explaining {len(graphs_read.batch):,} graphs …")
+        explanations = learner.explain(graphs_read.batch, smiles=graphs_read.smiles, **chosen)
+        predictions = _predictions(learner.predict_table(graphs_read.batch))
         status.update("drawing …")
-        facts = [*_facts(model, learner), *_cut(found, more, source)]
-        captions = [_caption(source, name, row) for name, row in zip(found.ids, found.rows, strict=True)]
-        _write(out, _title(learner, source), facts, found, captions, explanations, predictions)
-    say_skipped(console, len(found.skipped), len(found.batch), found.skipped)
-    for sentence in _cut(found, more, source):
+        facts = [*_facts(model, learner), *_cut(graphs_read, more, source)]
+        captions = [_caption(source, name, row) for name, row in zip(graphs_read.ids, graphs_read.rows, strict=True)]
+        _write(out, _title(learner, source), facts, graphs_read, captions, explanations, predictions)
+    say_skipped(console, len(graphs_read.skipped), len(graphs_read.batch), graphs_read.skipped)
+    for sentence in _cut(graphs_read, more, source):
         say(console, f"{sentence} --graphs takes up to 500.")
     if json:
-        answer([_plain(*each) for each in zip(found.ids, explanations, predictions, strict=True)])
+        answer([_plain(*item) for item in zip(graphs_read.ids, explanations, predictions, strict=True)])
         return
-    made = (
-        f"{counted(len(found.batch), 'graph')}, {time.perf_counter() - start:.1f} s, {out.stat().st_size / 1e6:.1f} MB"
-    )
+    seconds, megabytes = time.perf_counter() - start, out.stat().st_size / 1e6
+    made = f"{counted(len(explanations), 'graph')}, {seconds:.1f} s, {megabytes:.1f} MB"
     console.print(made, highlight=False)
     console.print(f"Open {out} in a browser.", highlight=False, soft_wrap=True, markup=False)
 
@@ -119,7 +118,7 @@ def _chosen(learner: Any, of: str | None) -> dict[str, Any]:
     if classes is None:
         raise ParameterError("--of names a class, and this model predicts numbers")
     known = classes.tolist()
-    named = [each for each in known if of == str(each) or class_name(each) == f"class {of}"]  # 1 is the class 1.0
+    named = [name for name in known if of == str(name) or class_name(name) == f"class {of}"]  # 1 is the class 1.0
     if not named:
         raise ParameterError(f"--of {of} is no class of this model; it has {', '.join(map(str, known))}")
     return {"of": named[0]}
@@ -140,18 +139,18 @@ def _first(source: FileSource, count: int) -> tuple[Graphs, bool]:
     parts: list[Graphs] = []
     for part in source.batches(_ROWS):
         parts.append(part)
-        if sum(len(each.batch) for each in parts) > count:
+        if sum(len(item.batch) for item in parts) > count:
             break
     skipped = [row for part in parts for row in part.skipped]
     batches = [part.batch for part in parts if len(part.batch)]
     if not batches:
         raise source.no_graph(skipped)
     batch = GraphBatch.concatenate(batches)
-    ids, rows = ([each for part in parts for each in getattr(part, name)] for name in ("ids", "rows"))
+    ids, rows = ([item for part in parts for item in getattr(part, name)] for name in ("ids", "rows"))
     more = len(ids) > count
-    smiles = [each for part in parts for each in part.smiles or []] if source.has_smiles else None
+    smiles = [item for part in parts for item in part.smiles or []] if source.has_smiles else None
     if more:
-        skipped = [each for each in skipped if each.row < rows[count]]
+        skipped = [item for item in skipped if item.row < rows[count]]
     kept = slice(count)
     return Graphs(batch[kept], ids[kept], {}, rows[kept], skipped, None, smiles and smiles[kept]), more
 
@@ -160,16 +159,16 @@ def _first(source: FileSource, count: int) -> tuple[Graphs, bool]:
 
 
 def _predictions(table: dict[str, Any]) -> list[Prediction]:
-    """Of the columns that `predict_table` returns."""
+    """Make predictions from the columns that `predict_table` returns."""
     from gvoys.explain import Prediction
 
     values, unlike = table["prediction"].tolist(), table["unlike"].tolist()
-    found = []
-    for place, value in enumerate(values):
+    predictions = []
+    for row, value in enumerate(values):
         sure = table.get(f"probability {value}"), table.get("deviation")
-        probability, deviation = (None if column is None else float(column[place]) for column in sure)
-        found.append(Prediction(value, probability, deviation, bool(unlike[place])))
-    return found
+        probability, deviation = (None if column is None else float(column[row]) for column in sure)
+        predictions.append(Prediction(value, probability, deviation, bool(unlike[row])))
+    return predictions
 
 
 def _title(learner: Any, source: FileSource) -> str:
@@ -221,5 +220,5 @@ def _write(
 def _plain(name: str, explanation: Any, prediction: Prediction) -> dict[str, Any]:
     """For machines."""
     kept = ("decision", "baseline", "of", "nodes", "node_errors", "edges", "edge_shares", "lengths")
-    found = {"id": name, "prediction": prediction.value}
-    return found | {key: getattr(explanation, key) for key in kept}
+    content = {"id": name, "prediction": prediction.value}
+    return content | {key: getattr(explanation, key) for key in kept}

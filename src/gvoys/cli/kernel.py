@@ -43,8 +43,10 @@ def kernel(
     files = RunFiles.beside(out)
     check_folder(out.parent)
     out.parent.mkdir(parents=True, exist_ok=True)
-    beside = [out.parent / f"{out.stem}.ids.txt", files.skipped]
-    check_outputs(out, ".npy", inputs=[data], root=reading.root, overwrite=overwrite, beside=beside, work=files.work)
+    off_diagonal = [out.parent / f"{out.stem}.ids.txt", files.skipped]
+    check_outputs(
+        out, ".npy", inputs=[data], root=reading.root, overwrite=overwrite, beside=off_diagonal, work=files.work
+    )
     how: dict[str, Any] = {**read_options(reading, molecules), "normalize": normalize, "overwrite": overwrite}
     more = {"lengths": lengths, "rows_per_part": parts.rows_per_part, "device": device}
     options = parameters_of(walks, counting, more)

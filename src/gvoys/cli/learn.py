@@ -63,17 +63,17 @@ def learn(
         series = learn_series(graphs.batch, graphs.y, objective, walk=walk)
         _show(console, name, series, time.perf_counter() - start)
         compare = _compare_errors if real else partial(_compare, objective=objective)
-        found = compare(console, name, graphs, folds=folds, seeds=tuple(seed or [0]), walk=walk)
+        comparison = compare(console, name, graphs, folds=folds, seeds=tuple(seed or [0]), walk=walk)
     if out is not None:
         with together(out) as folder:
             _write(folder, name, series)
     if json:
         mu = [{"walks": walk, "mu": value, "share": share} for walk, value, share in _rows(series)]
-        answer({"data": name, "objective": objective, "mu": mu, "rmse" if real else "accuracy": found})
+        answer({"data": name, "objective": objective, "mu": mu, "rmse" if real else "accuracy": comparison})
 
 
 def _rows(series: LearnedSeries) -> list[tuple[str, float, float]]:
-    """What each coefficient is for, the coefficient, and its share."""
+    """List each coefficient with its name and its share."""
     import numpy as np
 
     mu, shares = np.array(series.rounds or [series.mu]), np.atleast_2d(series.shares)
@@ -107,16 +107,16 @@ def _compare_errors(
     def bar(splits: list[Any]) -> Any:
         return track(splits, name, console=console, transient=True)
 
-    found = compare_processes(graphs.batch, graphs.y, folds, seeds, bar, walk)
+    comparison = compare_processes(graphs.batch, graphs.y, folds, seeds, bar, walk)
     title = f"{escape(name)}: {folds} folds, Gaussian processes"
     table = Table("series", "RMSE", "± over folds", title=title)
     for row, errors in (
-        ("geometric, decay 1/d_max²", found.geometric),
-        ("learned in the training folds", found.learned),
+        ("geometric, decay 1/d_max²", comparison.geometric),
+        ("learned in the training folds", comparison.learned),
     ):
         table.add_row(row, f"{np.mean(errors):.3g}", f"{np.std(errors):.2g}")
     console.print(table)
-    return {"geometric": found.geometric, "learned": found.learned}
+    return {"geometric": comparison.geometric, "learned": comparison.learned}
 
 
 def _compare(
@@ -130,7 +130,7 @@ def _compare(
 
     from gvoys.evaluation.series import compare_machines
 
-    found = compare_machines(
+    comparison = compare_machines(
         graphs.batch,
         graphs.y,
         objective,
@@ -142,16 +142,16 @@ def _compare(
     title = f"{escape(name)}: {folds} folds, C chosen in the training folds"
     table = Table("series", "accuracy", "± over folds", title=title)
     for row, scores in (
-        ("geometric, decay 1/d_max²", found.geometric),
-        ("learned in the training folds", found.learned),
+        ("geometric, decay 1/d_max²", comparison.geometric),
+        ("learned in the training folds", comparison.learned),
     ):
         table.add_row(row, f"{100 * np.mean(scores):.1f} %", f"{100 * np.std(scores):.1f}")
     console.print(table)
     console.print(
-        f"With C chosen on the test folds, biased by selection: {100 * np.mean(found.learned_on_test):.1f} ± "
-        f"{100 * np.std(found.learned_on_test):.1f} %\n"
+        f"With C chosen on the test folds, biased by selection: {100 * np.mean(comparison.learned_on_test):.1f} ± "
+        f"{100 * np.std(comparison.learned_on_test):.1f} %\n"
     )
-    return vars(found)
+    return vars(comparison)
 
 
 def _write(folder: Path, name: str, series: LearnedSeries) -> None:

@@ -24,7 +24,7 @@ from gvoys.io import Graphs
 
 @dataclass(frozen=True)
 class Job:
-    """What to learn."""
+    """A target to learn, with the graphs that have it."""
 
     name: str
     graphs: Graphs
@@ -37,7 +37,7 @@ class Job:
 
     @property
     def title(self) -> str:
-        """What to call it."""
+        """Title of the job."""
         return self.name if self.target is None else f"{self.name}, {self.target}"
 
 
@@ -62,12 +62,12 @@ def prepare(
         facts.append(f"Node attributes: {', '.join(map(repr, source.fields['node_attributes']))}.")
     differing = describe_copies(y, same, classify)
     if n_same and splitting.duplicates == "merge":
-        places, y, n_bad = merge_duplicates(y, same, classify)
-        graphs, same = graphs.take(places), same[places]
+        rows, y, n_bad = merge_duplicates(y, same, classify)
+        graphs, same = graphs.take(rows), same[rows]
         facts.append(f"{n_same:,} duplicates were merged, {_means(classify, n_bad)}.")
     elif n_same:
-        said = "1 is a duplicate of another" if n_same == 1 else f"{n_same:,} are duplicates of others"
-        facts.append(f"{said}, by their canonical SMILES; they stay in one fold.")
+        sentence = "1 is a duplicate of another" if n_same == 1 else f"{n_same:,} are duplicates of others"
+        facts.append(f"{sentence}, by their canonical SMILES; they stay in one fold.")
     facts += [differing] if differing else []
     groups = groups_for(splitting.split, graphs, same, splitting.group)
     classes, counts = np.unique(y, return_counts=True) if classify else (None, None)
@@ -109,16 +109,16 @@ def cross_validate(
     """Predictions for every fold, with a progress bar, and what each model learned of walk lengths."""
     batch, y, classes = job.graphs.batch, job.y, job.classes
     folds = make_folds(y, classes is not None, n_folds, seeds, job.groups)
-    ours = LearnerMethod(model, batch, y, classes, _lengths)
+    method = LearnerMethod(model, batch, y, classes, _lengths)
     others = baselines_for(batch, y, classes, job.graphs.smiles, model.n_jobs) if baselines else {}
-    found = evaluate(
-        {"gvoys": ours, **others},
+    evaluation = evaluate(
+        {"gvoys": method, **others},
         y,
         classes,
         folds,
         lambda steps: track(steps, job.title, console=console, transient=True),
     )
-    return found, ours.kept
+    return evaluation, method.kept
 
 
 def _lengths(model: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What commands print, and how they end."""
+"""Output of commands, and how they end."""
 
 from __future__ import annotations
 

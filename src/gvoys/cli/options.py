@@ -108,15 +108,15 @@ class Splitting:
 
 def fields_of(walks: WalkFields) -> dict[str, Any]:
     """Return the fields of a walk that options stand for."""
-    found = {each.name: _values(each, getattr(walks, each.name)) for each in fields(WalkFields)}
-    return found | {"labels": None if walks.labels == "none" else walks.labels}
+    result = {item.name: _values(item, getattr(walks, item.name)) for item in fields(WalkFields)}
+    return result | {"labels": None if walks.labels == "none" else walks.labels}
 
 
 def _values(field: Field[Any], given: Any) -> Any:
     if given is None or not field.metadata["several"]:
         return given
     try:
-        values = tuple(field.metadata["kind"](each.strip()) for each in given.split(","))
+        values = tuple(field.metadata["kind"](item.strip()) for item in given.split(","))
     except ValueError:
         raise typer.BadParameter(f"--{field.name.replace('_', '-')} takes numbers, not {given!r}") from None
     return values[0] if len(values) == 1 else values
@@ -180,11 +180,11 @@ def _spelled(parameter: inspect.Parameter, kind: Any) -> Iterator[inspect.Parame
         yield parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY)
         return
     hints = get_type_hints(kind, include_extras=True)
-    for each in fields(kind):
-        given, option = _option_of_walk(each) if kind is WalkFields else _option_of(hints[each.name])
+    for field in fields(kind):
+        given, option = _option_of_walk(field) if kind is WalkFields else _option_of(hints[field.name])
         option.rich_help_panel = (kind.__doc__ or "").partition(":")[0]
         shown: Any = Annotated[given, option]
-        yield inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=shown)
+        yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=shown)
 
 
 def _option_of(hint: Any) -> tuple[Any, Any]:
@@ -200,7 +200,7 @@ def _option_of_walk(field: Field[Any]) -> tuple[Any, Any]:
 
 def _taken(group: Any, values: dict[str, Any]) -> dict[str, Any]:
     """The options of a group, taken away from the others."""
-    return {each.name: values.pop(each.name) for each in fields(group)}
+    return {field.name: values.pop(field.name) for field in fields(group)}
 
 
 def is_given(context: typer.Context, name: str) -> bool:

@@ -57,7 +57,7 @@ def check_outputs(
 def another(path: Path, taken: Iterable[Path]) -> Path:
     """The path, with a number in its name where it is taken by another output of the same command."""
     numbered = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
-    return next(each for each in chain([path], numbered) if each not in taken)
+    return next(item for item in chain([path], numbered) if item not in taken)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What commands do with DATA: open it, say which rows were skipped, and find what there is to predict."""
+"""Open DATA, report the rows that were skipped, and find the target."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def say_skipped(
     """Say how many rows are missing from the result, and name the first ones or the file that lists them."""
     if not n_skipped:
         return
-    named = "; ".join([f"row {each.row}: {each.reason}" for each in rows[:_SHOWN]])
+    named = "; ".join([f"row {row.row}: {row.reason}" for row in rows[:_SHOWN]])
     more = f"; and {n_skipped - _SHOWN} more" if n_skipped > _SHOWN else ""
     where = f"; {file} lists them" if file else f": {named}{more}."
     verb = "was" if n_skipped == 1 else "were"
@@ -96,11 +96,11 @@ def _check_numbers(y: NDArray[Any], task: str, what: str, rows: Sequence[int]) -
     n_numbers, n_close = (sum(not math.isnan(_number(text.lstrip(signs))) for text in texts) for signs in ("", _SIGNS))
     if not others or (task == "auto" and (not n_numbers or 2 * n_close <= len(texts))):
         return
-    found = [f"{text!r} in row{'s' * (len(own) > 1)} {_listed(own)}" for text, own in others.items()]
-    found[_SHOWN:] = [f"{len(found) - _SHOWN} other texts"] if len(found) > _SHOWN else []
+    result = [f"{text!r} in row{'s' * (len(values) > 1)} {_listed(values)}" for text, values in others.items()]
+    result[_SHOWN:] = [f"{len(result) - _SHOWN} other texts"] if len(result) > _SHOWN else []
     comma = any("," in text and not math.isnan(_number(text)) for text in others)
     remedy = "write numbers with a point" if comma else "leave such cells empty, and their rows are skipped"
-    raise DatasetError(f"{what} holds numbers, but also {' and '.join(found)}; {remedy}, or give --task classes")
+    raise DatasetError(f"{what} holds numbers, but also {' and '.join(result)}; {remedy}, or give --task classes")
 
 
 def _listed(rows: Sequence[int]) -> str:

@@ -62,8 +62,8 @@ def search(
     how = read_options(reading, molecules)
     source = open_graphs(queries, **how)  # before an index is built
     with threads(n_jobs):
-        theirs = how | {"smiles": library_smiles, "id": library_id}
-        built, chemistry = _index(console, library, index, like, candidates, theirs, overwrite)
+        library_reading = how | {"smiles": library_smiles, "id": library_id}
+        built, chemistry = _index(console, library, index, like, candidates, library_reading, overwrite)
         set_chemistry(source, as_chemistry(chemistry))
         wanted = source.read()
         say_skipped(console, len(wanted.skipped), len(wanted.batch), wanted.skipped)
@@ -76,9 +76,10 @@ def search(
     _write(out, columns, rows)
     if json:
         answer([dict(zip(columns, row, strict=True)) for row in rows])
-    each = 1000 * seconds / max(len(wanted.batch), 1)
+    milliseconds = 1000 * seconds / max(len(wanted.batch), 1)
     console.print(
-        f"{len(wanted.batch):,} queries in {len(built):,} graphs: {seconds:.1f} s, {each:.1f} ms each", highlight=False
+        f"{len(wanted.batch):,} queries in {len(built):,} graphs: {seconds:.1f} s, {milliseconds:.1f} ms each",
+        highlight=False,
     )
     console.print(f"{out}", highlight=False, soft_wrap=True, markup=False)
 
@@ -108,9 +109,9 @@ def _index(
     if is_index(library):
         if kept is not None or like is not None:
             raise ParameterError(f"{library} is an index already, which takes neither --index nor --like")
-        found = Index.open(library)
-        found.n_candidates = candidates
-        return found, read_chemistry(library)
+        index = Index.open(library)
+        index.n_candidates = candidates
+        return index, read_chemistry(library)
     model = None if like is None else load_model(like)
     source = open_as_trained(library, model, how)
     with TemporaryDirectory(prefix="gvoys-", ignore_cleanup_errors=True) as temporary:  # what is mapped stays readable

@@ -1,4 +1,4 @@
-"""What gvoys embed, kernel and predict share: a file of graphs goes through in parts, with a progress bar."""
+"""Work in parts with a progress bar, for gvoys embed, kernel and predict."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def resumable(console: Console, out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        said = f"stopped; the same command goes on where this run of {out} was, and --overwrite starts anew"
-        console.print(said, soft_wrap=True, markup=False)
+        text = f"stopped; the same command goes on where this run of {out} was, and --overwrite starts anew"
+        console.print(text, soft_wrap=True, markup=False)
         raise
 
 

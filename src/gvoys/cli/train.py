@@ -83,23 +83,23 @@ def train(
         console.print(made, highlight=False, soft_wrap=True, markup=False)
     if json:
         kept = ("data", "target", "classes", "scores")
-        told = [{key: model.training_[key] for key in kept} for model in models]
-        answer([each | {"out": str(file)} for each, file in zip(told, files, strict=True)])
+        summaries = [{key: model.training_[key] for key in kept} for model in models]
+        answer([summary | {"out": str(file)} for summary, file in zip(summaries, files, strict=True)])
 
 
 def _score(console: Console, job: Job, model: Any, folds: int, seed: int) -> list[float]:
     """Cross-validate, and say what came out."""
     from gvoys.cli.learner import cross_validate, shown_score
 
-    found, _ = cross_validate(console, job, model, folds, (seed,))
-    score, deviation = shown_score(found)
-    said = f"{score} ± {deviation} over {folds} folds of {len(job.y):,} graphs"
-    console.print(said if job.target is None else f"{job.target}: {said}", highlight=False, markup=False)
-    return [float(each) for each in found.scores()[0]]
+    evaluation, _ = cross_validate(console, job, model, folds, (seed,))
+    score, deviation = shown_score(evaluation)
+    sentence = f"{score} ± {deviation} over {folds} folds of {len(job.y):,} graphs"
+    console.print(sentence if job.target is None else f"{job.target}: {sentence}", highlight=False, markup=False)
+    return [float(item) for item in evaluation.scores()[0]]
 
 
 def _what(training: dict[str, Any]) -> str:
-    """What was trained: users see whether a column was taken as they meant it."""
+    """Say what was trained, so that users see how a column was taken."""
     names = training["classes"]
     if names is None:
         return "predicts numbers"

@@ -1,4 +1,4 @@
-"""What the estimators share: checking parameters, and keeping what was fitted."""
+"""Base classes of estimators: parameter checks and fitted state."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class WalkEstimator(TakesParts):
         return batch
 
     def _growth(self, rate: float) -> float:
-        """How walks multiply in pairs of graphs of this rate: with each other, and with the fitted ones."""
+        """Return the growth rate of walks in pairs of such graphs: with each other, and with the fitted ones."""
         return rate * max(rate, self.rate_ or 0.0)
 
     def _length_at(self, growth: float) -> int:

@@ -195,16 +195,16 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
     def _read_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[GraphBatch, list[Targets]]:
         """Graphs that weigh something, and their classes, column by column."""
         batch = as_batch(X)
-        found, several = read_columns(y, len(batch))
-        classes = [each for each, _ in found]
+        columns_read, several = read_columns(y, len(batch))
+        classes = [part for part, _ in columns_read]
         self.classes_: Any = classes if several else classes[0]
-        codes = np.column_stack([each for _, each in found])
+        codes = np.column_stack([part for _, part in columns_read])
         batch, codes, weights = self._keep_weighty(batch, codes, check_weights(sample_weight, len(batch)))
-        for names, own in zip(classes, codes.T, strict=True):
-            lost = names[np.bincount(own, minlength=len(names)) == 0].tolist()
+        for names, codes_of_target in zip(classes, codes.T, strict=True):
+            lost = names[np.bincount(codes_of_target, minlength=len(names)) == 0].tolist()
             if lost:
                 raise ParameterError(f"all graphs of class {lost[0]!r} have weight 0; leave them out, or let one count")
-        return batch, [Targets(own.copy(), weights) for own in codes.T]
+        return batch, [Targets(codes_of_target.copy(), weights) for codes_of_target in codes.T]
 
     def _classes(self) -> list[NDArray[Any]]:
         """The classes of each column."""
@@ -245,7 +245,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         return {code: given.get(name, 1.0) for code, name in enumerate(names)}
 
     def _grid(self, name: str) -> tuple[Any, ...]:
-        """What to choose a parameter from: its one value, or several for "auto"."""
+        """Return the values to choose a parameter from: the given one, or several for "auto"."""
         return values_of(name, self.walk_.refine if name == "refine" else getattr(self, name))
 
     def _train_kernel(self, batch: GraphBatch, columns: list[Targets], progress: Progress) -> KernelMachine:
@@ -254,7 +254,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             profiles = self.profiler_.profile(batch, self.n_jobs, self.device)
         profiles, pairs, left_out = self._choose(profiles, columns, progress)
         fitted, pairs = self._fit_kernel(profiles, pairs)
-        self.contributions_ = np.mean([block_alignments(profiles.labels, each.codes) for each in columns], axis=0)
+        self.contributions_ = np.mean([block_alignments(profiles.labels, item.codes) for item in columns], axis=0)
         self.similarity_floor_ = similarity_floor(pairs.inner)
         how = self._training(self.chosen_.C, progress)
         return KernelMachine.trained(self.kernel_, fitted, pairs, columns, how, left_out)
@@ -266,21 +266,21 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
         The profiles that come back lack attributes that do not help.
         """
-        some = subsample(columns, self.seed_)
-        all_of_them = len(some) == len(profiles)
-        products = Products(profiles if all_of_them else profiles.take(some))
-        known = [targets.take(some) for targets in columns]
+        sample = subsample(columns, self.seed_)
+        all_of_them = len(sample) == len(profiles)
+        products = Products(profiles if all_of_them else profiles.take(sample))
+        known = [targets.take(sample) for targets in columns]
         profiles = self._without_idle_attributes(profiles, products, known, progress)
         balances = {refine: Balance.fitted(profiles, refine + 1) for refine in self._grid("refine")}
         Cs, names = self._grid("C"), self._grid("kernel")
 
         def compare(refine: int) -> tuple[Pairs, dict[tuple[int, str], NDArray[np.float64]]]:
-            found = products.pairs(balances[refine])
-            return found, {(refine, name): BaseKernel.fitted(name, found).gram(found) for name in names}
+            result = products.pairs(balances[refine])
+            return result, {(refine, name): BaseKernel.fitted(name, result).gram(result) for name in names}
 
         with threads(self.n_jobs):
             made = {refine: compare(refine) for refine in balances}
-        pairs = {refine: found for refine, (found, _) in made.items()}
+        pairs = {refine: result for refine, (result, _) in made.items()}
         grams = {key: K for refine in balances for key, K in made[refine][1].items()}
         self.chosen_, left_out = choose(grams, known, Cs, self._training(Cs[0], progress), self.n_jobs)
         return (profiles, pairs[self.chosen_.refine], left_out) if all_of_them else (profiles, None, None)
@@ -359,9 +359,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         batch, names = as_batch(X), as_array(y)
         if names.shape != (len(batch),):
             raise ParameterError("y must hold one of `classes` for each graph")
-        found = self._keep_weighty(batch, names, check_weights(sample_weight, len(batch)))
+        result = self._keep_weighty(batch, names, check_weights(sample_weight, len(batch)))
         self.__dict__.pop("kept_", None)  # which numbers graphs of `fit`
-        return found
+        return result
 
     def _begin_streaming(self, batch: GraphBatch, classes: Any) -> LinearMachine:
         if classes is None:
@@ -380,9 +380,9 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
     def _train_linear(self, batch: GraphBatch, columns: list[Targets], progress: Progress) -> LinearMachine:
         """The kernel is chosen by a sample of the graphs, which holds the landmarks."""
-        some = self._some(batch, _SAMPLE)
-        profiles = self.profiler_.profile(batch[some], self.n_jobs, self.device)
-        known = [targets.take(some) for targets in columns]
+        subset = self._some(batch, _SAMPLE)
+        profiles = self.profiler_.profile(batch[subset], self.n_jobs, self.device)
+        known = [targets.take(subset) for targets in columns]
         profiles, pairs, _ = self._choose(profiles, known, progress)
         nystroem = self._fit_landmarks(profiles, pairs)
         blocks = _blocks(len(batch))
@@ -453,8 +453,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
             The classes.
         """
         check_is_fitted(self, "engine_")
-        found = self._named(self._decisions(X))
-        return np.column_stack(found) if isinstance(self.classes_, list) else found[0]
+        predicted = self._named(self._decisions(X))
+        return np.column_stack(predicted) if isinstance(self.classes_, list) else predicted[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the graphs whose class is predicted; of several columns, all of them.
@@ -528,13 +528,13 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         UnsupportedError
             If y had several columns.
         """
-        batch, found, count = self._read(X), [], check_count(n_sequences, "n_sequences", 0)
+        batch, result, count = self._read(X), [], check_count(n_sequences, "n_sequences", 0)
         explainer = self._explainer()
         for block in _blocks(len(batch)):
             with threads(self.n_jobs):
                 graphs = self._on_cpu(batch[block])
-                found += explainer.explain(batch[block], graphs, self._codes(graphs, of), count)
-        return with_smiles(found, X, smiles)
+                result += explainer.explain(batch[block], graphs, self._codes(graphs, of), count)
+        return with_smiles(result, X, smiles)
 
     def _explainer(self) -> Explainer:
         check_is_fitted(self, "engine_")
@@ -582,19 +582,19 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         """
         check_is_fitted(self, "engine_")
         batch = self._read(X)
-        found = [self.engine_.judge(self._balanced(batch[block])) for block in _blocks(max(len(batch), 1))]
-        decisions = _joined([each.decisions for each in found])
+        result = [self.engine_.judge(self._balanced(batch[block])) for block in _blocks(max(len(batch), 1))]
+        decisions = _joined([item.decisions for item in result])
         table: dict[str, NDArray[Any]] = {}
-        for place, (classes, named) in enumerate(zip(self._classes(), self._named(decisions), strict=True)):
-            number = f" {place}" if isinstance(self.classes_, list) else ""
+        for index, (classes, named) in enumerate(zip(self._classes(), self._named(decisions), strict=True)):
+            number = f" {index}" if isinstance(self.classes_, list) else ""
             table[f"prediction{number}"] = named
-            if found[0].probabilities[place] is not None:
-                known = np.concatenate([each.probabilities[place] for each in found])
+            if result[0].probabilities[index] is not None:
+                known = np.concatenate([item.probabilities[index] for item in result])
                 names = (f"probability{number} {name}" for name in classes.tolist())
                 table |= dict(zip(names, known.T, strict=True))
-        if found[0].nearest is not None:
-            table["nearest"] = self._numbered(np.concatenate([each.nearest for each in found]))
-            table["similarity"] = np.concatenate([each.similarity for each in found])
+        if result[0].nearest is not None:
+            table["nearest"] = self._numbered(np.concatenate([item.nearest for item in result]))
+            table["similarity"] = np.concatenate([item.similarity for item in result])
         return self._with_likeness(table, batch)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
@@ -627,8 +627,8 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
 
     def _named(self, decisions: list[NDArray[np.float64]]) -> list[NDArray[Any]]:
         """The class that each decision is for, column by column."""
-        codes = [each.argmax(axis=1) if each.ndim == 2 else (each > 0).astype(int) for each in decisions]
-        return [classes[own] for classes, own in zip(self._classes(), codes, strict=True)]
+        codes = [item.argmax(axis=1) if item.ndim == 2 else (item > 0).astype(int) for item in decisions]
+        return [classes[values] for classes, values in zip(self._classes(), codes, strict=True)]
 
     def _one(self, columns: list[NDArray[np.float64]]) -> Any:
         return columns if isinstance(self.classes_, list) else columns[0]

@@ -85,9 +85,9 @@ def _pooled(
     tolerance, floor = wanted
     while len(draws) < _DRAWS:
         draws.append(compare_drawn(sides, mu, counts, first + len(draws) * int(counts[0])))
-        value = float(np.mean([each.value for each in draws]))
+        value = float(np.mean([draw.value for draw in draws]))
         n_walkers = len(draws) * int(counts[0])
-        stderr = math.sqrt(sum(each.stderr**2 for each in draws)) / len(draws)
+        stderr = math.sqrt(sum(draw.stderr**2 for draw in draws)) / len(draws)
         stderr = max(stderr, abs(value) / n_walkers)  # for what so few nodes have that no walker met one
         if value != 0.0 and stderr <= floor + tolerance * abs(value):
             return Sampled(value, stderr, n_walkers)
@@ -107,16 +107,16 @@ def _has_hubs(graph: GraphBatch) -> bool:
     largest = np.argpartition(degrees, graph.n_nodes - count)[graph.n_nodes - count :]
     loads = [_loads(graph, degrees, nodes) for nodes in (usual, largest)]
     mean = float(loads[0] @ degrees[usual]) / max(float(degrees[usual].sum()), 1.0)  # of the nodes where walkers are
-    return float(max(each.max() for each in loads)) > _HUB * mean
+    return float(max(load.max() for load in loads)) > _HUB * mean
 
 
 def _loads(graph: GraphBatch, degrees: Any, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """By what a step from these nodes multiplies the load of a walker, about."""
+    """Estimate the factor by which a step from these nodes multiplies a walker's load."""
     if graph.edge_weights is None:
         return degrees[nodes].astype(np.float64)
     first = np.minimum(graph.indptr[nodes].astype(np.int64), graph.n_entries - 1)
     last = np.maximum(graph.indptr[nodes + 1].astype(np.int64) - 1, 0)
-    weights = [np.abs(graph.edge_weights[places]) for places in (first, (first + last) // 2, last)]
+    weights = [np.abs(graph.edge_weights[positions]) for positions in (first, (first + last) // 2, last)]
     return np.asarray(degrees[nodes] * np.mean(weights, axis=0))
 
 
@@ -125,7 +125,7 @@ def _may_pay(pair: DrawnPair, max_length: int | None) -> bool:
 
 
 def _work(pair: DrawnPair, length: int, infinite: bool) -> float:
-    """What the other methods do, as entries that are added up."""
+    """Return the work of the other methods, in added entries."""
     entries = float(sum(graph.n_entries for graph in pair.graphs))
     if pair.walks[0].labelled:
         return _PER_ENTRY * length * entries
@@ -156,10 +156,10 @@ def _sides(pair: DrawnPair, length: int) -> tuple[tuple[Side, Side], NDArray[np.
 
 
 def _usual_weight(graph: GraphBatch) -> float:
-    """Of some entries, all over the graph."""
+    """Return the mean weight of a sample of entries."""
     assert graph.edge_weights is not None
-    some = graph.edge_weights[:: max(graph.n_entries // 1024, 1)]
-    return float(np.abs(some).mean()) if some.size else 1.0
+    sample = graph.edge_weights[:: max(graph.n_entries // 1024, 1)]
+    return float(np.abs(sample).mean()) if sample.size else 1.0
 
 
 def _key(seed: int, number: int) -> NDArray[np.uint64]:

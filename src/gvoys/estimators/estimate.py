@@ -173,11 +173,11 @@ def _summarise(values: Any, own: Any) -> Estimate:
     between, *diagonal = values
     n_groups = len(between)
     error = widened(between.std(ddof=1) / np.sqrt(n_groups), n_groups)
-    ends = [np.array([each.mean()]) for each in diagonal]
+    ends = [np.array([lengths.mean()]) for lengths in diagonal]
     floor = rounding_floor(own[:1], own[1:], *ends)[0, 0]
     return Estimate(float(between.mean()), float(np.hypot(error, floor)), n_groups * WIDTH)
 
 
 def _joined(ends: list[Any]) -> Any:
     """Return the start or stop weights of both graphs."""
-    return ends[0] if isinstance(ends[0], str) else np.concatenate([np.asarray(each, float) for each in ends])
+    return ends[0] if isinstance(ends[0], str) else np.concatenate([np.asarray(part, float) for part in ends])

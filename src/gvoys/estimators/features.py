@@ -191,10 +191,10 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
         kind = self.walk_method_.feature_type
         out = empty_for(self.device, (len(batch), self.n_features_out_), kind)
         size = np.dtype(kind).itemsize * self.walk_.n_lengths * self._width
-        for rows, some, walk in self._blocks(batch, self.walk_, size):
-            shape = (len(some), walk.n_lengths, self._width)
+        for rows, block, walk in self._blocks(batch, self.walk_, size):
+            shape = (len(block), walk.n_lengths, self._width)
             stacked = out[rows].reshape(shape) if self.lengths_ == "stacked" else np.empty(shape, kind)
-            self.walk_method_.profile(some, walk, out=stacked).features(self.series_, out=stacked)
+            self.walk_method_.profile(block, walk, out=stacked).features(self.series_, out=stacked)
             check_finite(stacked)
             if self.lengths_ == "summed":
                 out[rows] = stacked.sum(axis=1)
@@ -203,7 +203,7 @@ class RandomWalkFeatures(TransformerMixin, WalkEstimator):
     def _hashed(self, batch: GraphBatch) -> sp.csr_array:
         """Block by block too; what a block has too many of, its halves may not."""
         blocks = self._blocks(batch, self.walk_, _COUNTS)
-        parts = [part for rows, some, walk in blocks for part in self._hashed_parts(some, walk, rows.start)]
+        parts = [part for rows, block, walk in blocks for part in self._hashed_parts(block, walk, rows.start)]
         empty = sp.csr_array((0, self.n_features_out_))
         return sp.csr_array(sp.vstack([empty, *parts], format="csr"))
 

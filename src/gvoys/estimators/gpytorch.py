@@ -22,7 +22,7 @@ except ImportError:
 
 
 class WalkKernel(Kernel):
-    """K = sum_b mu_b X_b X'_b^T over the blocks of `RandomWalkRegressor`: walk lengths, choices of labels, a constant."""
+    """K = sum_b mu_b X_b X'_b^T over the blocks of `RandomWalkRegressor`, a constant among them."""
 
     has_lengthscale = False
 
@@ -52,7 +52,7 @@ class WalkKernel(Kernel):
 
     @property
     def blocks(self) -> list[str]:
-        """What each amplitude is for."""
+        """Names of the blocks, one for each amplitude."""
         return self.walks.names
 
     @property

@@ -238,5 +238,5 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
         if not self._shows_progress() or not len(batch):
             return method.profile(batch, walk)
         per_graph = int(min(method.cost(walk, batch[:1]).bytes, 1e9))  # not inf, where sequences explode
-        parts = [method.profile(some, part) for _, some, part in self._blocks(batch, walk, per_graph)]
+        parts = [method.profile(block, part) for _, block, part in self._blocks(batch, walk, per_graph)]
         return parts[0].joined(parts[1:])

@@ -1,4 +1,4 @@
-"""What the classifier and the regressor share: files, and graphs beside those they were fitted on."""
+"""The base class of the learners: model files, and checks of new graphs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Learner(TakesParts):
         return np.asarray(counts / np.maximum(batch.graph_sizes, 1))
 
     def explain_by_deletion(self, X: Any, of: Any = None) -> list[NDArray[np.float64]]:
-        """What a prediction loses where each node is deleted with its edges: a second opinion beside `explain`.
+        """Return the change of a prediction when each node is deleted with its edges.
 
         Every graph is predicted again as often as it has nodes. What nodes lose does not add up to the prediction.
 
@@ -80,14 +80,14 @@ class Learner(TakesParts):
         list of ndarray of shape (n_nodes,)
             Prediction for the graph less that for the graph without the node.
         """
-        batch, found = self._read(X), []
+        batch, changes = self._read(X), []
         for block in batch.blocks(_AT_ONCE):
-            some = batch[block]
-            whole, codes = self._explained(some, of, None)
-            owners = some.node_graphs()
-            less, _ = self._explained(without_each_node(some), of, codes[owners])
-            found += np.split(whole[owners] - less, some.node_offsets[1:-1])
-        return found
+            graphs = batch[block]
+            whole, codes = self._explained(graphs, of, None)
+            owners = graphs.node_graphs()
+            less, _ = self._explained(without_each_node(graphs), of, codes[owners])
+            changes += np.split(whole[owners] - less, graphs.node_offsets[1:-1])
+        return changes
 
     def _explained(self, batch: GraphBatch, of: Any, codes: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The predictions that `explain` explains, and the codes of what they are for, which may be given."""

@@ -29,7 +29,7 @@ class Progress:
         advance()
 
     def counter(self, step: str, total: int) -> Callable[[], None]:
-        """What to call after each part of a step; there may be fewer than `total`."""
+        """Return a function to call after each part of a step; there may be fewer than `total`."""
         if self._bars is None:
             return _nothing
         bars, bar = self._bars, self._bars.add_task(step, total=total)

@@ -210,7 +210,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
     def _take_blocks(
         self, batch: GraphBatch, n_components: int | None, weights: Any = None
     ) -> tuple[WalkBlocks, list[Any]]:
-        """What the blocks are, from some graphs, and the profiles of those: exact without `n_components`."""
+        """Choose the blocks on some graphs, and profile these; exact without `n_components`."""
         walks, made = WalkBlocks.fitted(
             batch,
             self._choose_walks(batch, refine=0),
@@ -252,10 +252,10 @@ class RandomWalkRegressor(RegressorMixin, Learner):
     def _fit_kernel(self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress) -> None:
         process, fitted = self._learn_process(batch, targets, weights, progress)
         self.posterior_ = KernelPosterior(process.kernel, fitted, *process.found)
-        some = np.arange(min(len(batch), _COMPARED)) * len(batch) // min(len(batch), _COMPARED)
+        subset = np.arange(min(len(batch), _COMPARED)) * len(batch) // min(len(batch), _COMPARED)
         with products_on(self.device):
-            shares = process.kernel.similarities([each.take(some) for each in fitted], fitted)
-        self.similarity_floor_ = similarity_floor(shares, some)
+            shares = process.kernel.similarities([item.take(subset) for item in fitted], fitted)
+        self.similarity_floor_ = similarity_floor(shares, subset)
 
     def _learn_process(
         self, batch: GraphBatch, targets: NDArray[np.float64], weights: Any, progress: Progress
@@ -285,8 +285,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         n_components = check_count(self.n_components, "n_components")
         order = np.random.default_rng(as_seed(self.random_state)).permutation(len(batch))
         rows = order[: max(SAMPLE, n_components)]
-        own = None if weights is None else weights[rows]
-        process, fitted = self._learn_process(batch[rows], targets[rows], own, progress)
+        values = None if weights is None else weights[rows]
+        process, fitted = self._learn_process(batch[rows], targets[rows], values, progress)
         self.walks_ = Induced.on(process.kernel, fitted, n_components)
         self.blocks_ = self.walks_.names
 
@@ -345,11 +345,11 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         mean = self.mean_ + self.deviation_ * mean
         if not return_std:
             return mean
-        own = np.sqrt(np.maximum(variance + self.noise_, 0.0))
-        return mean, self._unit() * self.deviation_ * (own[:, None] if mean.ndim == 2 else own)
+        values = np.sqrt(np.maximum(variance + self.noise_, 0.0))
+        return mean, self._unit() * self.deviation_ * (values[:, None] if mean.ndim == 2 else values)
 
     def _unit(self) -> float:
-        """By how much deviations are wider than the process says; files of earlier versions do not say it."""
+        """Factor by which deviations are wider than the process says."""
         return float(getattr(self, "stretch_", 1.0))
 
     def predict_table(self, X: Any) -> dict[str, NDArray[Any]]:
@@ -376,8 +376,8 @@ class RandomWalkRegressor(RegressorMixin, Learner):
         columns = {"prediction": mean, "deviation": deviation, "lower": mean - half, "upper": mean + half}
         table = columns if mean.ndim == 1 else _by_target(columns)
         starts = range(0, max(len(batch), 1), _AT_ONCE)
-        found = [self.posterior_.nearest(batch[first : first + _AT_ONCE]) for first in starts]
-        known = [each for each in found if each is not None]
+        result = [self.posterior_.nearest(batch[first : first + _AT_ONCE]) for first in starts]
+        known = [item for item in result if item is not None]
         if known:
             nearest, similarity = map(np.concatenate, zip(*known, strict=True))
             table |= {"nearest": self._numbered(nearest), "similarity": similarity}
@@ -418,14 +418,14 @@ class RandomWalkRegressor(RegressorMixin, Learner):
             If the model has kernel="linear" and was fitted on more than `max_exact` graphs.
         """
         target = self._target(of)
-        mean, deviation = (float(np.atleast_1d(each)[target]) for each in (self.mean_, self.deviation_))
+        mean, deviation = (float(np.atleast_1d(item)[target]) for item in (self.mean_, self.deviation_))
         batch, count, explained = self._read(X), check_count(n_sequences, "n_sequences", 0), []
         for first in range(0, len(batch), _AT_ONCE):
-            found = Attribution(batch[first : first + _AT_ONCE], count)
+            result = Attribution(batch[first : first + _AT_ONCE], count)
             with threads(self.n_jobs):
-                begin, end = explain_mean(self.posterior_, found, target)
+                begin, end = explain_mean(self.posterior_, result, target)
                 ends = mean + deviation * begin, mean + deviation * end
-                explained += found.explanations(ends, [None] * len(found.batch), deviation)
+                explained += result.explanations(ends, [None] * len(result.batch), deviation)
         return with_smiles(explained, X, smiles)
 
     def _target(self, of: Any) -> int:
@@ -507,7 +507,7 @@ class RandomWalkRegressor(RegressorMixin, Learner):
 
 def _by_target(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """One column for each of several targets."""
-    return {f"{name} {place}": each for name, values in columns.items() for place, each in enumerate(values.T)}
+    return {f"{name} {index}": item for name, values in columns.items() for index, item in enumerate(values.T)}
 
 
 # -- a fit in pieces, as a cluster does it: begin with some graphs, add up the moments of all, finish
@@ -539,12 +539,12 @@ def moments_of(
     walks = begun.walks_.on_one_thread()
 
     def moments(first: int) -> FeatureMoments:
-        """Of one block, by one thread: much of the work is between kernels, where more would wait for each other."""
+        """Compute the moments of one block on one thread, since much of the work is outside kernels."""
         rows = slice(first, first + _BLOCK)
-        found = FeatureMoments.empty(walks.columns)
+        result = FeatureMoments.empty(walks.columns)
         with threads(1):
-            found.add(walks.features(batch[rows]), targets[rows], None if weights is None else weights[rows])
-        return found
+            result.add(walks.features(batch[rows]), targets[rows], None if weights is None else weights[rows])
+        return result
 
     starts = range(0, len(batch), _BLOCK)
     with threads(begun.n_jobs), threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads()) as pool:

@@ -247,20 +247,20 @@ def _encode(value: Any, name: str) -> Any:
     if isinstance(value, np.ndarray) and value.dtype != object:
         return np.asarray(value, order="C")
     if isinstance(value, list):
-        return [_encode(each, name) for each in value]
+        return [_encode(item, name) for item in value]
     kind, parts = _take_apart(value, name)
-    return {"is": kind, **{part: _encode(each, name) for part, each in parts.items()}}
+    return {"is": kind, **{part: _encode(item, name) for part, item in parts.items()}}
 
 
 def _take_apart(value: Any, name: str) -> tuple[str, dict[str, Any]]:
-    """What a value is, and what it is made of."""
+    """Return a value's kind and its parts."""
     if isinstance(value, Coefficients):
         return "Coefficients", value.get_params()
     for kind, names in _PARTS.items():
         if isinstance(value, kind):  # profiles on a GPU among the dense ones
-            return kind.__name__, {each: getattr(value, each) for each in names}
+            return kind.__name__, {item: getattr(value, item) for item in names}
     if isinstance(value, sp.csr_array):
-        return "csr_array", {each: getattr(value, each) for each in ("data", "indices", "indptr", "shape")}
+        return "csr_array", {item: getattr(value, item) for item in ("data", "indices", "indptr", "shape")}
     if isinstance(value, (tuple, np.ndarray)):  # the latter of objects
         return type(value).__name__, {"items": list(value)}
     if isinstance(value, dict):
@@ -270,7 +270,7 @@ def _take_apart(value: Any, name: str) -> tuple[str, dict[str, Any]]:
 
 def _decode(value: Any) -> Any:
     if isinstance(value, list):
-        return [_decode(each) for each in value]
+        return [_decode(item) for item in value]
     if isinstance(value, dict):
         parts = _decode_all(value)
         return _MAKERS[parts.pop("is")](**parts)
@@ -347,7 +347,7 @@ def _check(kind: str, parts: dict[str, Any], hints: dict[str, Any], needed: Set[
     for name in (needed - parts.keys()) | (parts.keys() - hints.keys()):
         raise _Unfit(f"{name} of {kind} is {'missing' if name in needed else 'not known'}")
     sizes: dict[str, int] = {}
-    dimensions = dict(each.split(":") for each in _SHAPES.get(kind, "").split())
+    dimensions = dict(item.split(":") for item in _SHAPES.get(kind, "").split())
     for name, value in parts.items():
         if not _fits(value, hints[name]):
             raise _Unfit(f"{name} of {kind} has another type")
@@ -360,14 +360,14 @@ def _fits(value: Any, hint: Any) -> bool:
     """Whether a value is what an annotation says; of a protocol, whether it is one of our classes."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return any(_fits(value, each) for each in inside)
+        return any(_fits(value, item) for item in inside)
     if origin is Annotated:
         return _fits(value, inside[0]) and bool(inside[1](value))
     if origin is np.ndarray:
         kind = get_args(inside[1])[0]
         return isinstance(value, np.ndarray) and (kind is Any or value.dtype == kind) and _is_small(value)
     if origin in (list, tuple):
-        return isinstance(value, origin) and all(_fits(each, inside[0]) for each in value)
+        return isinstance(value, origin) and all(_fits(item, inside[0]) for item in value)
     if origin is dict:
         return isinstance(value, dict) and all(_fits(k, inside[0]) and _fits(v, inside[1]) for k, v in value.items())
     if getattr(hint, "_is_protocol", False):
@@ -389,8 +389,8 @@ def _is_small(array: NDArray[Any]) -> bool:
 def _shapes(value: Any) -> Iterator[tuple[int, ...]]:
     """Shapes of arrays, and of other collections of graphs their number."""
     if isinstance(value, list):
-        for each in value:
-            yield from _shapes(each)
+        for item in value:
+            yield from _shapes(item)
     elif isinstance(value, Counts):
         yield value.matrix.shape[:1]
     elif value is not None and not isinstance(value, (int, float)):
@@ -427,7 +427,7 @@ def _answers(model: Any) -> dict[str, Any] | None:
     except Exception:  # whatever comes of a model that a file made
         return None
     return {
-        name: np.asarray(each, order="C") if each.dtype.kind in "fb" else each.dtype.str for name, each in table.items()
+        name: np.asarray(item, order="C") if item.dtype.kind in "fb" else item.dtype.str for name, item in table.items()
     }
 
 
@@ -442,7 +442,7 @@ def _some_graphs(model: Any) -> GraphBatch:
     batch = GraphBatch.from_arrays(
         edges,
         sizes,
-        edge_labels=[1 + (place % 2) for place in range(len(edges))],
+        edge_labels=[1 + (index % 2) for index in range(len(edges))],
         node_attributes=attributes,
         directed=model.directed_,
     )

@@ -1,4 +1,4 @@
-"""How good a learner is: cross-validation with baselines on the same folds, and a report of it."""
+"""Cross-validation of learners beside baselines on the same folds, with a report."""
 
 from gvoys.evaluation.baselines import baselines_for
 from gvoys.evaluation.folds import Fold, make_folds

@@ -1,4 +1,4 @@
-"""What a learner must beat on the same folds: a constant, Weisfeiler–Lehman, and fingerprints of molecules."""
+"""Baselines on the same folds: a constant, Weisfeiler–Lehman, and fingerprints of molecules."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def baselines_for(
     """
     machine = "GP" if classes is None else "SVC"
     few = len(batch) <= _MOST[machine]
-    found: dict[str, Method] = {"mean" if classes is None else "majority": Constant(y, classes)}
+    methods: dict[str, Method] = {"mean" if classes is None else "majority": Constant(y, classes)}
     if few:
-        found[f"WL + {machine}"] = GramMethod(_wl_gram(batch), y, classes)
+        methods[f"WL + {machine}"] = GramMethod(_wl_gram(batch), y, classes)
     if smiles is None:
-        return found
+        return methods
     counts = ecfp4_counts(smiles)
-    found["ECFP4 + RF"] = Forest(counts, y, classes, n_jobs)
+    methods["ECFP4 + RF"] = Forest(counts, y, classes, n_jobs)
     if few:
-        found[f"Tanimoto + {machine}"] = GramMethod(tanimoto(counts), y, classes)
-    return found
+        methods[f"Tanimoto + {machine}"] = GramMethod(tanimoto(counts), y, classes)
+    return methods
 
 
 @dataclass(frozen=True)

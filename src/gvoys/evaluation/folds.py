@@ -108,12 +108,12 @@ def _grouped_splits(groups: NDArray[Any], strata: NDArray[Any], n_folds: int, se
     order = np.random.default_rng(seed).permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
     kinds = np.unique(strata, return_inverse=True)[1][first]  # a group counts for the class of its first graph
-    held = np.zeros((kinds.max() + 1, n_folds), np.int64)
+    counts = np.zeros((kinds.max() + 1, n_folds), np.int64)
     fold_of = np.empty(len(sizes), np.int64)
     for group in order:
         # by the graphs of its class, and where those are equal by all graphs
-        fold = int(np.lexsort([held.sum(axis=0), held[kinds[group]]])[0])
+        fold = int(np.lexsort([counts.sum(axis=0), counts[kinds[group]]])[0])
         fold_of[group] = fold
-        held[kinds[group], fold] += sizes[group]
+        counts[kinds[group], fold] += sizes[group]
     of_graph = fold_of[codes.reshape(-1)]
     return [(np.flatnonzero(of_graph != fold), np.flatnonzero(of_graph == fold)) for fold in range(n_folds)]

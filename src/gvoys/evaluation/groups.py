@@ -1,4 +1,4 @@
-"""Which graphs must not be on both sides of a fold: duplicates, molecules of one scaffold, and groups by a column."""
+"""Graphs that must stay on one side of a fold: duplicates, molecules of one scaffold, groups of a column."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def groups_for(split: str, graphs: Graphs, same: NDArray[np.int64], column: str 
 
 def _column(graphs: Graphs, name: str) -> Sequence[Any]:
     """The values of a column; rows without one are each for themselves."""
-    found = find_columns("the table", list(graphs.columns), [name], "group")[0]
-    values = graphs.columns[found].tolist()
-    return [(place, None) if is_missing(value) else value for place, value in enumerate(values)]
+    column = find_columns("the table", list(graphs.columns), [name], "group")[0]
+    values = graphs.columns[column].tolist()
+    return [(row, None) if is_missing(value) else value for row, value in enumerate(values)]
 
 
 def joined_groups(*partitions: Any) -> NDArray[np.int64]:
@@ -89,5 +89,5 @@ def merge_duplicates(
         return first[order], means[order], 0
     agreed = np.ones(len(first), bool)
     np.logical_and.at(agreed, codes, y == y[first][codes])
-    places = np.sort(first[agreed])
-    return places, y[places], int((~agreed).sum())
+    rows = np.sort(first[agreed])
+    return rows, y[rows], int((~agreed).sum())

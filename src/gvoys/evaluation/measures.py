@@ -1,4 +1,4 @@
-"""How good predictions are: the measures of the field, fold by fold."""
+"""Measures of predictions, fold by fold."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def _of_classes(truth: NDArray[Any], found: Prediction, classes: NDArray[Any]) -
 
 
 def _by_class(score: Any, truth: NDArray[Any], scores: NDArray[Any] | None, classes: NDArray[Any]) -> float:
-    """Of the second of two classes, or the mean over those of several that are in this fold."""
+    """Score the second of two classes, or average over the classes that occur in this fold."""
     if scores is None:
         return np.nan
     codes = [1] if len(classes) == 2 else range(len(classes))
     sides = [(truth == classes[code], scores[:, code]) for code in codes]
-    found = [score(is_it, values) for is_it, values in sides if is_it.any() and not is_it.all()]
-    return float(np.mean(found)) if found else np.nan
+    result = [score(is_it, values) for is_it, values in sides if is_it.any() and not is_it.all()]
+    return float(np.mean(result)) if result else np.nan

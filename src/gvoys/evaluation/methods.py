@@ -1,4 +1,4 @@
-"""What is evaluated: a learner, or a baseline on the same graphs and folds."""
+"""Methods that are evaluated: a learner, or a baseline on the same graphs and folds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gvoys.graphs.batch import GraphBatch
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a method says of some graphs.
+    """Predictions of a method for some graphs.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Method(Protocol):
 
 @contextmanager
 def _at_ease() -> Iterator[None]:
-    """That a fold lacks the rare labels or classes of another is no mistake of the user."""
+    """Silence warnings about labels or classes that a fold happens to lack."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         yield
@@ -98,8 +98,8 @@ class LearnerMethod:
         if self.classes is None:
             return Prediction(table["prediction"], None, table["deviation"], similarity)
         known = [table.get(f"probability {name}") for name in self.classes.tolist()]
-        if all(each is None for each in known):
+        if all(score is None for score in known):
             return Prediction(table["prediction"], similarity=similarity)
         nothing = np.zeros(len(test))  # of a class that no training graph had
-        scores = np.column_stack([nothing if each is None else each for each in known])
+        scores = np.column_stack([nothing if score is None else score for score in known])
         return Prediction(table["prediction"], scores, similarity=similarity)

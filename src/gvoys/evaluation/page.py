@@ -87,31 +87,29 @@ def _picture(name: str, file: Path) -> str:
 def _worst(found: Evaluation, ids: Sequence[str], smiles: Sequence[str] | None) -> str:
     """The predictions of the first split that are furthest from the truth."""
     result = next(iter(found.results.values()))
-    folds = [place for place, fold in enumerate(found.folds) if fold.seed == found.folds[0].seed]
-    places = np.concatenate([found.folds[place].test for place in folds])
-    values = np.concatenate([result.predictions[place].values for place in folds])
-    truth = found.y[places]
+    folds = [number for number, fold in enumerate(found.folds) if fold.seed == found.folds[0].seed]
+    rows = np.concatenate([found.folds[number].test for number in folds])
+    values = np.concatenate([result.predictions[number].values for number in folds])
+    truth = found.y[rows]
     if found.classes is None:
         error = np.abs(values - truth)
     else:
-        error = np.concatenate([_doubt(found, place, result.predictions[place]) for place in folds])
+        error = np.concatenate([_doubt(found, number, result.predictions[number]) for number in folds])
     order = [k for k in np.argsort(-error, kind="stable")[:_WORST].tolist() if error[k] > 0]
     if not order:
         return ""
-    figures = [
-        _figure(ids[places[k]], truth[k], values[k], None if smiles is None else smiles[places[k]]) for k in order
-    ]
+    figures = [_figure(ids[rows[k]], truth[k], values[k], None if smiles is None else smiles[rows[k]]) for k in order]
     return f"<h2>Furthest from the truth</h2><div class='worst'>{''.join(figures)}</div>"
 
 
 def _doubt(found: Evaluation, place: int, made: Any) -> Any:
-    """How sure a wrong class was; 0 where the class is right."""
+    """Return the probability of a wrong class; 0 where the class is right."""
     truth = found.y[found.folds[place].test]
     sure = np.ones(len(truth)) if made.scores is None else made.scores.max(axis=1)
     return np.where(made.values == truth, 0.0, sure)
 
 
 def _figure(name: str, truth: Any, value: Any, smiles: str | None) -> str:
-    said = [f"{each:.4g}" if isinstance(each, float) else str(each) for each in (truth.item(), value.item())]
-    text = f"{escape(str(name))}: {escape(said[0])}, predicted {escape(said[1])}"
+    texts = [f"{figure:.4g}" if isinstance(figure, float) else str(figure) for figure in (truth.item(), value.item())]
+    text = f"{escape(str(name))}: {escape(texts[0])}, predicted {escape(texts[1])}"
     return f"<figure>{structure_svg(smiles, str(name)) if smiles else ''}<figcaption>{text}</figcaption></figure>"

@@ -21,7 +21,7 @@ Progress = Callable[[list[tuple[Fold, str]]], Iterable[tuple[Fold, str]]]
 
 @dataclass
 class Result:
-    """What one method did.
+    """Results of one method.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Result:
         ndarray of shape (n_folds,)
             nan where it is not defined.
         """
-        return np.array([each[name] for each in self.measures])
+        return np.array([measures[name] for measures in self.measures])
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better one method is than another.
+    """Difference between two methods.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Difference:
 
 @dataclass
 class Evaluation:
-    """What came out of all folds.
+    """Results of all methods on all folds.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Evaluation:
         return "RMSE" if self.classes is None else "accuracy"
 
     def scores(self, method: str | None = None) -> NDArray[np.float64]:
-        """That measure, of the first or another method.
+        """Scores of the first or another method, fold by fold.
 
         Parameters
         ----------
@@ -122,16 +122,16 @@ class Evaluation:
 
     @property
     def mean(self) -> float:
-        """Of the first method's scores."""
+        """Mean score of the first method."""
         return float(self.scores().mean())
 
     @property
     def deviation(self) -> float:
-        """Of the first method's scores over folds, averaged over seeds."""
+        """Deviation of the first method's scores over folds, averaged over seeds."""
         return float(self.scores().std(axis=1).mean())
 
     def difference(self, method: str) -> Difference:
-        """How much better the first method is than another, by a paired t-test over folds.
+        """Compare the first method with another by a paired t-test over folds.
 
         Training sets overlap, so that folds are not independent: the variance is Nadeau and Bengio's (2003).
 
@@ -187,9 +187,9 @@ def evaluate(
         begin = time.perf_counter()
         predict = methods[name].fit(fold.train)
         middle = time.perf_counter()
-        found = predict(fold.test)
+        evaluation = predict(fold.test)
         result.fit_seconds += middle - begin
         result.predict_seconds += time.perf_counter() - middle
-        result.predictions.append(found)
-        result.measures.append(measure(y[fold.test], found, classes))
+        result.predictions.append(evaluation)
+        result.measures.append(measure(y[fold.test], evaluation, classes))
     return Evaluation(y, classes, folds, results)

@@ -1,4 +1,4 @@
-"""What a learned series is worth beside the geometric one, in nested cross-validation."""
+"""The gain of a learned series over the geometric one, in nested cross-validation."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def compare_machines(
     walk: Walk = Walk(),  # noqa: B008 (immutable)
 ) -> Comparison:
     """Support vector machines on both kernels, mu and C from the training folds."""
-    found = Comparison()
+    comparison = Comparison()
     for train, test in progress(_splits(y, n_folds, seeds)):
         learned = learn_series(batch[train], y[train], objective, walk=walk)
         K, new = _kernels(Geometric("auto"), batch, train, test, walk)
-        found.geometric.append(nested_score(K, new, y[train], y[test]))
+        comparison.geometric.append(nested_score(K, new, y[train], y[test]))
         K, new = _kernels(learned, batch, train, test, walk)
-        found.learned.append(nested_score(K, new, y[train], y[test]))
-        found.learned_on_test.append(max(_score(C, K, new, y[train], y[test]) for C in GRID["C"]))
-    return found
+        comparison.learned.append(nested_score(K, new, y[train], y[test]))
+        comparison.learned_on_test.append(max(_score(C, K, new, y[train], y[test]) for C in GRID["C"]))
+    return comparison
 
 
 def compare_processes(
@@ -66,25 +66,25 @@ def compare_processes(
     walk: Walk = Walk(),  # noqa: B008 (immutable)
 ) -> Comparison:
     """Errors (RMSE) of Gaussian processes on both kernels; mu, amplitudes and noise from the training folds."""
-    found = Comparison()
+    comparison = Comparison()
     for train, test in progress(_splits(y, n_folds, seeds, classify=False)):
         learned = learn_series(batch[train], y[train], "likelihood", walk=walk)
-        for series, errors in ((Geometric("auto"), found.geometric), (learned, found.learned)):
+        for series, errors in ((Geometric("auto"), comparison.geometric), (learned, comparison.learned)):
             K, new = _kernels(series, batch, train, test, walk)
             errors.append(_process_error(K, new, y[train], y[test]))
-    return found
+    return comparison
 
 
 def compare_layers(
     batch: GraphBatch, y: NDArray[Any], n_folds: int = 10, seeds: tuple[int, ...] = (0,), progress: Progress = iter
 ) -> Comparison:
     """A linear layer on eight walk lengths without labels, 200 steps, as in the paper's experiment on ENZYMES."""
-    found = Comparison()
+    comparison = Comparison()
     for train, test in progress(_splits(y, n_folds, seeds)):
         learned = learn_series(batch[train], y[train], "layer", walk=_PAPERS)
-        for series, scores in ((Geometric("auto"), found.geometric), (learned, found.learned)):
+        for series, scores in ((Geometric("auto"), comparison.geometric), (learned, comparison.learned)):
             scores.append(_score_layer(series, batch, y, train, test))
-    return found
+    return comparison
 
 
 def nested_score(

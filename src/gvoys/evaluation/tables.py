@@ -24,7 +24,10 @@ def summarise(found: Evaluation) -> dict[str, Any]:
     for name, result in found.results.items():
         values = {measure: result.values(measure) for measure in result.measures[0]}
         methods[name] = {
-            "measures": {key: {"mean": _mean(each), "deviation": _deviation(each)} for key, each in values.items()},
+            "measures": {
+                key: {"mean": _mean(values_by_fold), "deviation": _deviation(values_by_fold)}
+                for key, values_by_fold in values.items()
+            },
             "fit_seconds": result.fit_seconds,
             "predict_seconds": result.predict_seconds,
         }
@@ -63,11 +66,11 @@ def write_predictions(path: Path, found: Evaluation, ids: Sequence[str], smiles:
     with appearing(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow([*names, *more, "similarity", *others])
-        for place, fold in enumerate(found.folds):
-            beside = [found.results[name].predictions[place].values.tolist() for name in others]
-            own = _columns(found, fold, found.results[first].predictions[place])
-            told = [[values[graph] for graph in fold.test.tolist()] for values in about.values()]
-            table.writerows(zip(*told, *own, *beside, strict=True))
+        for number, fold in enumerate(found.folds):
+            baseline_values = [found.results[name].predictions[number].values.tolist() for name in others]
+            columns = _columns(found, fold, found.results[first].predictions[number])
+            report = [[values[graph] for graph in fold.test.tolist()] for values in about.values()]
+            table.writerows(zip(*report, *columns, *baseline_values, strict=True))
 
 
 def _more_names(found: Evaluation) -> list[str]:
@@ -77,7 +80,7 @@ def _more_names(found: Evaluation) -> list[str]:
 
 
 def _columns(found: Evaluation, fold: Fold, made: Prediction) -> list[list[Any]]:
-    """What the table says of the test graphs of one fold."""
+    """Make the table's columns for the test graphs of one fold."""
     truth, values, count = found.y[fold.test], made.values, len(fold.test)
     if found.classes is None:
         error = values - truth
@@ -86,11 +89,11 @@ def _columns(found: Evaluation, fold: Fold, made: Prediction) -> list[list[Any]]
     else:
         error = (values != truth).astype(int)
         more = list(np.full((len(found.classes), count), np.nan) if made.scores is None else made.scores.T)
-    alike = np.full(count, np.nan) if made.similarity is None else made.similarity
-    rest = [_cells(each) for each in (truth, values, error, *more, alike)]
+    similarity = np.full(count, np.nan) if made.similarity is None else made.similarity
+    rest = [_cells(column) for column in (truth, values, error, *more, similarity)]
     return [[fold.seed] * count, [fold.number] * count, *rest]
 
 
 def _cells(values: NDArray[Any]) -> list[Any]:
     """Values of a column; what is not known is empty."""
-    return ["" if each != each else each for each in values.tolist()]
+    return ["" if value != value else value for value in values.tolist()]

@@ -46,7 +46,7 @@ def check_value(problem: Problem, value: float, residual: NDArray[np.float64], s
 
 
 def tolerated(problem: Problem, value: float) -> float:
-    """What a solver that controls its residual, and not the value, may leave open of the value."""
+    """Return the error in the value that a solver's residual may leave."""
     return max(1e4 * problem.tol, 1e-9) * abs(value)
 
 

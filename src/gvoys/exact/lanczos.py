@@ -54,8 +54,8 @@ def _quadrature(problem: Problem, side: int, steps: int) -> Quadrature:
     length = float(np.linalg.norm(stop))
     if length == 0.0:
         return np.empty(0), np.empty(0), True
-    basis, diagonal, beside, done = _lanczos((problem.g, problem.h)[side].adjacency(), stop / length, steps)
-    nodes, vectors = eigh_tridiagonal(diagonal, beside)
+    basis, diagonal, off_diagonal, done = _lanczos((problem.g, problem.h)[side].adjacency(), stop / length, steps)
+    nodes, vectors = eigh_tridiagonal(diagonal, off_diagonal)
     return nodes, length * (start @ basis @ vectors) * vectors[0], done
 
 
@@ -65,7 +65,7 @@ def _lanczos(
     """Orthonormal basis (n, k) of the Krylov space, and the tridiagonal matrix of A in it; k <= steps."""
     steps = min(steps, len(first))
     basis = np.zeros((len(first), steps))
-    diagonal, beside = np.zeros(steps), np.zeros(steps)
+    diagonal, off_diagonal = np.zeros(steps), np.zeros(steps)
     basis[:, 0] = first
     size = max(float(abs(A).sum(axis=1).max()), 1e-300)
     for k in range(steps):
@@ -73,9 +73,9 @@ def _lanczos(
         diagonal[k] = basis[:, k] @ image
         for _ in range(2):  # twice is enough to stay orthogonal to rounding
             image -= basis[:, : k + 1] @ (basis[:, : k + 1].T @ image)
-        beside[k] = np.linalg.norm(image)
-        if beside[k] <= 1e-13 * size:
-            return basis[:, : k + 1], diagonal[: k + 1], beside[:k], True
+        off_diagonal[k] = np.linalg.norm(image)
+        if off_diagonal[k] <= 1e-13 * size:
+            return basis[:, : k + 1], diagonal[: k + 1], off_diagonal[:k], True
         if k + 1 < steps:
-            basis[:, k + 1] = image / beside[k]
-    return basis, diagonal, beside[: steps - 1], steps == len(first)
+            basis[:, k + 1] = image / off_diagonal[k]
+    return basis, diagonal, off_diagonal[: steps - 1], steps == len(first)

@@ -1,4 +1,4 @@
-"""What a kernel value or a prediction is made of, in label sequences that people can read, and a page to look at."""
+"""Explanations of kernel values and predictions in label sequences, and a page that shows them."""
 
 from gvoys.estimators.learning.explanation import Explanation, SequenceShare
 from gvoys.explain.compare import Comparison, SharedSequence, compare

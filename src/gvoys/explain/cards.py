@@ -17,7 +17,7 @@ _SEQUENCES = 8  # that are shown
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is predicted for a graph, and how sure it is."""
+    """The prediction for one graph, and its uncertainty."""
 
     value: Any  # the class, or the number
     probability: float | None = None  # probability of the class
@@ -38,13 +38,13 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Words:
-    """What shares are called on a page."""
+    """Words for shares on a page."""
 
     noun: str  # what has shares
     classes: list[Any]  # the classes that decisions are for; [None] for numbers
 
     def lead(self) -> list[str]:
-        """What to read first."""
+        """Return the sentences that introduce the page."""
         if self.classes == [None]:
             push = f"Blue {self.noun} raise the prediction, orange ones lower it."
         elif len(self.classes) == 1:
@@ -103,7 +103,7 @@ def _sum(explanation: Any, words: Words) -> str:
 
 
 def _legend(explanation: Any) -> str:
-    """What the colours stand for; the script changes the numbers with the scale."""
+    """Explain the colours; the script changes the numbers with the scale."""
     scale = largest_share(explanation)
     if explanation.of is None:
         ends = ("lower", "higher")
@@ -126,12 +126,12 @@ def _bars(explanation: Any) -> str:
 
 
 def _bar(length: int, total: float, iterations: Sequence[float], most: float) -> str:
-    said = f"Walks of length {length}: {signed(total)}"
+    text = f"Walks of length {length}: {signed(total)}"
     if len(iterations) > 1:
-        said += f"; iterations 0 to {len(iterations) - 1}: {', '.join(map(signed, iterations))}"
+        text += f"; iterations 0 to {len(iterations) - 1}: {', '.join(map(signed, iterations))}"
     width, side = 50.0 * abs(total) / most, "right: 50%" if total < 0 else "left: 50%"
     return (
-        f'<li data-said="{said}" tabindex="{0 if length == 0 else -1}" aria-label="{said}">'
+        f'<li data-said="{text}" tabindex="{0 if length == 0 else -1}" aria-label="{text}">'
         f'<span class="length">{length}</span><span class="track"><i class="{"away" if total < 0 else "towards"}" '
         f'style="{side}; width: {width:.2f}%"></i></span><span class="value">{signed(total)}</span></li>'
     )
@@ -140,7 +140,7 @@ def _bar(length: int, total: float, iterations: Sequence[float], most: float) ->
 def _sequences(explanation: Any, fragments: Sequence[tuple[Any, str]]) -> str:
     if not fragments:
         return ""
-    name, rows = "Label sequences", [_sequence(k, explanation, *each) for k, each in enumerate(fragments)]
+    name, rows = "Label sequences", [_sequence(k, explanation, *sequence) for k, sequence in enumerate(fragments)]
     return f'<section><h3>{name}</h3><ul class="sequences" aria-label="{name}">{"".join(rows)}</ul></section>'
 
 
@@ -150,9 +150,9 @@ def _sequence(place: int, explanation: Any, sequence: Any, svg: str) -> str:
     share = signed(float(sequence.share))
     notes = [sequence.note] * bool(sequence.note) + [f"one of {sequence.count:.3g} walks"] * (sequence.count > 1)
     note = ", ".join(notes)
-    said = escape(f"{sequence.spelled}: {share} ({note})" if note else f"{sequence.spelled}: {share}")
+    text = escape(f"{sequence.spelled}: {share} ({note})" if note else f"{sequence.spelled}: {share}")
     return (
-        f'<li data-nodes="{nodes}" data-edges="{edges}" data-said="{said}" tabindex="{0 if place == 0 else -1}" '
-        f'aria-label="{said}">{svg}<span class="spelled">{escape(sequence.spelled)}</span>'
+        f'<li data-nodes="{nodes}" data-edges="{edges}" data-said="{text}" tabindex="{0 if place == 0 else -1}" '
+        f'aria-label="{text}">{svg}<span class="spelled">{escape(sequence.spelled)}</span>'
         f'<small>{note}</small><span class="value">{share}</span></li>'
     )

@@ -1,4 +1,4 @@
-"""What the kernel value of two graphs is made of: walk lengths, and the label sequences that they share."""
+"""Take the kernel value of two graphs apart: walk lengths, and the label sequences that they share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SharedSequence:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What the kernel value of two graphs is made of."""
+    """The parts of the kernel value of two graphs."""
 
     value: float  # the kernel value
     similarity: float  # the value divided by the root of those of each graph with itself; 0 where a graph has no walks
@@ -48,7 +48,7 @@ class Comparison:
         lines = [f"kernel {self.value:.6g}, similarity {self.similarity:.3f}, {self.n_shared} shared sequences"]
         size = self.value or 1.0
         lines += [f"  length {i}: {share / size:6.1%}" for i, share in enumerate(self.lengths)]
-        lines += [f"  {each.spelled}: {each.contribution / size:.1%}" for each in self.sequences[:_SHOWN]]
+        lines += [f"  {sequence.spelled}: {sequence.contribution / size:.1%}" for sequence in self.sequences[:_SHOWN]]
         return "\n".join(lines)
 
 
@@ -101,29 +101,32 @@ def compare(
     series = check_series(series).resolved(lambda: max_degree(pair))
     mu, count = series.coefficients(walk.longest), check_count(top, "top", least=0)
     halves = walk.on_pair(pair[0].n_nodes)
-    ours, theirs = (spelled_sequences(pair[i], halves[i]) for i in range(2))
-    shared = [_shared(mu[i], *both) for i, both in enumerate(zip(ours, theirs, strict=True))]
+    left_sequences, right_sequences = (spelled_sequences(pair[i], halves[i]) for i in range(2))
+    shared = [_shared(mu[i], *both) for i, both in enumerate(zip(left_sequences, right_sequences, strict=True))]
     lengths = np.array([float(parts.sum()) for parts, _, _ in shared])
-    norms = [sum(float(mu[i] * (each.weights**2).sum()) for i, each in enumerate(side)) for side in (ours, theirs)]
+    norms = [
+        sum(float(mu[i] * (sequences.weights**2).sum()) for i, sequences in enumerate(side))
+        for side in (left_sequences, right_sequences)
+    ]
     value, size = float(lengths.sum()), float(np.sqrt(norms[0] * norms[1]))
     ranked = sorted(
         ((parts[k], i, k) for i, (parts, _, _) in enumerate(shared) for k in _largest(parts, count)), reverse=True
     )
-    found = []
+    shared_sequences = []
     for contribution, i, k in ranked[:count]:
-        places = shared[i][1][k], shared[i][2][k]
-        both = tuple(zip((ours[i], theirs[i]), places, strict=True))
-        found.append(
+        positions = shared[i][1][k], shared[i][2][k]
+        both = tuple(zip((left_sequences[i], right_sequences[i]), positions, strict=True))
+        shared_sequences.append(
             SharedSequence(
-                spell(pair[0], walk, ours[i].walks[places[0]], ours[i].entries[places[0]]),
+                spell(pair[0], walk, left_sequences[i].walks[positions[0]], left_sequences[i].entries[positions[0]]),
                 i,
                 float(contribution),
-                tuple(float(side.weights[place]) for side, place in both),  # type: ignore[arg-type]
-                tuple(tuple(side.walks[place].tolist()) for side, place in both),  # type: ignore[arg-type]
+                tuple(float(side.weights[position]) for side, position in both),  # type: ignore[arg-type]
+                tuple(tuple(side.walks[position].tolist()) for side, position in both),  # type: ignore[arg-type]
             )
         )
     n_shared = sum(len(parts) for parts, _, _ in shared)
-    return Comparison(value, value / size if size > 0 else 0.0, lengths, found, n_shared)
+    return Comparison(value, value / size if size > 0 else 0.0, lengths, shared_sequences, n_shared)
 
 
 def _as_pair(g: Any, h: Any) -> GraphBatch:
@@ -137,7 +140,7 @@ def _as_pair(g: Any, h: Any) -> GraphBatch:
 
 
 def _shared(mu: float, ours: Spelled, theirs: Spelled) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]:
-    """What shared sequences of one length add, and their places in both."""
+    """Return what shared sequences of one length add, and their positions in both graphs."""
     _, left, right = np.intersect1d(ours.keys, theirs.keys, assume_unique=True, return_indices=True)
     return mu * ours.weights[left] * theirs.weights[right], left, right
 

@@ -59,13 +59,13 @@ def write_page(
     check_output(path)
     _check(explanations, n_graphs, {"captions": captions, "predictions": predictions, "smiles": smiles})
     if smiles is not None:
-        explanations = [replace(each, smiles=text) for each, text in zip(explanations, smiles, strict=True)]
+        explanations = [replace(item, smiles=text) for item, text in zip(explanations, smiles, strict=True)]
     shown = explanations[:n_graphs]
     words = _words(shown)
     ranks = _ranks(shown)
     cards = [
-        card(place, each, captions[place], None if predictions is None else predictions[place], words, ranks[place])
-        for place, each in enumerate(shown)
+        card(number, item, captions[number], None if predictions is None else predictions[number], words, ranks[number])
+        for number, item in enumerate(shown)
     ]
     if len(explanations) > n_graphs:
         facts = [*facts, f"The page shows the first {n_graphs:,} of {len(explanations):,} graphs."]
@@ -99,15 +99,19 @@ def _check(explanations: Sequence[Any], n_graphs: int, given: dict[str, Sequence
 
 
 def _words(explanations: Sequence[Any]) -> Words:
-    noun = "atoms" if all(known_molecule(each.smiles, each.graph) for each in explanations) else "nodes"
-    return Words(noun, list(dict.fromkeys(each.of for each in explanations)))
+    noun = (
+        "atoms"
+        if all(known_molecule(explanation.smiles, explanation.graph) for explanation in explanations)
+        else "nodes"
+    )
+    return Words(noun, list(dict.fromkeys(explanation.of for explanation in explanations)))
 
 
 def _ranks(explanations: Sequence[Any]) -> list[int]:
     """Place of each graph by its prediction: classes together, and the largest first."""
     order = sorted(range(len(explanations)), key=lambda k: (str(explanations[k].of), -explanations[k].decision))
-    ranks = {place: rank for rank, place in enumerate(order)}
-    return [ranks[place] for place in range(len(order))]
+    ranks = {index: rank for rank, index in enumerate(order)}
+    return [ranks[index] for index in range(len(order))]
 
 
 def _asset(name: str) -> str:

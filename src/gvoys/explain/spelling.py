@@ -73,8 +73,8 @@ def _stepped(graph: GraphBatch, walk: Walk, labels: NDArray[np.uint64], states: 
     keys = combine_hashes(combine_hashes(states.keys[before], kinds[entries]), labels[nodes])
     weights = states.weights[before] * graph.weights()[entries]
     # non-backtracking walks go on by where they were, so that states with other next nodes stay apart
-    places = nodes if walk.backtrack else nodes * graph.n_nodes + columns[entries]
-    states_at = np.column_stack([places, keys.view(np.int64)])
+    indices = nodes if walk.backtrack else nodes * graph.n_nodes + columns[entries]
+    states_at = np.column_stack([indices, keys.view(np.int64)])
     _, first, merged = np.unique(states_at, axis=0, return_index=True, return_inverse=True)
     total = np.bincount(merged.ravel(), weights, minlength=len(first)).astype(np.float64, copy=False)
     return _States(nodes[first], keys[first], total, entries[first], before[first])
@@ -84,8 +84,8 @@ def _collected(levels: list[_States], start: NDArray[np.float64]) -> Spelled:
     """Sequences wherever they begin, each with its first walk."""
     last = levels[-1]
     keys, first, merged = np.unique(last.keys, return_index=True, return_inverse=True)
-    found = np.bincount(merged.ravel(), start[last.nodes] * last.weights, minlength=len(keys))
-    weights = found.astype(np.float64, copy=False)
+    result = np.bincount(merged.ravel(), start[last.nodes] * last.weights, minlength=len(keys))
+    weights = result.astype(np.float64, copy=False)
     walks, entries, at = [], [], first
     for level in reversed(levels):
         walks.append(level.nodes[at])

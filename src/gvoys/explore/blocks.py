@@ -55,7 +55,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Blocks:
-    """What the page computes kernels from."""
+    """Profiles from which the page computes kernels."""
 
     mu: NDArray[np.float64]  # weights of the walk lengths
     means: NDArray[np.float64]  # means of K_i(G, G), by which lengths are divided
@@ -66,7 +66,7 @@ class Blocks:
     def features(self) -> NDArray[np.float64]:
         """Unit vectors whose dot products are the cosines of the kernel with this mu."""
         shares = np.sqrt(self.mu * self.means)
-        flat = np.hstack([share * each.values for share, each in zip(shares, self.lengths, strict=True)])
+        flat = np.hstack([share * block.values for share, block in zip(shares, self.lengths, strict=True)])
         norms = np.linalg.norm(flat.astype(np.float64), axis=1, keepdims=True)
         return flat / np.where(norms > 0, norms, 1.0)
 
@@ -93,17 +93,17 @@ def compute_blocks(batch: GraphBatch, series: Series | None, walk: Walk, seed: i
         sketch = Sketch(width, seed).profile(batch, walk)
         profiles += [sketch.block(0, length) for length in range(last + 1, walk.n_lengths)]
         method = f"label sequences, exact up to length {last}, then a sketch of {width} components"
-    diagonal = np.column_stack([_squared_norms(each) for each in profiles])
+    diagonal = np.column_stack([_squared_norms(profile) for profile in profiles])
     means = diagonal.mean(axis=0)
     if not np.isfinite(means).all():
         raise UnsupportedError(
             f"walks of up to {max_length} steps exceed the range of floating point; choose a smaller length"
         )
     sizes = np.where(means > 0, means, 1.0)
-    profiles = [each / np.sqrt(size) for each, size in zip(profiles, sizes, strict=True)]
+    profiles = [profile / np.sqrt(size) for profile, size in zip(profiles, sizes, strict=True)]
     rank = _within(_RANKS, _BYTES // (4 * len(batch) * (max_length + 1)))
-    lengths = [_compress(each, rank, seed + i) for i, each in enumerate(profiles[: last + 1])]
-    lengths += [Length(each.astype(np.float32), n_groups=width // WIDTH) for each in profiles[last + 1 :]]
+    lengths = [_compress(profile, rank, seed + i) for i, profile in enumerate(profiles[: last + 1])]
+    lengths += [Length(profile.astype(np.float32), n_groups=width // WIDTH) for profile in profiles[last + 1 :]]
     if any(length.rest is not None for length in lengths):
         method += ", compressed"
     return Blocks(_weights(batch, series, means), means, lengths, diagonal / sizes, method)
@@ -142,10 +142,10 @@ def _leading_directions(profiles: Any, rank: int, seed: int) -> NDArray[np.float
 
     There are many more label sequences than graphs, so that all but products happens on the side of the graphs.
     """
-    found = np.random.default_rng(seed).normal(size=(profiles.shape[0], min(rank + _MORE, profiles.shape[0])))
+    directions = np.random.default_rng(seed).normal(size=(profiles.shape[0], min(rank + _MORE, profiles.shape[0])))
     for _ in range(_TURNS):
-        found = np.linalg.qr(profiles @ (profiles.T @ found))[0]
-    spanned = profiles.T @ found
+        directions = np.linalg.qr(profiles @ (profiles.T @ directions))[0]
+    spanned = profiles.T @ directions
     sizes, mixture = np.linalg.eigh(spanned.T @ spanned)
     kept = np.argsort(-sizes)[:rank]
     kept = kept[sizes[kept] > _NEGLIGIBLE * sizes.max()]

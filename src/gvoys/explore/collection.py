@@ -1,4 +1,4 @@
-"""What an explorer shows: graphs with their names, texts and properties."""
+"""The explorer's collection: graphs with their names, texts and properties."""
 
 from __future__ import annotations
 
@@ -119,13 +119,17 @@ class Collection:
         if len(self.batch) <= n_graphs:
             return self
         kept = np.sort(np.random.default_rng(seed).permutation(len(self.batch))[:n_graphs])
-        properties = {name: replace(each, values=each.values[kept]) for name, each in self.properties.items()}
+        properties = {
+            name: replace(values_all, values=values_all.values[kept]) for name, values_all in self.properties.items()
+        }
         return replace(
             self,
             batch=self.batch[kept],
             captions=[self.captions[i] for i in kept],
             properties={
-                name: each for name, each in properties.items() if name == self.target or np.isfinite(each.values).any()
+                name: values_all
+                for name, values_all in properties.items()
+                if name == self.target or np.isfinite(values_all.values).any()
             },
             smiles=None if self.smiles is None else [self.smiles[i] for i in kept],
             texts={name: [texts[i] for i in kept] for name, texts in self.texts.items()},
@@ -169,9 +173,9 @@ def load_collection(
     given = {name: _for_graphs(graphs, name, values) for name, values in _columns_of(y).items()}
     ids = _ids(graphs, opened.first_row)
     texts = _texts(graphs, ids, (options.get("id") or "id").lower())
-    found = {name: as_property(values) for name, values in (given | graphs.columns).items() if name not in texts}
+    properties = {name: as_property(values) for name, values in (given | graphs.columns).items() if name not in texts}
     captions = _captions(graphs, ids, texts) if names is None else list(map(str, _for_graphs(graphs, "names", names)))
-    shown = {name: each for name, each in found.items() if each is not None}
+    shown = {name: property_ for name, property_ in properties.items() if property_ is not None}
     return Collection(
         opened.name,
         graphs.batch,
@@ -180,7 +184,7 @@ def load_collection(
         opened.label_names() if isinstance(opened, TuSource) else LabelNames(),
         graphs.smiles,
         skipped=graphs.skipped,
-        texts={name: own for name, own in texts.items() if own != captions},
+        texts={name: part_values for name, part_values in texts.items() if part_values != captions},
         target=_target(target, [*given, *opened.target_names], shown, str(opened)),
     )
 
@@ -207,43 +211,45 @@ def _columns_of(y: Any) -> Mapping[str, Any]:
     if isinstance(y, Mapping):
         return {str(name): values for name, values in y.items()}
     if hasattr(y, "iloc") and hasattr(y, "columns"):  # a DataFrame, without importing pandas
-        return {str(name): y.iloc[:, place].tolist() for place, name in enumerate(y.columns)}
+        return {str(name): y.iloc[:, number].tolist() for number, name in enumerate(y.columns)}
     name = getattr(y, "name", None)  # of a Series
     return {"y" if name is None else str(name): y}
 
 
 def _for_graphs(graphs: Graphs, name: str, values: Any) -> list[Any]:
     """One value for each graph; those of rows that were skipped are passed over."""
-    found = list(values)
-    if len(found) == len(graphs.batch) + len(graphs.skipped) and graphs.skipped:
-        rows = sorted([*graphs.rows, *(each.row for each in graphs.skipped)])
-        found = [found[rows.index(row)] for row in graphs.rows]
-    if len(found) != len(graphs.batch):
-        raise ParameterError(f"{name} must have one value for each of {len(graphs.batch)} graphs, not {len(found)}")
-    return found
+    values_read = list(values)
+    if len(values_read) == len(graphs.batch) + len(graphs.skipped) and graphs.skipped:
+        rows = sorted([*graphs.rows, *(item.row for item in graphs.skipped)])
+        values_read = [values_read[rows.index(row)] for row in graphs.rows]
+    if len(values_read) != len(graphs.batch):
+        raise ParameterError(
+            f"{name} must have one value for each of {len(graphs.batch)} graphs, not {len(values_read)}"
+        )
+    return values_read
 
 
 def _texts(graphs: Graphs, ids: list[str], id_name: str) -> dict[str, list[str]]:
     """Columns that name graphs or say something of each, and the SMILES; columns of few different texts are classes."""
     texts = {}
     for name, values in graphs.columns.items():
-        own = [_as_text(value)[:_LONGEST] for value in values]
+        values_shown = [_as_text(value)[:_LONGEST] for value in values]
         named = name.lower() in (*_NAMES, id_name)
-        if named or (not _is_number(values) and (_differ(own) or as_property(values) is None)):
-            texts[name] = own
+        if named or (not _is_number(values) and (_differ(values_shown) or as_property(values) is None)):
+            texts[name] = values_shown
     if any(ids) and ids not in texts.values():
         texts = {"id": ids} | texts
-    texts = {name: own for name, own in texts.items() if any(own)}
+    texts = {name: values_shown for name, values_shown in texts.items() if any(values_shown)}
     return texts | ({"SMILES": list(graphs.smiles)} if graphs.smiles else {})
 
 
 def _captions(graphs: Graphs, ids: list[str], texts: Mapping[str, list[str]]) -> list[str]:
-    """What names the graphs: ids that were asked for, a column called name or id, or the first that differs."""
+    """Choose names for the graphs: given ids, a column called name or id, or the first column of distinct texts."""
     if any(ids):
         return ids
-    others = {name: own for name, own in texts.items() if name != "SMILES"}
-    by_name = [own for wanted in _NAMES for name, own in others.items() if name.lower() == wanted]
-    differing = [own for own in others.values() if _differ(own)]
+    others = {name: values for name, values in texts.items() if name != "SMILES"}
+    by_name = [values for wanted in _NAMES for name, values in others.items() if name.lower() == wanted]
+    differing = [values for values in others.values() if _differ(values)]
     return next(iter([*by_name, *differing]), [""] * len(graphs.batch))
 
 

@@ -1,4 +1,4 @@
-"""What a model says of the graphs on a page: predictions, errors, intervals and explanations."""
+"""A model's view of the graphs on a page: predictions, errors, intervals and explanations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Shares:
-    """What every node of the graphs that are drawn adds to the prediction."""
+    """Shares of the nodes in the predictions, for the graphs that are drawn."""
 
     values: NDArray[np.int8]  # shares as parts of the largest of their graph, from -127 to 127
     scales: NDArray[np.float32]  # the largest share of each graph, whatever its sign
@@ -34,7 +34,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a model says."""
+    """Predictions of a model, with their properties and notes."""
 
     properties: dict[str, Property]  # predictions and errors, to colour points by
     facts: dict[str, list[str]] = field(default_factory=dict)  # what is said of each graph in words
@@ -62,47 +62,49 @@ def judge(model: Any, collection: Collection, on_progress: Callable[[str], None]
     likeness = {"like training graphs": as_property(np.where(table["unlike"], "no", "yes"))}
     if "similarity" in table:
         likeness["similarity to training"] = Property(np.asarray(table["similarity"], np.float64))
-    properties = judged.properties | {name: each for name, each in likeness.items() if each is not None}
+    properties = judged.properties | {name: property_ for name, property_ in likeness.items() if property_ is not None}
     facts = judged.facts | _nearest(model, table)
     return Judged(properties, facts, judged.errors, judged.measure, _note(table, shares), shares)
 
 
 def _numbers(table: Mapping[str, Array], target: Property | None) -> Judged:
-    """Of a regressor."""
-    found = {"prediction": Property(table["prediction"]), "standard deviation": Property(table["deviation"])}
+    """Describe the predictions of a regressor."""
+    properties = {"prediction": Property(table["prediction"]), "standard deviation": Property(table["deviation"])}
     ends = zip(table["lower"], table["upper"], strict=True)
     facts = {"95 % interval": [f"{low:.4g} to {high:.4g}".replace("-", "−") for low, high in ends]}
     true = None if target is None else target.numbers()
     if true is None:
-        return Judged(found, facts)
+        return Judged(properties, facts)
     error = table["prediction"] - true
     inside = np.where((true >= table["lower"]) & (true <= table["upper"]), "inside", "outside")
     covered = as_property(np.where(np.isnan(true), "", inside))
-    found |= {"error": Property(error, both_ways=True)} | ({} if covered is None else {"in the interval": covered})
-    return Judged(found, facts, np.abs(error), "absolute error")
+    properties |= {"error": Property(error, both_ways=True)} | ({} if covered is None else {"in the interval": covered})
+    return Judged(properties, facts, np.abs(error), "absolute error")
 
 
 def _classes(table: Mapping[str, Any], target: Property | None) -> Judged:
-    """Of a classifier."""
-    predicted = [_name(each) for each in table["prediction"].tolist()]
+    """Describe the predictions of a classifier."""
+    predicted = [_name(item) for item in table["prediction"].tolist()]
     prediction = as_property(predicted)
-    found = {} if prediction is None else {"prediction": prediction}
+    properties = {} if prediction is None else {"prediction": prediction}
     known = {
-        _name(key.removeprefix("probability ")): own for key, own in table.items() if key.startswith("probability ")
+        _name(key.removeprefix("probability ")): values
+        for key, values in table.items()
+        if key.startswith("probability ")
     }
     if known:
-        sure = np.array([known[name][place] for place, name in enumerate(predicted)])
-        found["probability of the prediction"] = Property(sure)
+        sure = np.array([known[name][row] for row, name in enumerate(predicted)])
+        properties["probability of the prediction"] = Property(sure)
     true = None if target is None else target.names()
     if true is None:
-        return Judged(found)
+        return Judged(properties)
     right = np.array([one == other for one, other in zip(predicted, true, strict=True)])
     outcome = as_property([f"{name}, {'right' if good else 'wrong'}" for name, good in zip(true, right, strict=True)])
-    found |= {} if outcome is None else {"outcome": outcome}
+    properties |= {} if outcome is None else {"outcome": outcome}
     if not known:
-        return Judged(found, errors=1.0 - right, measure="wrong")
-    of_true = [known[name][place] if name in known else np.nan for place, name in enumerate(true)]
-    return Judged(found, errors=1.0 - np.array(of_true), measure="probability of another class")
+        return Judged(properties, errors=1.0 - right, measure="wrong")
+    of_true = [known[name][row] if name in known else np.nan for row, name in enumerate(true)]
+    return Judged(properties, errors=1.0 - np.array(of_true), measure="probability of another class")
 
 
 def _name(value: Any) -> str:
@@ -120,22 +122,22 @@ def _nearest(model: Any, table: Mapping[str, Any]) -> dict[str, list[str]]:
     if "nearest" not in table:
         return {}
     ids = (getattr(model, "training_", None) or {}).get("ids")
-    names = [ids[place] if ids else f"graph {place}" for place in table["nearest"].tolist()]
+    names = [ids[row] if ids else f"graph {row}" for row in table["nearest"].tolist()]
     pairs = zip(names, table["similarity"], strict=True)
     return {"nearest training graph": [f"{name}, similarity {value:.3f}" for name, value in pairs]}
 
 
 def _note(table: Mapping[str, Any], shares: Shares | None) -> str:
-    said = []
+    sentences = []
     fitted = float(np.mean(table["similarity"] >= _SAME)) if "similarity" in table and len(table["similarity"]) else 0.0
     if fitted > _MANY:
-        said.append(
+        sentences.append(
             f"{100 * fitted:.0f} % of these graphs are among the training graphs, or cannot be told from one: "
             "errors on them say nothing about new graphs."
         )
     if shares is None:
-        said.append("This model cannot explain its predictions.")
-    return " ".join(said)
+        sentences.append("This model cannot explain its predictions.")
+    return " ".join(sentences)
 
 
 def _explained(model: Any, collection: Collection, on_progress: Callable[[str], None]) -> Shares | None:
@@ -144,13 +146,13 @@ def _explained(model: Any, collection: Collection, on_progress: Callable[[str], 
     numbers = False
     for first in range(0, len(drawn), _AT_ONCE):
         on_progress(f"explaining graph {first:,} of {len(drawn):,}")
-        some = drawn[first : first + _AT_ONCE]
+        block = drawn[first : first + _AT_ONCE]
         try:
-            found = model.explain(collection.batch[some], n_sequences=0)
+            explanations = model.explain(collection.batch[block], n_sequences=0)
         except UnsupportedError:
             return None
-        for place, each in zip(some.tolist(), found, strict=True):
-            scales[place] = scale = float(np.abs(each.nodes).max(initial=0.0))
-            values.append(np.rint(127.0 * each.nodes / (scale or 1.0)).astype(np.int8))
-            numbers, of[place] = each.of is None, "" if each.of is None else class_name(each.of)
+        for row, explanation in zip(block.tolist(), explanations, strict=True):
+            scales[row] = scale = float(np.abs(explanation.nodes).max(initial=0.0))
+            values.append(np.rint(127.0 * explanation.nodes / (scale or 1.0)).astype(np.int8))
+            numbers, of[row] = explanation.of is None, "" if explanation.of is None else class_name(explanation.of)
     return Shares(np.concatenate(values or [np.empty(0, np.int8)]), scales, None if numbers else of)

@@ -171,7 +171,7 @@ def _with_smiles(collection: Collection, smiles: Sequence[str]) -> Collection:
 
 def _of_smiles(graphs: Any) -> bool:
     """Whether graphs in memory are SMILES, which models may read in a way of their own."""
-    return isinstance(graphs, (list, tuple)) and any(isinstance(each, str) for each in graphs)
+    return isinstance(graphs, (list, tuple)) and any(isinstance(graph, str) for graph in graphs)
 
 
 def _shown(collection: Collection, n_graphs: int, seed: int) -> Collection:
@@ -186,7 +186,7 @@ def _shown(collection: Collection, n_graphs: int, seed: int) -> Collection:
 
 
 def _first(shown: Collection, judged: Judged) -> list[str]:
-    """What is measured, what the model says of it, and the rest."""
+    """Order the properties: measured ones, predictions, then the others."""
     return [*([] if shown.target is None else [shown.target]), *judged.properties]
 
 
@@ -202,7 +202,7 @@ def _nearest(index: Any, shown: Collection, on_progress: Progress) -> Library:
     on_progress(f"nearest of {len(opened):,} graphs in the library")
     hits = opened.nearest(shown.batch, _HITS)
     name = "the library" if isinstance(index, Index) else Path(index).name
-    return Library(name, [[str(each) for each in own] for own in hits.ids], hits.similarities)
+    return Library(name, [[str(item) for item in names] for names in hits.ids], hits.similarities)
 
 
 def has_umap() -> bool:

@@ -68,13 +68,13 @@ def write_page(
         "numbers": None if collection.places is None else collection.places.tolist(),
         "captions": collection.captions,
         "texts": [{"name": name, "values": texts} for name, texts in collection.texts.items()],
-        "properties": [_property(name, each) for name, each in collection.properties.items()],
-        "facts": [{"name": name, "values": own} for name, own in (judged.facts if judged else {}).items()],
+        "properties": [_property(name, item) for name, item in collection.properties.items()],
+        "facts": [{"name": name, "values": values} for name, values in (judged.facts if judged else {}).items()],
         "sizes": collection.batch.graph_sizes.tolist(),
         "many": len(collection.batch) > _DRAWN,
         "mu": blocks.mu.tolist(),
         "means": blocks.means.tolist(),
-        "lengths": [_length(each) for each in blocks.lengths],
+        "lengths": [_length(item) for item in blocks.lengths],
         "diagonal": _array(blocks.diagonal.astype(np.float32)),
         "drawings": _drawings(drawings, judged is not None and judged.shares is not None),
         "umap": None if umap is None else _array(umap.astype(np.float32)),
@@ -143,7 +143,7 @@ def _length(length: Length) -> dict[str, Any]:
 
 
 def _values(length: Length) -> dict[str, Any]:
-    """As few bytes as go unnoticed: rounding is far below what is random in a sketch, or in the rest."""
+    """Pack values into as few bytes as rounding error allows; it stays far below the sketch's own."""
     if length.n_groups > 1:
         return _rounded(length.values, np.int8)
     return _array(length.values) if length.rest is None else _rounded(length.values, np.int16)

@@ -92,7 +92,7 @@ def as_property(values: Sequence[Any] | NDArray[Any]) -> Property | None:
     if (known != np.round(known)).any() or len(np.unique(known)) > _FEW:
         return Property(numbers)
     distinct, codes = np.unique(numbers, return_inverse=True)  # nan comes last, and once
-    return Property(codes.astype(np.float64), tuple("none" if np.isnan(each) else f"{each:.0f}" for each in distinct))
+    return Property(codes.astype(np.float64), tuple("none" if np.isnan(item) else f"{item:.0f}" for item in distinct))
 
 
 def _classes(texts: list[str]) -> Property | None:

@@ -1,4 +1,4 @@
-"""What a graph is here: many of them in one frozen structure, whatever library they come from."""
+"""Graphs: many of them in one frozen structure, whatever library they come from."""
 
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels, hash_label

@@ -1,4 +1,4 @@
-"""From arrays or other batches to a GraphBatch, vectorised over all graphs at once."""
+"""Build a GraphBatch from arrays or other batches, vectorised over all graphs at once."""
 
 from __future__ import annotations
 
@@ -192,12 +192,12 @@ def join_values(
     what: str, parts: list[Any], counts: Sequence[int], join: Callable[[list[Any]], Any], noun: str = "graph"
 ) -> Any:
     """Join the labels or attributes of several parts: all parts that have nodes or edges give values, or none does."""
-    held = [index for index, count in enumerate(counts) if count]
-    given = [index for index in held if parts[index] is not None]
+    nonempty = [index for index, count in enumerate(counts) if count]
+    given = [index for index in nonempty if parts[index] is not None]
     if not given:
         return None
-    if len(given) < len(held):
-        without = next(index for index in held if parts[index] is None)
+    if len(given) < len(nonempty):
+        without = next(index for index in nonempty if parts[index] is None)
         raise GraphError(
             f"{noun} {without} has no {what} and {noun} {given[0]} has; give {what} to all graphs or to none"
         )

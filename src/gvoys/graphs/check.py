@@ -1,4 +1,4 @@
-"""What a GraphBatch must be before a compiled kernel reads it: compiled code does not check indices."""
+"""Check a GraphBatch before a compiled loop reads it, since compiled code does not check indices."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def as_labels(labels: Any, name: str, count: int) -> Labels:
         raise GraphError(f"{name} has {len(codes)} codes and should have {count}")
     if not hasattr(labels.values, "__len__") or len(labels.values) != len(hashes):
         raise GraphError(f"{name} must have one value for each of its {len(hashes)} hashes")
-    place = first_above(codes, len(hashes))
-    if place != NONE:
-        raise GraphError(f"{name}: code {codes[place]} at place {place} is not among 0 to {len(hashes) - 1}")
+    bad = first_above(codes, len(hashes))
+    if bad != NONE:
+        raise GraphError(f"{name}: code {codes[bad]} at place {bad} is not among 0 to {len(hashes) - 1}")
     same = codes is labels.codes and hashes is labels.hashes
     return labels if same else Labels(codes, hashes, labels.values)
 
@@ -97,9 +97,9 @@ def _as_pointers(values: Any, name: str) -> NDArray[Any]:
 def _as_int32(values: Any, name: str) -> NDArray[np.int32]:
     array = _array(values, name, 1, "iu", "a flat array of integers")
     if array.size and array.dtype.newbyteorder("=") != np.int32:
-        for found in (array.min(), array.max()):
-            if not _INT32.min <= found <= _INT32.max:
-                raise GraphError(f"{name} must be 32-bit integers, and {found} is not")
+        for extreme in (array.min(), array.max()):
+            if not _INT32.min <= extreme <= _INT32.max:
+                raise GraphError(f"{name} must be 32-bit integers, and {extreme} is not")
     return _plain(array, np.dtype(np.int32))
 
 
@@ -133,11 +133,11 @@ def check_structure(batch: GraphBatch) -> None:
         node = int(np.searchsorted(batch.indptr, entry, side="right")) - 1
         edge = f"{_name(batch.node_offsets, node)} to node {batch.indices[entry]}"
         raise GraphError(f"{edge}: the weight is {batch.edge_weights[entry]}; weights must be finite")
-    if batch.node_attributes is not None and (place := first_not_finite(batch.node_attributes)) != NONE:
-        node = place // batch.node_attributes.shape[1]
+    if batch.node_attributes is not None and (bad := first_not_finite(batch.node_attributes)) != NONE:
+        node = bad // batch.node_attributes.shape[1]
         raise GraphError(f"{_name(batch.node_offsets, node)}: an attribute is not finite")
-    if batch.edge_attributes is not None and (place := first_not_finite(batch.edge_attributes)) != NONE:
-        node = int(np.searchsorted(batch.indptr, place // batch.edge_attributes.shape[1], side="right")) - 1
+    if batch.edge_attributes is not None and (bad := first_not_finite(batch.edge_attributes)) != NONE:
+        node = int(np.searchsorted(batch.indptr, bad // batch.edge_attributes.shape[1], side="right")) - 1
         raise GraphError(f"{_name(batch.node_offsets, node)}: an attribute of an edge is not finite")
 
 
@@ -146,9 +146,9 @@ def _check_pointers(
 ) -> None:
     if pointers[0] != 0:
         raise GraphError(f"{name} must start at 0, not at {pointers[0]}")
-    if (place := first_fall(pointers)) != NONE:
-        named = where.format(place=place, node="" if offsets is None else _name(offsets, place))
-        raise GraphError(f"{named}{name} falls from {pointers[place]} to {pointers[place + 1]}; it must never fall")
+    if (bad := first_fall(pointers)) != NONE:
+        named = where.format(place=bad, node="" if offsets is None else _name(offsets, bad))
+        raise GraphError(f"{named}{name} falls from {pointers[bad]} to {pointers[bad + 1]}; it must never fall")
     if pointers[-1] != count:
         raise GraphError(f"{name} ends at {pointers[-1]} and there are {count} {of_what}; the two must be equal")
 

@@ -31,8 +31,8 @@ class Entries:
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> Entries:
-        held = (self.weights, self.labels, self.attributes)
-        return Entries(self.rows[index], self.columns[index], *(take(values, index) for values in held))
+        optional = (self.weights, self.labels, self.attributes)
+        return Entries(self.rows[index], self.columns[index], *(take(values, index) for values in optional))
 
     def mirrored(self, which: NDArray[Any]) -> Entries:
         """Add the reverse of some entries; a self-loop is its own reverse."""
@@ -46,11 +46,11 @@ class Entries:
         )
 
     def codes(self) -> list[NDArray[Any]]:
-        """What tells entries apart beside their weight: a number for each label, and for each row of attributes."""
-        found: list[NDArray[Any]] = [] if self.labels is None else [self.labels.codes]
+        """Columns that tell entries apart beside their weight: a number for each label and each row of attributes."""
+        columns: list[NDArray[Any]] = [] if self.labels is None else [self.labels.codes]
         if self.attributes is not None and self.attributes.shape[1]:
-            found.append(np.unique(self.attributes, axis=0, return_inverse=True)[1].ravel())
-        return found
+            columns.append(np.unique(self.attributes, axis=0, return_inverse=True)[1].ravel())
+        return columns
 
 
 # -- checks that name the graph

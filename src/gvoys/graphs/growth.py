@@ -1,4 +1,4 @@
-"""How fast the walks of directed graphs multiply: by bounds first, and by products only where bounds do not decide."""
+"""Growth rates of walks on directed graphs: bounds first, products only where bounds do not decide."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from gvoys.errors import GraphError
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """What NumPy makes of some values, for a check of its shape."""
+    """Convert values to an array, so that its shape can be checked."""
     try:
         return np.asarray(values)
     except ValueError:

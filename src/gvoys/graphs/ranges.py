@@ -63,7 +63,7 @@ def _first(find: Callable[..., int], length: int, *arguments: Any) -> int:
 
 
 def _smallest(found: list[int]) -> int:
-    return min((place for place in found if place != NONE), default=NONE)
+    return min((start for start in found if start != NONE), default=NONE)
 
 
 def each_stretch(find: Callable[..., int], cuts: NDArray[np.int64], *arguments: Any) -> list[int]:
@@ -72,7 +72,7 @@ def each_stretch(find: Callable[..., int], cuts: NDArray[np.int64], *arguments: 
     if len(spans) == 1:
         return [int(find(*arguments, *spans[0]))]
     with ThreadPoolExecutor(len(spans)) as pool:
-        return [int(found) for found in pool.map(lambda span: find(*arguments, *span), spans)]
+        return [int(first) for first in pool.map(lambda span: find(*arguments, *span), spans)]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -114,10 +114,10 @@ def _find_above(codes: Any, count: int, begin: int, end: int) -> int:  # pragma:
 def _find_not_finite(bits: Any, exponent: Any, begin: int, end: int) -> int:  # pragma: no cover
     for first in range(begin, end, _BLOCK):
         block = bits[first : min(first + _BLOCK, end)]
-        found = False
+        any_bad = False
         for i in range(len(block)):
-            found |= (block[i] & exponent) == exponent
-        if found:
+            any_bad |= (block[i] & exponent) == exponent
+        if any_bad:
             for i in range(len(block)):
                 if (block[i] & exponent) == exponent:
                     return first + i

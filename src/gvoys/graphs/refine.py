@@ -32,17 +32,17 @@ def refine_labels(batch: GraphBatch) -> GraphBatch:
     The new label is a pure function of the node's surroundings, the same in any batch; graphs without labels begin
     with one label for all. Cost O(n_entries).
     """
-    own = np.zeros(batch.n_nodes, np.uint64) if batch.node_labels is None else batch.node_labels.hashed
+    hashes = np.zeros(batch.n_nodes, np.uint64) if batch.node_labels is None else batch.node_labels.hashed
     edge = np.zeros(batch.n_entries, np.uint64) if batch.edge_labels is None else batch.edge_labels.hashed
     rows = batch.rows()
     columns = batch.columns()
-    around = _sums(combine_hashes(own[columns], edge), batch.indptr)
+    neighbour_sums = _sums(combine_hashes(hashes[columns], edge), batch.indptr)
     if batch.directed:
         order = stable_order(columns)
         pointers = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=batch.n_nodes))])
-        before = combine_hashes(own[rows] ^ _IN, edge)[order]
-        around = combine_hashes(around, _sums(before, pointers))
-    return batch._with(node_labels=Labels.from_hashes(combine_hashes(own, around)))
+        before = combine_hashes(hashes[rows] ^ _IN, edge)[order]
+        neighbour_sums = combine_hashes(neighbour_sums, _sums(before, pointers))
+    return batch._with(node_labels=Labels.from_hashes(combine_hashes(hashes, neighbour_sums)))
 
 
 def _sums(values: NDArray[np.uint64], pointers: NDArray[np.int64]) -> NDArray[np.uint64]:

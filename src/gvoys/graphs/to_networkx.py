@@ -1,4 +1,4 @@
-"""From a batch to networkx graphs."""
+"""Convert a batch to networkx graphs."""
 
 from __future__ import annotations
 

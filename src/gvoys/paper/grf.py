@@ -45,8 +45,8 @@ def compute_grf(
     blocks = []
     nodes = np.arange(graph.n_nodes) if nodes is None else nodes
     for begin in range(0, len(nodes), _rows_at_once(config)):
-        some = nodes[begin : begin + _rows_at_once(config)]
-        blocks.append(_rows(some, key, int(against), adjacency, left, config, antithetic))
+        block = nodes[begin : begin + _rows_at_once(config)]
+        blocks.append(_rows(block, key, int(against), adjacency, left, config, antithetic))
     features = sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, graph.n_nodes))
     chosen = np.flatnonzero(anchors)
     if len(chosen) < graph.n_nodes:

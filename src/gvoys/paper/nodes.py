@@ -285,8 +285,8 @@ def estimate_on_product(
     deposits = modulated(problem.series, product, scale)
     _warn(product, problem.series, config.p_halt)
     on_product = Walk(len(deposits) - 1, labels=None, start=start, stop=stop)
-    found = compute_voyagers(product, on_product, np.full(1, scale), config, deposits)
-    values = found[0] * np.sqrt(config.n_components)
+    visits = compute_voyagers(product, on_product, np.full(1, scale), config, deposits)
+    values = visits[0] * np.sqrt(config.n_components)
     error = np.nan
     if len(values) > 1:
         error = float(widened(values.std(ddof=1) / np.sqrt(len(values)), len(values)))

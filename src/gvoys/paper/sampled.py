@@ -1,4 +1,4 @@
-"""What the estimators by sampled walks have in common."""
+"""Base class of the estimators by sampled walks."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class SampledEstimator(TransformerMixin, WalkEstimator):
         object
             The estimator itself.
         """
-        own = {name: params.pop(name) for name in list(params) if name in _SET and hasattr(type(self), name)}
+        values = {name: params.pop(name) for name in list(params) if name in _SET and hasattr(type(self), name)}
         super().set_params(**params)
-        vars(self).update(own)
+        vars(self).update(values)
         return self
 
     def __sklearn_clone__(self) -> Any:
@@ -136,8 +136,8 @@ class SampledEstimator(TransformerMixin, WalkEstimator):
         out = np.empty((len(batch), self.n_lengths_ * self.n_components_))
         per_graph = 8 * self.n_components_ * self.n_lengths_
         with threads(self.n_jobs):
-            for rows, some, walk in self._blocks(batch, self.walk_, per_graph):
-                out[rows] = self._sample_walks(*walk.labelled_by_structure(some)).reshape(-1, out.shape[1])
+            for rows, block, walk in self._blocks(batch, self.walk_, per_graph):
+                out[rows] = self._sample_walks(*walk.labelled_by_structure(block)).reshape(-1, out.shape[1])
         check_finite(out)
         return out
 

@@ -1,4 +1,4 @@
-"""What is known about the error of graph voyagers, as numbers: Theorem 3.2 of Choromanski et al. 2025, with its limits.
+"""Bounds on the error of graph voyagers: Theorem 3.2 of Choromanski et al. 2025, with its limits.
 
 The theorem bounds how far the estimate strays from its mean *given g and z* (and the coins, where they are shared) when
 all walkers share their signs. It says nothing about the spread that g and z themselves bring, which does not
@@ -261,7 +261,7 @@ def finite_variance_of_nodes(graph: Any, series: Series, p_halt: float = 0.2) ->
 
 
 def load_growth(batch: GraphBatch) -> float:
-    """How fast the mean square of a load grows per step, on the graph where it grows fastest."""
+    """Return the largest growth rate, per step and over graphs, of a load's mean square."""
     with np.errstate(over="ignore"):
         squares = batch if batch.edge_weights is None else batch._with(edge_weights=batch.edge_weights**2)
     leaving = np.diff(batch.indptr).astype(np.float64)
@@ -280,7 +280,7 @@ def check_epsilon(epsilon: Any) -> None:
 
 
 def _share(walks: int) -> float:
-    """How k(m, G, H) depends on m."""
+    """Return the factor by which k(m, G, H) depends on m."""
     share = 4.0 * (2 * walks - 1) / walks**2
     return 2.0 * (share + share**2 / 4.0)
 

@@ -54,21 +54,21 @@ def draw_picture(axes: Any, picture: Picture, explanation: Any, points: float) -
     for (a, _), band, share in zip(explanation.edges.tolist(), picture.bands, explanation.edge_shares, strict=True):
         colour = share_colour(float(share), scale)
         if band is None:
-            place = picture.xy[a] - [0.0, picture.radius + 0.14 * BOND]
-            axes.add_patch(Circle(place, 0.2 * BOND, facecolor="none", edgecolor=colour, linewidth=6 * points))
+            index = picture.xy[a] - [0.0, picture.radius + 0.14 * BOND]
+            axes.add_patch(Circle(index, 0.2 * BOND, facecolor="none", edgecolor=colour, linewidth=6 * points))
         else:
             corners = _rectangle(band, min(BAND, picture.radius))
             axes.add_patch(Polygon(corners, facecolor=colour, linewidth=0))
     rim = 0.0 if picture.molecule is not None else 1.2 * points
-    for place, share in zip(picture.xy, explanation.nodes, strict=True):
+    for index, share in zip(picture.xy, explanation.nodes, strict=True):
         colour = share_colour(float(share), scale)
-        axes.add_patch(Circle(place, picture.radius, facecolor=colour, edgecolor=_EDGE, linewidth=rim, zorder=2))
+        axes.add_patch(Circle(index, picture.radius, facecolor=colour, edgecolor=_EDGE, linewidth=rim, zorder=2))
     (left, top), (right, bottom) = picture.box
     if picture.molecule is None:
         _draw_network(axes, picture, points)
     else:
-        image, places = structure_image(picture.molecule)
-        x, y = (picture.xy - places).mean(axis=0)  # RDKit's pixels and texts leave different margins
+        image, indices = structure_image(picture.molecule)
+        x, y = (picture.xy - indices).mean(axis=0)  # RDKit's pixels and texts leave different margins
         axes.imshow(image, extent=(x, x + image.shape[1], y + image.shape[0], y), zorder=3)
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.axis("off")
@@ -81,9 +81,9 @@ def _draw_network(axes: Any, picture: Picture, points: float) -> None:
         axes.plot(*np.array(line).T, zorder=3, color=_EDGE, linewidth=1.8 * points)
     for corners in picture.heads:
         axes.add_patch(Polygon(corners, facecolor=_EDGE, linewidth=0, zorder=3))
-    for text, place, size in picture.letters:
+    for text, index, size in picture.letters:
         how = {"ha": "center", "va": "center_baseline", "parse_math": False, "zorder": 4, "color": _INK}
-        axes.text(*place, legible(text), fontsize=0.9 * size * points, **how)
+        axes.text(*index, legible(text), fontsize=0.9 * size * points, **how)
 
 
 def _rectangle(band: Band, width: float) -> Any:
@@ -96,7 +96,7 @@ def _rectangle(band: Band, width: float) -> Any:
 def _draw_bars(axes: Any, explanation: Any) -> None:
     lengths = np.asarray(explanation.lengths).sum(axis=0)
     scale = float(np.abs(lengths).max(initial=0.0))
-    axes.barh(range(len(lengths)), lengths, color=[share_colour(np.sign(each) * scale, scale) for each in lengths])
+    axes.barh(range(len(lengths)), lengths, color=[share_colour(np.sign(length) * scale, scale) for length in lengths])
     axes.set_yticks(range(len(lengths)))
     axes.invert_yaxis()
     axes.axvline(0.0, color=_EDGE, linewidth=0.8)

@@ -13,7 +13,7 @@ _PACKAGES = ("gvoys", "numpy", "scipy", "numba", "scikit-learn", "rdkit", "grake
 
 def describe_machine() -> dict[str, str]:
     """Describe the processor, the cores, Python, the versions of packages that matter, and the day."""
-    found = {
+    facts = {
         "date": datetime.now(UTC).date().isoformat(),
         "processor": _processor(),
         "cores": str(_cores()),
@@ -22,10 +22,10 @@ def describe_machine() -> dict[str, str]:
     }
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            facts[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return facts
 
 
 def _cores() -> int:

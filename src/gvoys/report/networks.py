@@ -25,11 +25,11 @@ def springs(n_nodes: int, edges: NDArray[np.int64]) -> Points:
     matrix = csr_array((np.ones(len(edges)), edges.T.reshape(2, -1)), shape=(n_nodes, n_nodes))
     _, owners = connected_components(matrix, directed=False)
     parts = [np.flatnonzero(owners == k) for k in range(owners.max(initial=-1) + 1)]
-    places = []
+    indices = []
     for part in parts:
         within = np.searchsorted(part, edges[owners[edges[:, 0]] == owners[part[0]]])
-        places.append(_scaled(_forces(len(part), within), within))
-    return packed(n_nodes, parts, places)
+        indices.append(_scaled(_forces(len(part), within), within))
+    return packed(n_nodes, parts, indices)
 
 
 def _forces(n_nodes: int, edges: NDArray[np.int64]) -> Points:
@@ -70,7 +70,7 @@ def _scaled(places: Points, edges: NDArray[np.int64]) -> Points:
 
 def packed(n_nodes: int, parts: list[NDArray[np.int64]], places: list[Points]) -> Points:
     """Components beside each other, in rows about as long as all rows are high; the highest come first."""
-    out, sizes = np.zeros((n_nodes, 2)), [np.ptp(each, axis=0) + _APART for each in places]
+    out, sizes = np.zeros((n_nodes, 2)), [np.ptp(item, axis=0) + _APART for item in places]
     width = max([1.5 * float(np.sqrt(sum(w * h for w, h in sizes))), *(w for w, _ in sizes)], default=0.0)
     x, y, high = 0.0, 0.0, 0.0
     for k in sorted(range(len(parts)), key=lambda k: (-sizes[k][1], -sizes[k][0])):

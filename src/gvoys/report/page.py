@@ -1,4 +1,4 @@
-"""What the pages share: their base style, what they may load, and how files beside a module are read."""
+"""The base style of all pages, and files beside a module."""
 
 from __future__ import annotations
 

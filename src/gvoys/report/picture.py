@@ -146,10 +146,10 @@ def _head(line: Band, size: float) -> Points:
 def _letters(texts: list[str], xy: Points, radius: float) -> list[tuple[str, Points, float]]:
     """Short labels inside their discs, and long ones below them where nodes are few."""
     made = []
-    for text, place in zip(texts, xy, strict=True):
+    for text, index in zip(texts, xy, strict=True):
         if 0 < len(text) <= _INSIDE and len(texts) <= _SOME:
-            made.append((text, place, radius * (1.1 if len(text) < _INSIDE else 0.8)))
+            made.append((text, index, radius * (1.1 if len(text) < _INSIDE else 0.8)))
         elif text and len(texts) <= _FEW:
             short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-            made.append((short, place + np.array([0.0, radius + 0.2 * BOND]), 0.3 * BOND))
+            made.append((short, index + np.array([0.0, radius + 0.2 * BOND]), 0.3 * BOND))
     return made

@@ -83,7 +83,7 @@ def draw_structure(molecule: Any) -> Structure:
     from rdkit.Chem.Draw import rdMolDraw2D
 
     canvas = rdMolDraw2D.MolDraw2DSVG(-1, -1, -1, -1, True)  # as large as it must be, with letters as text
-    places = _draw(canvas, molecule)
+    indices = _draw(canvas, molecule)
     lines: dict[str, list[str]] = {"lines": [], "thin": [], "filled": []}
     letters = []
     for element in ElementTree.fromstring(legible(canvas.GetDrawingText())):
@@ -97,10 +97,10 @@ def draw_structure(molecule: Any) -> Structure:
     looks = {"lines": "", "thin": " stroke-width='2'", "filled": " fill='currentColor' stroke='none'"}
     ink = [f"<path{looks[kind]} d='{_joined(paths)}'/>" for kind, paths in lines.items() if paths]
     symbols = elements(molecule)
-    texts = [_text(symbols, key, [each[3] for each in own]) for key, own in groupby(letters, key=lambda t: t[:3])]
+    texts = [_text(symbols, key, [item[3] for item in values]) for key, values in groupby(letters, key=lambda t: t[:3])]
     if texts:
         ink.append(f"<g fill='currentColor' stroke='none'>{''.join(texts)}</g>")
-    return Structure((canvas.Width(), canvas.Height()), places, "".join(ink))
+    return Structure((canvas.Width(), canvas.Height()), indices, "".join(ink))
 
 
 def _draw(canvas: Any, molecule: Any) -> NDArray[np.float64]:
@@ -118,8 +118,8 @@ def _draw(canvas: Any, molecule: Any) -> NDArray[np.float64]:
     _move_apart(molecule)
     canvas.DrawMolecule(rdMolDraw2D.PrepareMolForDrawing(molecule))
     canvas.FinishDrawing()
-    places = (canvas.GetDrawCoords(k) for k in range(molecule.GetNumAtoms()))
-    return np.array([(place.x, place.y) for place in places]).reshape(-1, 2)
+    indices = (canvas.GetDrawCoords(k) for k in range(molecule.GetNumAtoms()))
+    return np.array([(position.x, position.y) for position in indices]).reshape(-1, 2)
 
 
 def _move_apart(molecule: Any) -> None:
@@ -128,8 +128,8 @@ def _move_apart(molecule: Any) -> None:
     if len(parts) > 1:
         conformer = molecule.GetConformer()
         xy = conformer.GetPositions()[:, :2] / _LENGTH
-        places = _LENGTH * packed(len(xy), parts, [xy[part] for part in parts])
-        for atom, (x, y) in enumerate(places.tolist()):
+        indices = _LENGTH * packed(len(xy), parts, [xy[part] for part in parts])
+        for atom, (x, y) in enumerate(indices.tolist()):
             conformer.SetAtomPosition(atom, (x, y, 0.0))
 
 
@@ -158,8 +158,8 @@ def _text(symbols: list[str], key: tuple[str, str, str], letters: list[Any]) -> 
     kind = symbols[int(atom[1])] if atom and int(atom[1]) < len(symbols) else ""
     kind = f" class='{kind}'" if kind.isalpha() and kind != "C" else ""
     height = "" if size == _USUAL else f" font-size='{size}'"
-    xs = " ".join(f"{float(each.get('x')):.0f}" for each in letters)
-    text = "".join(each.text or " " for each in letters).replace("-", "−")
+    xs = " ".join(f"{float(item.get('x')):.0f}" for item in letters)
+    text = "".join(item.text or " " for item in letters).replace("-", "−")
     return f"<text{kind}{height} x='{xs}' y='{float(y):.0f}'>{escape(text)}</text>"
 
 
@@ -179,5 +179,5 @@ def structure_image(molecule: Any) -> tuple[Any, NDArray[np.float64]]:
     from rdkit.Chem.Draw import rdMolDraw2D
 
     canvas = rdMolDraw2D.MolDraw2DCairo(-1, -1)
-    places = _draw(canvas, molecule)
-    return imread(BytesIO(canvas.GetDrawingText())), places
+    indices = _draw(canvas, molecule)
+    return imread(BytesIO(canvas.GetDrawingText())), indices

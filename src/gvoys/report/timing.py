@@ -15,9 +15,9 @@ def best_of(work: Callable[[], Any], repeats: int = 3, long: float = 1.0) -> tup
     The first run may compile, so that there is a second unless the first was very long; after that one long run is
     enough.
     """
-    found: list[float] = []
-    while len(found) <= repeats and not (found and found[-1] > (long if len(found) > 1 else _VERY * long)):
+    times: list[float] = []
+    while len(times) <= repeats and not (times and times[-1] > (long if len(times) > 1 else _VERY * long)):
         begin = time.perf_counter()
         result = work()
-        found.append(time.perf_counter() - begin)
-    return min(found), result
+        times.append(time.perf_counter() - begin)
+    return min(times), result

@@ -172,12 +172,12 @@ class Cluster:
 
     def _n_threads(self) -> int:
         try:
-            found = sum(self._client.nthreads().values())
+            result = sum(self._client.nthreads().values())
         except OSError as error:  # no connection
             raise _failed(error) from None
-        if found:
+        if result:
             self._had_workers, self._seen = True, time.monotonic()
-        return found
+        return result
 
     def run(self, task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
         """Make parts of `gvoys embed`; a dead worker's parts are made by another.
@@ -218,7 +218,7 @@ class Cluster:
             waiting += [self._submit(work, item) for item in islice(left, 1)]
 
     def _few(self, items: Iterator[Any]) -> Iterator[Any]:
-        """As many as are handed out at once."""
+        """Take as many tasks as are in flight at once."""
         return islice(items, _AHEAD * self.n_slots)
 
     def _submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -237,7 +237,7 @@ class Cluster:
         distributed = _distributed()
         while True:
             try:
-                found = future.result(timeout=_LOOK)
+                result = future.result(timeout=_LOOK)
             except TimeoutError:
                 if future.status == "error":  # of the task itself
                     raise
@@ -246,7 +246,7 @@ class Cluster:
                 raise _failed(error) from None
             else:
                 self._seen = time.monotonic()
-                return found
+                return result
 
     def _check_workers(self) -> None:
         """Raise ClusterError where all workers have been gone for a while, and warn where none has come yet."""
@@ -287,16 +287,16 @@ def _reduce(
         raise ParameterError("there must be one partition or more")
     if cluster is not None:
         return cluster._reduced(work, items, add)
-    held: list[tuple[int, Any]] = []  # sums of 2^k items, as in a binary counter: the tree of _reduced
+    partial_sums: list[tuple[int, Any]] = []  # sums of 2^k items, as in a binary counter: the tree of _reduced
     for item in items:
-        held.append((1, work(item)))
-        while len(held) > 1 and held[-1][0] == held[-2][0]:
-            (size, right), (_, left) = held.pop(), held.pop()
-            held.append((2 * size, add(left, right)))
-    while len(held) > 1:
-        (size, right), (other, left) = held.pop(), held.pop()
-        held.append((size + other, add(left, right)))
-    return held[0][1]
+        partial_sums.append((1, work(item)))
+        while len(partial_sums) > 1 and partial_sums[-1][0] == partial_sums[-2][0]:
+            (size, right), (_, left) = partial_sums.pop(), partial_sums.pop()
+            partial_sums.append((2 * size, add(left, right)))
+    while len(partial_sums) > 1:
+        (size, right), (other, left) = partial_sums.pop(), partial_sums.pop()
+        partial_sums.append((size + other, add(left, right)))
+    return partial_sums[0][1]
 
 
 # -- features
@@ -516,13 +516,13 @@ def fit_regressor(
 
 def _first_graphs(partitions: Sequence[Partition], count: int) -> tuple[GraphBatch, NDArray[np.float64]]:
     """The graphs and targets of as many partitions as hold so many."""
-    graphs, targets, found = [], [], 0
+    graphs, targets, n_graphs = [], [], 0
     for partition in partitions:
         batch, y = _load_both(partition)
         graphs.append(batch)
         targets.append(np.asarray(y))
-        found += len(graphs[-1])
-        if found >= count:
+        n_graphs += len(graphs[-1])
+        if n_graphs >= count:
             break
     return GraphBatch.concatenate(graphs), np.concatenate(targets)
 

@@ -64,7 +64,7 @@ def sparse_features(table: Any, n_columns: int) -> sp.csr_array:
     """Return the sparse features of a table with the columns `columns` and `values`."""
     columns, values = (table.column(name).combine_chunks() for name in ("columns", "values"))
     pointers = np.concatenate([[0], np.cumsum(columns.value_lengths().to_numpy(zero_copy_only=False))])
-    found = (each.flatten().to_numpy(zero_copy_only=False) for each in (values, columns))
-    features = sp.csr_array((*found, pointers), shape=(len(columns), n_columns))
+    arrays = (array.flatten().to_numpy(zero_copy_only=False) for array in (values, columns))
+    features = sp.csr_array((*arrays, pointers), shape=(len(columns), n_columns))
     features.check_format(full_check=True)  # a column out of range, of a damaged file, is not to be followed
     return features

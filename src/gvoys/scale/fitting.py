@@ -1,4 +1,4 @@
-"""What the features of a file are: a function of the parameters and of the kind of labels, not of the file's graphs."""
+"""Features of a file: a function of the parameters and the kind of labels, not of the file's graphs."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _beside(out: Path) -> tuple[Path, Path]:
 
 
 def _run(source: FileSource, parameters: Parameters, normalize: bool) -> Any:
-    """What tells a run from others, as JSON."""
+    """Describe a run in JSON, to tell it from others."""
     run = {"input": source.identity(), "parameters": parameters.as_dict(), "normalize": normalize}
     return json.loads(json.dumps(run))
 
@@ -228,9 +228,9 @@ def _fill(work: Path, summary: Summary, normalize: bool, report: Callable[[int, 
 
 
 def _fill_rows(K: NDArray[np.float64], blocks: list[slice], parts: list[Path], i: int, normalize: bool) -> None:
-    ours = _vectors(parts[i], normalize)
+    row_vectors = _vectors(parts[i], normalize)
     for j in range(i + 1):
-        block = products(ours, ours if i == j else _vectors(parts[j], normalize))
+        block = products(row_vectors, row_vectors if i == j else _vectors(parts[j], normalize))
         K[blocks[i], blocks[j]] = block
         K[blocks[j], blocks[i]] = block.T
     if isinstance(K, np.memmap):
@@ -255,12 +255,12 @@ def _open(
     def note(checksums: dict[int, int]) -> None:
         write_sealed(work / _ROWS, {"run": run, "rows": list(checksums.items())})
 
-    found = _read(work / _ROWS)
-    if found and found["run"] != run:
+    rows_done = _read(work / _ROWS)
+    if rows_done and rows_done["run"] != run:
         raise ParameterError(f"{work} holds a run with other parameters; remove it, or choose another name")
     K = open_matrix(work / _MATRIX, n)
-    if found and K is not None:
-        return K, dict(found["rows"]), note
+    if rows_done and K is not None:
+        return K, dict(rows_done["rows"]), note
     note({})  # before the matrix, which may be a damaged one that had rows
     return create_matrix(work / _MATRIX, n), {}, note
 

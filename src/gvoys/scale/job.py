@@ -1,4 +1,4 @@
-"""What a run is: its input, its parameters, and what was fitted. A folder belongs to one job."""
+"""A run: its input, its parameters, and its fitted model. A folder belongs to one job."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class Parameters:
     def from_dict(cls, values: Mapping[str, Any]) -> Parameters:
         """Make parameters of features from values by name, those of the walk among them."""
         walk = {name: value for name, value in values.items() if name in FIELDS}
-        own = {name: value for name, value in values.items() if name not in FIELDS}
-        return cls(walk=Walk(**walk), **own | {"decay": decay_of_features(own.get("decay", "auto"))})
+        part_values = {name: value for name, value in values.items() if name not in FIELDS}
+        return cls(walk=Walk(**walk), **part_values | {"decay": decay_of_features(part_values.get("decay", "auto"))})
 
     def as_dict(self) -> dict[str, Any]:
         """Return all values by name, those of the walk among them."""
-        own = {name: value for name, value in vars(self).items() if name != "walk"}
-        return own | check_walk(self.walk).get_params()
+        values = {name: value for name, value in vars(self).items() if name != "walk"}
+        return values | check_walk(self.walk).get_params()
 
     def check(self) -> None:
         """Check the parameters of a run; the estimator checks the others."""
@@ -142,7 +142,7 @@ def remove_run(folder: Path) -> None:
 
 
 def _difference(before: dict[str, Any], job: dict[str, Any]) -> str:
-    """How the run in a folder is not this one, and what to do."""
+    """Say how the run in a folder differs from this one, and what to do."""
     if before.get("version") != job["version"]:
         return f"of another version of gvoys; {_INSTEAD}"
     differs = next((key for key in job if before.get(key) != job[key]), "version")

@@ -29,18 +29,18 @@ _TRIES = 10  # graphs that a model is tried on before the work begins
 
 
 class Plan(NamedTuple):
-    """What computes the features of a run, by its method `transform`, and its job as JSON."""
+    """The fitted features of a run, and its job."""
 
     model: Any
     job: dict[str, Any]
 
 
 class Like(Protocol):
-    """What the features of a run are like."""
+    """Parameters that two runs must share for their features to compare."""
 
     @property
     def reading(self) -> Mapping[str, Any]:
-        """How graphs were read there: the column of SMILES, and the chemistry."""
+        """Options by which the graphs were read: the column of SMILES, and the chemistry."""
 
     def plan(self, source: FileSource, given: dict[str, Any]) -> Plan:
         """The same features for another file; `given` are the parameters that were asked for."""
@@ -63,7 +63,7 @@ def given_parameters(parameters: Parameters | Mapping[str, Any] | None) -> dict[
     if isinstance(parameters, Parameters):
         return parameters.as_dict() | {"decay": decay_of_features(parameters.decay)}
     given = dict(parameters or {})
-    known = [each.name for each in fields(Parameters)]
+    known = [item.name for item in fields(Parameters)]
     for name in given:
         if name not in known:
             how = f"write walk=gv.Walk({name}=…)" if name in FIELDS else f"there are {', '.join(known)}"
@@ -100,15 +100,15 @@ class _Run:
         return {"chemistry": _chemistry(self.job), "fields": self.job["input"].get("fields")}
 
     def plan(self, source: FileSource, given: dict[str, Any]) -> Plan:
-        theirs = _signature(self.job)
-        if theirs["model"] is not None:
+        signature = _signature(self.job)
+        if signature["model"] is not None:
             raise ParameterError(f"{self.folder} has the features of a model; give the file of that model as like")
         parameters, graphs = self._parameters(given), first_graphs(source)
         self._check_graphs(source, graphs)
         model = fit_model(graphs, parameters)
         job = describe(source, parameters, model)
-        _check_same(self.folder, theirs, str(source), _signature(job))
-        return Plan(model, job | {"like": {"run": _digest(theirs)}})
+        _check_same(self.folder, signature, str(source), _signature(job))
+        return Plan(model, job | {"like": {"run": _digest(signature)}})
 
     def _parameters(self, given: dict[str, Any]) -> Parameters:
         asked, fitted = self.job["parameters"], self.job["fitted"]
@@ -168,13 +168,13 @@ class _Model:
 
     def _check_graphs(self, graphs: GraphBatch) -> None:
         """Check that the model can do one of some graphs, with edges where there are any."""
-        places = np.flatnonzero(np.diff(graphs.entry_offsets))[:_TRIES].tolist() or [0]
-        for place in places:
+        candidates = np.flatnonzero(np.diff(graphs.entry_offsets))[:_TRIES].tolist() or [0]
+        for graph in candidates:
             try:
-                self.model.transform(graphs[[place]])
+                self.model.transform(graphs[[graph]])
                 return
             except GvoysError as error:
-                if place == places[-1]:
+                if graph == candidates[-1]:
                     raise UnsupportedError(f"{self.path} cannot be used on these graphs: {error}") from None
 
 
@@ -184,8 +184,8 @@ class _Model:
 def check_comparable(folder: Path, like: str | PathLike[str]) -> None:
     """Check that the features of a run compare with those of another run's folder, or of a model's file."""
     other = as_path(like)
-    theirs = _signature(_read(other)) if other.is_dir() else _of_file(other)
-    _check_same(other, theirs, str(folder), _signature(_read(folder)))
+    signature = _signature(_read(other)) if other.is_dir() else _of_file(other)
+    _check_same(other, signature, str(folder), _signature(_read(folder)))
 
 
 def _of_file(path: Path) -> dict[str, str]:

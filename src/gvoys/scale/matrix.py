@@ -65,10 +65,10 @@ def _with_columns(features: Any, columns: NDArray[Any]) -> Any:
 
 
 def _header(n: int) -> bytes:
-    held = io.BytesIO()
+    buffer = io.BytesIO()
     kind = {"descr": np.dtype(np.float64).str, "fortran_order": False, "shape": (n, n)}
-    np.lib.format.write_array_header_1_0(held, kind)
-    return held.getvalue()
+    np.lib.format.write_array_header_1_0(buffer, kind)
+    return buffer.getvalue()
 
 
 def _mapped(path: Path, n: int) -> NDArray[np.float64]:
@@ -101,12 +101,12 @@ def _reserve(file: IO[bytes], before: int, needed: int) -> None:
 
 def _no_space(folder: Path, needed: int) -> OSError:
     free = shutil.disk_usage(folder).free
-    found = OSError(
+    error = OSError(
         f"the matrix needs {_amount(needed)} and {_amount(free)} are free in {folder}; "
         "make room there and give the same command again"
     )
-    found.errno = errno.ENOSPC
-    return found
+    error.errno = errno.ENOSPC
+    return error
 
 
 def _amount(size: float) -> str:

@@ -69,10 +69,10 @@ def load_models(path: str | PathLike[str]) -> Models:
     read = [{key: _training(model).get(key) for key in ("smiles", "chemistry")} for model in loaded.values()]
     models = Models(by_name, hashlib.blake2b(digests.encode(), digest_size=16).hexdigest())
     fields = models.reading["fields"].items()
-    alike = all(each == read[0] for each in read) and all(
+    equal = all(training == read[0] for training in read) and all(
         _fields(_training(m)).items() <= fields for m in by_name.values()
     )
-    if len(by_name) < len(files) or not alike:
+    if len(by_name) < len(files) or not equal:
         raise ModelError(
             f"the models of {path} do not predict together: two have the same target, or their graphs were read with "
             "other columns, fields or chemistry; use them one by one"

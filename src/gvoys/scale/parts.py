@@ -77,7 +77,7 @@ def find_intact(folder: Path, n_parts: int) -> dict[int, int]:
         lines = (folder / CHECKSUMS).read_text("ascii", "replace").split("\n")
     except FileNotFoundError:
         return {}
-    entries = [(int(found[1]), int(found[2], 16)) for found in map(_ENTRY.fullmatch, lines) if found]
+    entries = [(int(match[1]), int(match[2], 16)) for match in map(_ENTRY.fullmatch, lines) if match]
     return {index: value for index, value in dict(entries).items() if index < n_parts and _is(folder, index, value)}
 
 
@@ -106,7 +106,7 @@ def _entry(index: int, checksum: int) -> str:
 
 
 def read_summary(path: Path) -> tuple[int, list[Skipped]]:
-    """How many graphs a part holds, and the rows that were skipped."""
+    """Return the number of graphs in a part, and its skipped rows."""
     parquet = pyarrow("parquet")
     try:
         with parquet.ParquetFile(path) as file:

@@ -186,9 +186,9 @@ def _write_table(task: Task, out: Path, n_parts: int) -> tuple[int, int]:
 
 
 def _count(columns: dict[str, list[Any]], kind: str) -> int:
-    """How many graphs have a number above zero in a column of this kind, of any model."""
-    found = [values for name, values in columns.items() if name.split(" ")[-1] == kind]
-    return sum(any(value > 0 for value in row) for row in zip(*found, strict=True))
+    """Count the graphs with a positive number in a column of this kind, of any model."""
+    columns_found = [values for name, values in columns.items() if name.split(" ")[-1] == kind]
+    return sum(any(value > 0 for value in row) for row in zip(*columns_found, strict=True))
 
 
 def _read(part: Path, ids: dict[str, list[str]]) -> dict[str, list[Any]]:

@@ -23,9 +23,9 @@ def open_file(
     **fields: Any,
 ) -> FileSource:
     """Open a file as other graphs were opened, whose "smiles", "chemistry" and "fields" count where none are given."""
-    theirs = like.get("chemistry")
-    if None not in (chemistry, theirs) and as_chemistry(chemistry) != as_chemistry(theirs):
-        was = as_chemistry(theirs).as_dict() or "the defaults"
+    right = like.get("chemistry")
+    if None not in (chemistry, right) and as_chemistry(chemistry) != as_chemistry(right):
+        was = as_chemistry(right).as_dict() or "the defaults"
         raise ParameterError(f"the other molecules were read with the chemistry {was}; leave out its options")
     source = path
     if not isinstance(path, GraphSource):
@@ -34,8 +34,8 @@ def open_file(
         name_fields(source, DEFAULTS | (known if isinstance(source, NamedSource) else {}) | fields)
     if not isinstance(source, FileSource):
         raise ParameterError("this takes a file; for graphs in memory use the estimators, or write_store first")
-    if theirs is not None and isinstance(source, MoleculeSource):  # other graphs have no chemistry
-        source.chemistry = as_chemistry(theirs)
+    if right is not None and isinstance(source, MoleculeSource):  # other graphs have no chemistry
+        source.chemistry = as_chemistry(right)
     return source
 
 

@@ -67,7 +67,7 @@ Columns = dict[str, Any]  # by name, arrays of shape (n_graphs,) or (n_graphs, w
 
 @dataclass(frozen=True)
 class Task(ABC):
-    """What it takes to make any part: calling it with a chunk makes the chunk's part."""
+    """A task that makes any part: called with a chunk, it makes the chunk's part."""
 
     source: FileSource  # the input
     folder: Path  # folder of the parts
@@ -103,9 +103,9 @@ class Task(ABC):
         """Compute the columns of a chunk and write its part, unless the input was changed meanwhile."""
         self._check_unchanged()  # mapped memory that was truncated must not be read
         kept, columns, skipped = self._columns(records, built)
-        ids = [records.ids[place] for place in kept]
+        ids = [records.ids[row] for row in kept]
         if self.keeps_smiles and self.source.has_smiles:
-            columns = {"smiles": np.array([records.items[place] for place in kept], object)} | columns
+            columns = {"smiles": np.array([records.items[row] for row in kept], object)} | columns
         skipped = sorted([*records.skipped, *skipped])
         self._check_unchanged()
         checksum = write_part(part_path(self.folder, chunk.index), ids, columns, skipped)
@@ -125,23 +125,23 @@ class Task(ABC):
         except GvoysError:
             return self._one_by_one(records)
         bad = dict(unread)
-        kept = [place for place in range(len(records.rows)) if place not in bad]
-        return kept, columns, [records.skip(place, reason) for place, reason in unread]
+        kept = [row for row in range(len(records.rows)) if row not in bad]
+        return kept, columns, [records.skip(row, reason) for row, reason in unread]
 
     def _one_by_one(self, records: Records) -> tuple[list[int], Columns, list[Skipped]]:
         """The slow way, for a chunk that holds a graph that does not go with the others."""
         kept, rows, skipped = [], [self.empty()], []
-        for place, item in enumerate(records.items):
+        for position, item in enumerate(records.items):
             try:
                 batch, unread = self.source.build([item])
                 if unread:
-                    skipped.append(records.skip(place, unread[0][1]))
+                    skipped.append(records.skip(position, unread[0][1]))
                     continue
                 rows.append(self.compute(batch))
-                kept.append(place)
+                kept.append(position)
             except GvoysError as error:
-                skipped.append(records.skip(place, str(error).removeprefix("graph 0: ")))
-        return kept, {name: stack_rows([each[name] for each in rows]) for name in rows[0]}, skipped
+                skipped.append(records.skip(position, str(error).removeprefix("graph 0: ")))
+        return kept, {name: stack_rows([row[name] for row in rows]) for name in rows[0]}, skipped
 
 
 Worker = Callable[[Task, Iterable[Chunk]], Iterator[Done]]

@@ -96,7 +96,7 @@ def build_index(
 
 
 def _identity(features: Any) -> str | int:
-    """What tells one estimator from another."""
+    """Return a value that tells one estimator from another."""
     if not hasattr(features, "save"):
         return repr(features)
     with tempfile.TemporaryDirectory() as folder:
@@ -137,19 +137,19 @@ class _Builder:
         done, made, skipped = 0, 0, []
         for about, chunk in self._parts(chunks):
             done, made = done + chunk.end - chunk.begin, made + about["n_graphs"]
-            skipped += [Skipped(*each) for each in about["skipped"]]
+            skipped += [Skipped(*row) for row in about["skipped"]]
             on_progress(done, self.source.size, made)
         return made, skipped
 
     def _fit(self, chunks: list[Chunk]) -> None:
-        """What compares graphs, and the landmarks, from chunks all over the file: it may be sorted."""
+        """Fit the coder on graphs from the whole file, since it may be sorted."""
         if self.coder is not None:
             return
         chosen = chunks if len(chunks) <= _SAMPLED else [chunks[i * len(chunks) // _SAMPLED] for i in range(_SAMPLED)]
         read = [batch for _, batch, _ in map(self._read, chosen) if batch is not None and len(batch)]
         if not read:
             raise DatasetError(f"{self.source} holds no graph that can be read")
-        batch = GraphBatch.concatenate([each[spread_graphs(each, -(-_SAMPLE // len(read)))] for each in read])
+        batch = GraphBatch.concatenate([part[spread_graphs(part, -(-_SAMPLE // len(read)))] for part in read])
         comparer = comparer_for(self.features, batch, as_seed(0))
         write_coder(Coder.fitted(comparer, batch, self.width), self.work / CODER)
         self._take_coder()
@@ -197,24 +197,24 @@ class _Builder:
             built, unread = self.source.build(records.items)
             batch: GraphBatch | None = built
             bad = dict(unread)
-            kept = [place for place in range(len(records.items)) if place not in bad]
-            skipped = [records.skip(place, reason) for place, reason in unread]
+            kept = [position for position in range(len(records.items)) if position not in bad]
+            skipped = [records.skip(position, reason) for position, reason in unread]
         except GvoysError:  # some graph does not go with the others
             batch, kept, skipped = self._one_by_one(records)
-        return [records.ids[place] for place in kept], batch, sorted([*records.skipped, *skipped])
+        return [records.ids[position] for position in kept], batch, sorted([*records.skipped, *skipped])
 
     def _one_by_one(self, records: Any) -> tuple[GraphBatch | None, list[int], list[Skipped]]:
         kept, graphs, skipped = [], [], []
-        for place, item in enumerate(records.items):
+        for position, item in enumerate(records.items):
             try:
                 batch, unread = self.source.build([item])
                 if unread:
-                    skipped.append(records.skip(place, unread[0][1]))
+                    skipped.append(records.skip(position, unread[0][1]))
                     continue
                 graphs.append(batch)
-                kept.append(place)
+                kept.append(position)
             except GvoysError as error:
-                skipped.append(records.skip(place, str(error).removeprefix("graph 0: ")))
+                skipped.append(records.skip(position, str(error).removeprefix("graph 0: ")))
         return (GraphBatch.concatenate(graphs) if graphs else None), kept, skipped
 
     def _make(self, free: int, chunk: Chunk, ids: list[str], batch: GraphBatch | None, skipped: list[Skipped]) -> Any:
@@ -226,7 +226,7 @@ class _Builder:
                 codes = encode_graphs(self.coder, batch)
             about = write_segment(Segment(batch, codes, ids), folder)
         folder.mkdir(exist_ok=True)
-        about |= {"made_from": [chunk.index, self.coder_checksum], "skipped": [list(each) for each in skipped]}
+        about |= {"made_from": [chunk.index, self.coder_checksum], "skipped": [list(row) for row in skipped]}
         write_sealed(folder / _DONE, about)
         folder.replace(self._folder(chunk.index))
         return about

@@ -45,8 +45,8 @@ class Coder:
     def project(self, profiles: Any) -> tuple[Array, Array]:
         """Coordinates, (n_graphs, width), and lengths of what is left, (n_graphs,)."""
         K, _ = self.comparer.cosines(profiles, self.landmarks)
-        places = K @ self.root
-        return places, np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", places, places), 0.0))
+        coordinates = K @ self.root
+        return coordinates, np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", coordinates, coordinates), 0.0))
 
 
 def encoded(places: Array, rests: Array) -> Codes:
@@ -67,10 +67,10 @@ class Queries:
 
     @classmethod
     def of(cls, coder: Coder, batch: GraphBatch) -> Queries:
-        """Of any graphs."""
+        """Project graphs to queries."""
         profiles = coder.comparer.profile(batch)
-        places, rests = coder.project(profiles)
-        return cls(profiles, places.astype(np.float32), rests.astype(np.float32))
+        coordinates, rests = coder.project(profiles)
+        return cls(profiles, coordinates.astype(np.float32), rests.astype(np.float32))
 
 
 def most_similar(codes: Codes, queries: Queries, count: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

@@ -1,4 +1,4 @@
-"""By what graphs are similar: the cosine of a walk kernel, or what a trained model compares graphs by."""
+"""Similarities: the cosine of a walk kernel, or the kernel of a trained model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Comparer(Protocol):
     """Makes profiles of graphs, each of its graph alone, and compares them."""
 
     def profile(self, batch: GraphBatch) -> Any:
-        """What is compared."""
+        """Compute the profiles that are compared."""
 
     def cosines(self, left: Any, right: Any, error: bool = False) -> tuple[Array, Array]:
         """Similarities, which are 1 of a graph with itself, and their standard errors if asked for."""
@@ -95,7 +95,7 @@ class SurroundingsComparer:
 
 
 def comparer_for(features: Any, batch: GraphBatch, seed: int) -> Comparer:
-    """What compares graphs as an estimator does."""
+    """Return the comparer that matches an estimator."""
     if features is None:
         return _usual(batch, seed)
     if isinstance(features, RandomWalkClassifier):
@@ -147,7 +147,7 @@ def _check_rate(batch: GraphBatch, largest: float) -> None:
 
 
 def _largest_rate(kernel: RandomWalkKernel) -> float | None:
-    """By what walks of any two graphs may multiply so that the length that was fitted is enough for them."""
+    """Return the largest growth rate of walks for which the fitted length is enough."""
     if kernel.rate_ is None:
         return None
     low, high = kernel.rate_, 2.0 * kernel.rate_

@@ -66,16 +66,16 @@ def write_index(index: Index, path: str | PathLike[str]) -> None:
             _check_begins(index, folder, about)
         else:
             write_coder(index.coder_, folder / CODER)
-        for place in range(len(known), len(index.segments_)):
-            known.append(write_segment(index.segments_[place], folder / _name(place)))
+        for number in range(len(known), len(index.segments_)):
+            known.append(write_segment(index.segments_[number], folder / _name(number)))
         write_manifest(folder, index.n_candidates, known, about.get("reading"))
 
 
 def _check_begins(index: Index, folder: Path, about: dict[str, Any]) -> None:
     """Check that an index begins with what its folder holds: the same coder, codes and ids."""
-    held = read_index(folder).segments_
-    own = index.segments_[: len(held)]
-    same = len(own) == len(held) and all(_equal(*pair) for pair in zip(own, held, strict=True))
+    saved = read_index(folder).segments_
+    ours_first = index.segments_[: len(saved)]
+    same = len(ours_first) == len(saved) and all(_equal(*pair) for pair in zip(ours_first, saved, strict=True))
     if not same or _checksum_of(index.coder_) != about["coder"]:
         raise StoreError(
             f"{folder} holds another index, or one that was added to since this one was opened; open it again, or "
@@ -97,7 +97,7 @@ def _checksum_of(coder: Coder | None) -> int:
 
 
 def write_coder(coder: Coder, path: Path) -> None:
-    """What makes codes, in a file."""
+    """Write the coder to a file."""
     comparer = coder.comparer
     parts = {"kind": type(comparer).__name__, "parts": dict(vars(comparer))}
     write_parts(path, **parts, landmarks=coder.landmarks, root=coder.root)
@@ -111,15 +111,21 @@ def read_coder(path: Path) -> Coder:
 
 def read_chemistry(path: str | PathLike[str]) -> dict[str, Any] | None:
     """The options by which the molecules of an index were read; None where they are not known, or for other graphs."""
-    found: dict[str, Any] | None = _read_manifest(as_path(path)).get("reading", {}).get("chemistry")
-    return found
+    chemistry: dict[str, Any] | None = _read_manifest(as_path(path)).get("reading", {}).get("chemistry")
+    return chemistry
 
 
 def check_chemistry(path: str | PathLike[str], source: GraphSource) -> None:
     """Check that graphs of a source are read as those of an index were: else the same molecule has two graphs."""
-    ours, theirs = source.chemistry, read_chemistry(path)
-    if ours is not None and theirs is not None and ours != as_chemistry(theirs):
-        read = [as_chemistry(each).as_dict() or "the defaults" for each in (theirs, ours)]
+    source_chemistry, index_chemistry = source.chemistry, read_chemistry(path)
+    if (
+        source_chemistry is not None
+        and index_chemistry is not None
+        and source_chemistry != as_chemistry(index_chemistry)
+    ):
+        read = [
+            as_chemistry(chemistry).as_dict() or "the defaults" for chemistry in (index_chemistry, source_chemistry)
+        ]
         raise ParameterError(
             f"the molecules of the index {path} were read with the chemistry {read[0]}, and those of {source} are read "
             f"with {read[1]}; build an index with the same options, or with gvoys search --like MODEL"
@@ -168,9 +174,9 @@ def write_codes(folder: Path, parts: Iterable[Codes], width: int) -> None:
 
 def write_ids(folder: Path, ids: Any) -> None:
     """Ids as JSON; consecutive numbers by their ends."""
-    held = {"range": [ids.start, ids.stop]} if isinstance(ids, range) else {"ids": list(ids)}
+    content = {"range": [ids.start, ids.stop]} if isinstance(ids, range) else {"ids": list(ids)}
     with appearing(folder / "ids.json") as partial:
-        partial.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
+        partial.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
 def describe_segment(folder: Path, n_graphs: int) -> dict[str, Any]:

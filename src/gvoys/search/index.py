@@ -154,11 +154,11 @@ class Index:
         return self
 
     def _fit(self, batch: GraphBatch) -> None:
-        """What compares graphs, and the landmarks, from some of them."""
+        """Fit the coder and its landmarks on a sample of the graphs."""
         with threads(self.n_jobs):
-            some = batch[spread_graphs(batch, _BLOCK)]
-            comparer = comparer_for(self.features, some, as_seed(self.random_state))
-            self.coder_ = Coder.fitted(comparer, some, self.width)
+            sample = batch[spread_graphs(batch, _BLOCK)]
+            comparer = comparer_for(self.features, sample, as_seed(self.random_state))
+            self.coder_ = Coder.fitted(comparer, sample, self.width)
 
     def nearest(self, X: Any, k: int = 10) -> Hits:
         """Find the most similar graphs of the library.
@@ -189,11 +189,15 @@ class Index:
             for first in range(0, len(batch), _QUERIES):
                 parts += list(self._hits(Queries.of(self.coder_, batch[first : first + _QUERIES]), count))
         names = [self._ids(rows) for rows, _, _ in parts]
-        ids = np.empty((len(batch), count), object) if any(isinstance(n, str) for own in names for n in own) else None
+        ids = (
+            np.empty((len(batch), count), object)
+            if any(isinstance(n, str) for row_names in names for n in row_names)
+            else None
+        )
         if ids is None:
             return Hits(np.array(names).reshape(len(batch), count), *_stacked(parts, count))
-        for row, own in zip(ids, names, strict=True):
-            row[:] = own
+        for row, row_names in zip(ids, names, strict=True):
+            row[:] = row_names
         return Hits(ids, *_stacked(parts, count))
 
     def _hits(self, queries: Queries, count: int) -> Iterator[tuple[NDArray[np.int64], Array, Array]]:
@@ -202,43 +206,43 @@ class Index:
         assert self.coder_ is not None
         comparer = self.coder_.comparer
         for first in range(0, len(rows), _TOGETHER):
-            some = np.arange(first, min(first + _TOGETHER, len(rows)))
-            every, places = np.unique(rows[some], return_inverse=True)
-            profiles = comparer.profile(self._graphs(every))
-            K, errors = comparer.cosines(_some_of(queries.profiles, some), profiles, error=True)
-            for own, similarities, spread in zip(places.reshape(len(some), -1), K, errors, strict=True):
-                own = np.sort(own)
-                best = own[np.argsort(-similarities[own].round(_DIGITS), kind="stable")[:count]]
-                yield every[best], similarities[best], spread[best]
+            block = np.arange(first, min(first + _TOGETHER, len(rows)))
+            candidates, inverse = np.unique(rows[block], return_inverse=True)
+            profiles = comparer.profile(self._graphs(candidates))
+            K, errors = comparer.cosines(_some_of(queries.profiles, block), profiles, error=True)
+            for columns, similarities, spread in zip(inverse.reshape(len(block), -1), K, errors, strict=True):
+                columns = np.sort(columns)
+                best = columns[np.argsort(-similarities[columns].round(_DIGITS), kind="stable")[:count]]
+                yield candidates[best], similarities[best], spread[best]
 
     def _candidates(self, queries: Queries, count: int) -> NDArray[np.int64]:
         """Rows of the whole library that may be most similar, (n_queries, at most count)."""
-        found, first = [], 0
+        best, first = [], 0
         for segment in self.segments_:
             scores, rows = most_similar(segment.codes, queries, count)
-            found.append((scores, rows + first))
+            best.append((scores, rows + first))
             first += len(segment)
-        return largest(found, min(count, first))[1]
+        return largest(best, min(count, first))[1]
 
     def _by_segment(self, rows: NDArray[np.int64]) -> Iterator[tuple[Segment, NDArray[np.int64]]]:
         """Sorted rows, segment by segment."""
         first = 0
         for segment in self.segments_:
-            own = rows[(rows >= first) & (rows < first + len(segment))] - first
-            if len(own):
-                yield segment, own
+            local = rows[(rows >= first) & (rows < first + len(segment))] - first
+            if len(local):
+                yield segment, local
             first += len(segment)
 
     def _graphs(self, rows: NDArray[np.int64]) -> GraphBatch:
-        parts = [segment.graphs[own] for segment, own in self._by_segment(rows)]
+        parts = [segment.graphs[local] for segment, local in self._by_segment(rows)]
         return parts[0] if len(parts) == 1 else GraphBatch.concatenate(parts)
 
     def _ids(self, rows: NDArray[np.int64]) -> list[Any]:
         order = np.argsort(rows, kind="stable")
-        found = [segment.ids[place] for segment, own in self._by_segment(rows[order]) for place in own.tolist()]
+        result = [segment.ids[row] for segment, local in self._by_segment(rows[order]) for row in local.tolist()]
         names: list[Any] = [None] * len(rows)
-        for place, name in zip(order.tolist(), found, strict=True):
-            names[place] = name
+        for row, name in zip(order.tolist(), result, strict=True):
+            names[row] = name
         return names
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -290,20 +294,20 @@ def as_ids(ids: Any) -> list[Any]:
     """Ids as Python's own text and numbers, which a file of JSON holds."""
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise ParameterError(f"ids must be a sequence, one for each graph, not {ids!r}")
-    found = [each.item() if isinstance(each, np.generic) else each for each in ids]
-    bad = next((each for each in found if not isinstance(each, (str, int, float))), None)
-    if bad is not None or None in found:
+    result = [item.item() if isinstance(item, np.generic) else item for item in ids]
+    bad = next((item for item in result if not isinstance(item, (str, int, float))), None)
+    if bad is not None or None in result:
         raise ParameterError(f"ids must be text or numbers, not {bad!r}; convert them, as in map(str, ids)")
-    return found
+    return result
 
 
 def _some_of(profiles: Any, places: NDArray[np.int64]) -> Any:
     """Profiles of some graphs; those of several views are a list."""
-    return [each.take(places) for each in profiles] if isinstance(profiles, list) else profiles.take(places)
+    return [part.take(places) for part in profiles] if isinstance(profiles, list) else profiles.take(places)
 
 
 def _stacked(parts: list[Any], count: int) -> tuple[Array, Array]:
-    similarities = np.array([own for _, own, _ in parts]).reshape(-1, count)
-    errors = np.array([own for _, _, own in parts]).reshape(-1, count)
+    similarities = np.array([part for _, part, _ in parts]).reshape(-1, count)
+    errors = np.array([part for _, _, part in parts]).reshape(-1, count)
     half = TWO_SIDED * np.nan_to_num(errors)
     return similarities, np.stack([similarities - half, np.minimum(similarities + half, 1.0)], axis=2)

@@ -1,4 +1,4 @@
-"""What every series offers.
+"""The base class of series.
 
 `growth` below bounds how fast walks multiply: |K_i| <= const * growth^i, with growth = rho(G) * rho(H), the product
 of the two spectral radii.
@@ -242,7 +242,7 @@ class Series(ABC):
 
     @abstractmethod
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """What the series was made with.
+        """Return the parameters of the series.
 
         Parameters
         ----------

@@ -109,8 +109,8 @@ class Coefficients(Series):
 
     def _exponents(self, growth: float) -> dict[int, float]:
         """log(mu_i growth^i) where it is not zero."""
-        held = {i: mu for i, mu in enumerate(self.mu) if mu > 0 and (growth > 0 or i == 0)}
-        return {i: math.log(mu) + (i * math.log(growth) if i else 0.0) for i, mu in held.items()}
+        positive = {i: mu for i, mu in enumerate(self.mu) if mu > 0 and (growth > 0 or i == 0)}
+        return {i: math.log(mu) + (i * math.log(growth) if i else 0.0) for i, mu in positive.items()}
 
     def check_convergence(self, growth: float) -> None:
         if max(self._exponents(growth).values(), default=0.0) > LARGEST_EXPONENT:

@@ -1,4 +1,4 @@
-"""From a batch of graphs to profiles: what a walk is, the methods that count walks, and what they make."""
+"""Walks: what is counted, the methods that count, and their profiles."""
 
 from gvoys.walks.closed import ClosedWalks, closed_walk_totals, closed_walks
 from gvoys.walks.combined import Combined, CombinedProfiles

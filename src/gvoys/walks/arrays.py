@@ -147,9 +147,9 @@ def compute_gram(
     if not np.isfinite(mu).all():
         raise ParameterError("the series exceeds the range of float64 at this length and scale; lower the decay")
     root = np.sqrt(mu)[:, None]  # on both sides, so that a Gram matrix comes out symmetric to the bit
-    ours = (left * root).reshape(len(left), -1).astype(np.float64, copy=False)
-    theirs = ours if right is None else (right * root).reshape(len(right), -1).astype(np.float64, copy=False)
-    K = ours @ theirs.T
+    left_rows = (left * root).reshape(len(left), -1).astype(np.float64, copy=False)
+    right_rows = left_rows if right is None else (right * root).reshape(len(right), -1).astype(np.float64, copy=False)
+    K = left_rows @ right_rows.T
     if not np.isfinite(K).all():
         raise ParameterError("the kernel exceeds the range of float64; lower the decay, or pass the profiles' scale")
     return K

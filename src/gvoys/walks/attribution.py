@@ -38,7 +38,7 @@ class Found(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """What comes of spreading."""
+    """Shares of nodes and entries."""
 
     nodes: Array  # (n_nodes,)
     entries: Array  # (n_entries,), the same for edges, by direction
@@ -69,25 +69,25 @@ def spread_weights(
             continue
         once = walk.in_iteration(r)
         weighted, here = _weighted(profiles, r, weights[r]), np.flatnonzero(found.iterations == r)
-        for first, places, longest in places_of(graphs, once, scales, back):
-            size = len(places.labels)
+        for first, states, longest in places_of(graphs, once, scales, back):
+            size = len(states.labels)
             shares = Shares(np.zeros(size), np.zeros(size), np.zeros(batch.n_entries))
             reach, wanted = np.minimum(weighted.longest, first + longest), _wanted(found, here, batch, walk)
-            spread_sequences(places, first, weighted._replace(longest=reach), wanted, shares)
+            spread_sequences(states, first, weighted._replace(longest=reach), wanted, shares)
             if first == 0:
                 nodes += shares.nodes
             else:  # arcs: walks pass their tails, and end at the head of the last
                 nodes += np.bincount(tails, shares.nodes, minlength=batch.n_nodes)
                 nodes += np.bincount(heads, shares.last, minlength=batch.n_nodes)
             entries += shares.edges
-            for which, *way in zip(here.tolist(), wanted.walks, wanted.entries, strict=True):
+            for block, *way in zip(here.tolist(), wanted.walks, wanted.entries, strict=True):
                 if way[0][0] >= 0:
-                    walks[which] = _as_walk(tails, heads, first, int(found.lengths[which]), *way)
+                    walks[block] = _as_walk(tails, heads, first, int(found.lengths[block]), *way)
     return Spread(nodes, entries, walks)
 
 
 def _wanted(found: Found, here: NDArray[np.int64], batch: GraphBatch, walk: Walk) -> Wanted:
-    """Those of one iteration."""
+    """Collect the walks of one iteration."""
     pointers = np.searchsorted(found.graphs[here], np.arange(len(batch) + 1))
     walks, entries = np.full((2, len(here), walk.n_lengths), -1, np.int64)
     return Wanted(pointers, found.lengths[here], found.keys[here], walks, entries)
@@ -102,7 +102,7 @@ def _as_walk(tails: Any, heads: Any, first: int, length: int, places: Any, entri
 
 
 def _weighted(profiles: SparseProfiles, iteration: int, weights: Sequence[Array]) -> Weighted:
-    """Of one iteration, length after length."""
+    """Weight one iteration, length after length."""
     listings = [counts.listing for counts in profiles.blocks[iteration]]
     before = np.cumsum([0, *(len(keys) for _, keys, _ in listings)])
     pointers = np.stack([first + pointers for first, (pointers, _, _) in zip(before[:-1], listings, strict=True)])

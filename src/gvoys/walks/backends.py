@@ -16,7 +16,7 @@ from gvoys.errors import UnsupportedError
 
 
 class Backend(NamedTuple):
-    """What a device has for each method; all devices take the same arguments."""
+    """Kernels of a device, one for each method; all devices take the same arguments."""
 
     moments: Callable[..., NDArray[np.float64]]
     sketch: type[SketchBlock]

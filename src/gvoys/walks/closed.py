@@ -43,7 +43,7 @@ def returns_by(batch: GraphBatch, steps: Array, degrees: Array, max_length: int,
 
 @dataclass(frozen=True)
 class ClosedWalks:
-    """How many walks of each graph return to their start."""
+    """Numbers of closed walks of each graph."""
 
     values: Array  # the trace of A^k for k = 0 … max_length
     standard_errors: Array  # of the values; 0 where they are exact
@@ -65,21 +65,21 @@ def closed_walk_totals(
         raise ParameterError(f"rtol must be between 0 and 1, not {rtol!r}")
     seed = check_seed(random_state)
     work = _work(batch, count)
-    found = ClosedWalks(np.zeros((len(batch), count)), np.zeros((len(batch), count)), np.zeros(len(batch), np.int64))
+    totals = ClosedWalks(np.zeros((len(batch), count)), np.zeros((len(batch), count)), np.zeros(len(batch), np.int64))
     small, large = np.flatnonzero(work <= _EXACT), np.flatnonzero(work > _EXACT)
     if small.size:
-        some = batch if not large.size else batch[small]
-        every = closed_walks(some, max_length, n_jobs=n_jobs)
-        found.values[small] = np.add.reduceat(np.vstack([every, np.zeros(count)]), some.node_offsets[:-1])
-        found.values[small[some.graph_sizes == 0]] = 0.0
+        batch_small = batch if not large.size else batch[small]
+        counts = closed_walks(batch_small, max_length, n_jobs=n_jobs)
+        totals.values[small] = np.add.reduceat(np.vstack([counts, np.zeros(count)]), batch_small.node_offsets[:-1])
+        totals.values[small[batch_small.graph_sizes == 0]] = 0.0
     with threads(n_jobs), threadpool_limits(1, "blas"):  # whose threads may change the last bits
-        for place in large.tolist():
-            one = batch if len(batch) == 1 else batch[place]
+        for index in large.tolist():
+            one = batch if len(batch) == 1 else batch[index]
             values, errors, n_vectors = LargeGraph.of(one).totals(
-                max_length, rtol, np.random.default_rng([seed, place])
+                max_length, rtol, np.random.default_rng([seed, index])
             )
-            found.values[place], found.standard_errors[place], found.n_vectors[place] = values, errors, n_vectors
-    return found
+            totals.values[index], totals.standard_errors[index], totals.n_vectors[index] = values, errors, n_vectors
+    return totals
 
 
 def _work(batch: GraphBatch, n_lengths: int) -> Array:

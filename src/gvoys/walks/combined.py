@@ -94,9 +94,9 @@ class Combined(WalkMethod):
         lengths = self.exact or self.fitted(walk, batch).exact
         if max(lengths) < 0:
             return Support(False, "graphs have more nodes of different labels than a sketch has components")
-        which = " and ".join(f"0 … {longest}" for longest in sorted(set(lengths), reverse=True) if longest >= 0)
+        ranges = " and ".join(f"0 … {longest}" for longest in sorted(set(lengths), reverse=True) if longest >= 0)
         return Support(
-            True, f"label sequences of lengths {which} are few enough to be counted; longer ones are sketched"
+            True, f"label sequences of lengths {ranges} are few enough to be counted; longer ones are sketched"
         )
 
     def cost(self, walk: Walk, batch: GraphBatch) -> Cost:
@@ -141,11 +141,11 @@ class CombinedProfiles(Profiles):
         )
 
     def joined(self, others: list[CombinedProfiles]) -> CombinedProfiles:
-        every = [self, *others]
+        profiles = [self, *others]
         return CombinedProfiles(
-            self.exact.joined([each.exact for each in others]),
-            [np.concatenate(parts) for parts in zip(*(each.sketches for each in every), strict=True)],
-            np.concatenate([each.rounding for each in every]),
+            self.exact.joined([profile.exact for profile in others]),
+            [np.concatenate(parts) for parts in zip(*(profile.sketches for profile in profiles), strict=True)],
+            np.concatenate([profile.rounding for profile in profiles]),
         )
 
     def iterations(self, count: int) -> CombinedProfiles:
@@ -206,10 +206,12 @@ class CombinedProfiles(Profiles):
         return K, spread
 
     def _rounding_floor(self, mu: Any, right: CombinedProfiles) -> Array:
-        """Of sketch and counts together, whose last digit may be more than all of the sketch."""
+        """Return the rounding error of sketch and counts together, which may exceed that of the sketch."""
         both = self, right
         counted = [side.exact.diagonal(mu) for side in both]
-        sketched = [np.maximum(side.diagonal(mu) - own, 0.0) for side, own in zip(both, counted, strict=True)]
+        sketched = [
+            np.maximum(side.diagonal(mu) - exact_part, 0.0) for side, exact_part in zip(both, counted, strict=True)
+        ]
         in_double = [counted_rounding(side.rounding, side.exact.n_sequences) for side in both]
         floor = rounding_floor(self.rounding, right.rounding, *sketched)
         floor += rounding_floor(*in_double, *counted)
@@ -220,10 +222,10 @@ class CombinedProfiles(Profiles):
         return np.asarray(self.exact._diagonal(roots) + np.einsum("nw,nw->n", columns, columns))
 
     def _diagonals(self) -> Array:
-        found = self.exact.diagonals().copy()
+        diagonals = self.exact.diagonals().copy()
         for iteration, part in enumerate(self.sketches):
             first = self._sketched_from(iteration)
             squares = np.einsum("nlw,nlw->ln", part, part, dtype=np.float64)
             powers = 2 * np.arange(first, self.n_lengths)[:, None] * self.exponents
-            found[iteration, first:] = np.ldexp(squares, powers)
-        return found
+            diagonals[iteration, first:] = np.ldexp(squares, powers)
+        return diagonals

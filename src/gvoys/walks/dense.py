@@ -38,10 +38,12 @@ class DenseProfiles(Profiles):
         return DenseProfiles(self.values[graphs], self.exponents[graphs], self.n_iterations, rounding)
 
     def joined(self, others: list[DenseProfiles]) -> DenseProfiles:
-        every = [self, *others]
-        rounding = None if self.rounding is None else np.concatenate([each.rounding for each in every])
-        exponents = np.concatenate([each.exponents for each in every])
-        return DenseProfiles(np.concatenate([each.values for each in every]), exponents, self.n_iterations, rounding)
+        profiles = [self, *others]
+        rounding = None if self.rounding is None else np.concatenate([profile.rounding for profile in profiles])
+        exponents = np.concatenate([profile.exponents for profile in profiles])
+        return DenseProfiles(
+            np.concatenate([profile.values for profile in profiles]), exponents, self.n_iterations, rounding
+        )
 
     def iterations(self, count: int) -> DenseProfiles:
         if count == self.n_iterations:
@@ -71,8 +73,8 @@ class DenseProfiles(Profiles):
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
         roots = self.roots(mu), right.roots(mu)
         if self.rounding is None:
-            ours = self.columns(roots[0], 0, self.width)
-            K = ours @ (ours if right is self else right.columns(roots[1], 0, self.width)).T
+            left_columns = self.columns(roots[0], 0, self.width)
+            K = left_columns @ (left_columns if right is self else right.columns(roots[1], 0, self.width)).T
             return K, np.zeros(K.shape)
         K, spread = gram_with_error(
             lambda *some: self.columns(roots[0], *some),
@@ -82,8 +84,10 @@ class DenseProfiles(Profiles):
             error=error,
         )
         if error:
-            ours, theirs = (np.asarray(each.rounding, like=spread) for each in (self, right))
-            spread = np.hypot(spread, rounding_floor(ours, theirs, self.diagonal(mu), right.diagonal(mu)))
+            left_columns, right_columns = (np.asarray(side.rounding, like=spread) for side in (self, right))
+            spread = np.hypot(
+                spread, rounding_floor(left_columns, right_columns, self.diagonal(mu), right.diagonal(mu))
+            )
         return K, spread
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -141,7 +145,8 @@ class PairedProfiles(Profiles):
 
     def joined(self, others: list[PairedProfiles]) -> PairedProfiles:
         return PairedProfiles(
-            self.first.joined([each.first for each in others]), self.second.joined([each.second for each in others])
+            self.first.joined([profile.first for profile in others]),
+            self.second.joined([profile.second for profile in others]),
         )
 
     def block(self, iteration: int, length: int) -> NDArray[np.float64]:
@@ -158,7 +163,7 @@ class PairedProfiles(Profiles):
         return np.einsum("nlw,nlw,nl->n", self.first.values, self.second.values, roots[..., 0] ** 2)
 
     def _columns(self, roots: NDArray[np.float64], begin: int, end: int, swapped: bool = False) -> NDArray[np.float64]:
-        parts = [each.columns(roots, begin, end) / np.sqrt(2.0) for each in (self.first, self.second)]
+        parts = [half.columns(roots, begin, end) / np.sqrt(2.0) for half in (self.first, self.second)]
         return np.hstack(parts[::-1] if swapped else parts)
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:

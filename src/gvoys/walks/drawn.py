@@ -80,7 +80,7 @@ class _Crowd:
         move_walkers(self._key, self._first, step, n_alive, self._inverse, self._adjacency, self._labels, self.walkers)
 
     def contributions(self, n_alive: int) -> Array:
-        """What walks that end here add, (n_alive,)."""
+        """Return what walks that end here add, (n_alive,)."""
         loads = self.walkers.loads[:n_alive]
         if isinstance(self._stop, str):
             return loads / self._n_nodes if self._stop == "uniform" else loads
@@ -121,7 +121,7 @@ def compare_drawn(sides: tuple[Side, Side], mu: Array, counts: NDArray[np.int64]
             one.move(i - 1, count)
             other.move(i - 1, count)
         added = [crowd.contributions(count) for crowd in (one, other)]
-        sizes[i] = mu[i] * float(np.prod([np.sqrt(np.mean(each * each)) for each in added]))
+        sizes[i] = mu[i] * float(np.prod([np.sqrt(np.mean(weights * weights)) for weights in added]))
         pairs += mu[i] * _products(one.walkers.hashes[:count], other.walkers.hashes[:count], *added)
     return DrawnValue(float(pairs.mean()), _standard_error(pairs), sizes)
 
@@ -130,20 +130,20 @@ def _products(hashes: Any, others: Any, added: Array, theirs: Array) -> Array:
     """Sums over pairs of walkers that agree, for each pair of batches, over their numbers of pairs."""
     size = len(added) // BATCHES
     if not len(hashes):
-        means = [each.reshape(size, BATCHES).mean(axis=0) for each in (added, theirs)]
+        means = [weights.reshape(size, BATCHES).mean(axis=0) for weights in (added, theirs)]
         return np.outer(*means)
     known, codes = np.unique(hashes, return_inverse=True)
-    places = np.minimum(np.searchsorted(known, others), len(known) - 1)
-    shared = known[places] == others
+    positions = np.minimum(np.searchsorted(known, others), len(known) - 1)
+    shared = known[positions] == others
     batches = np.tile(np.arange(BATCHES), size)
     shape = (BATCHES, len(known))
-    ours = sp.csr_array(sp.coo_array((added, (batches, codes)), shape=shape))
-    matched = sp.csr_array(sp.coo_array((theirs[shared], (batches[shared], places[shared])), shape=shape))
-    return np.asarray((ours @ matched.T).toarray()) / size**2
+    left_matrix = sp.csr_array(sp.coo_array((added, (batches, codes)), shape=shape))
+    matched = sp.csr_array(sp.coo_array((theirs[shared], (batches[shared], positions[shared])), shape=shape))
+    return np.asarray((left_matrix @ matched.T).toarray()) / size**2
 
 
 def _standard_error(pairs: Array) -> float:
-    """Of the mean over all pairs of batches, which share rows and columns."""
+    """Return the standard error of the mean over all pairs of batches, which share rows and columns."""
     rows, columns, mean = pairs.mean(axis=1), pairs.mean(axis=0), pairs.mean()
     n = len(pairs)
     of_rows, of_columns = n * rows.var(ddof=1), n * columns.var(ddof=1)

@@ -1,4 +1,4 @@
-"""How walks multiply: where the infinite series may be truncated, and the power of two each graph is divided by."""
+"""Growth of walks: where the infinite series may be truncated, and the power of two that divides each graph."""
 
 from __future__ import annotations
 

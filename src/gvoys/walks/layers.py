@@ -32,7 +32,7 @@ def usual_labels(batch: GraphBatch) -> str | None:
 def _of_molecules(batch: GraphBatch) -> bool:
     """Whether labels are made of several parts, as those of atoms are."""
     labels = batch.node_labels
-    return labels is not None and len(labels.values) > 0 and all(isinstance(each, tuple) for each in labels.values)
+    return labels is not None and len(labels.values) > 0 and all(isinstance(label, tuple) for label in labels.values)
 
 
 def in_layer(batch: GraphBatch, layer: str) -> GraphBatch:
@@ -43,8 +43,8 @@ def in_layer(batch: GraphBatch, layer: str) -> GraphBatch:
 
 
 def _first_parts(labels: Labels) -> Labels:
-    parts = [each[0] if isinstance(each, tuple) and each else each for each in labels.values]
-    table = {part: place for place, part in enumerate(dict.fromkeys(parts))}
+    parts = [label[0] if isinstance(label, tuple) and label else label for label in labels.values]
+    table = {part: code for code, part in enumerate(dict.fromkeys(parts))}
     return Labels.from_table(np.array([table[part] for part in parts], np.int64)[labels.codes], list(table))
 
 
@@ -55,6 +55,6 @@ def _with_rings(batch: GraphBatch) -> Labels:
     sizes = np.zeros(batch.n_nodes, np.uint64)
     ring_sizes(batch.node_offsets, batch.indptr, batch.columns(), _LONGEST_RING, sizes)
     degrees = np.diff(batch.indptr).astype(np.uint64)
-    around = combine_hashes(hash_integers(degrees), hash_integers(sizes))
-    hashes, codes = np.unique(combine_hashes(batch.node_labels.hashed, around), return_inverse=True)
+    ring_hashes = combine_hashes(hash_integers(degrees), hash_integers(sizes))
+    hashes, codes = np.unique(combine_hashes(batch.node_labels.hashed, ring_hashes), return_inverse=True)
     return Labels(codes.astype(np.int32), hashes, hashes)

@@ -1,4 +1,4 @@
-"""What a method is: something that makes profiles of graphs, says which walks it can, and what that costs."""
+"""The interface of methods: profiles of graphs, the walks that they support, and their cost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Support(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What profiles cost, roughly."""
+    """Approximate cost of profiles."""
 
     operations: float  # additions; inf if there are too many to find out
     bytes: float  # memory of the profiles

@@ -48,7 +48,7 @@ def method_of_features(name: Any, walk: Walk, batch: GraphBatch, *options: Any) 
     if not is_auto(name):
         method, reason = method_named(name, *options), "as asked"
     else:
-        method, reason = choose_method([method_named(each, *options) for each in ("moments", "sketch")], walk, batch)
+        method, reason = choose_method([method_named(item, *options) for item in ("moments", "sketch")], walk, batch)
         if isinstance(method, Sketch):
             reason = "labels are used, and a sketch's width does not depend on the graphs"
     check_supports(method, walk, batch)

@@ -44,14 +44,18 @@ def summed_gram(left: list[sp.csr_array], right: list[sp.csr_array] | None = Non
         return _summed_elsewhere(left, right)
     n_left, n_right = left[0].shape[0], (right or left)[0].shape[0]
     if (n_left + n_right) * sum(block.shape[1] for block in left) <= _DENSE:
-        ours = sp.hstack(left, format="csr").toarray()
-        return np.asarray(ours @ (ours if right is None else sp.hstack(right, format="csr").toarray()).T)
+        left_block = sp.hstack(left, format="csr").toarray()
+        return np.asarray(left_block @ (left_block if right is None else sp.hstack(right, format="csr").toarray()).T)
     if right is not None and n_left <= _FEW:
-        return np.asarray(sum((theirs @ ours.toarray().T).T for ours, theirs in zip(left, right, strict=True)))
+        return np.asarray(
+            sum((right_block @ left_block.toarray().T).T for left_block, right_block in zip(left, right, strict=True))
+        )
     out = np.zeros((n_left, n_right))
-    heavy = [_add_light(ours, theirs, out) for ours, theirs in zip(left, right or left, strict=True)]
-    ours, theirs = (np.concatenate(side, axis=1) for side in zip(*heavy, strict=True))
-    out += ours @ (ours if right is None else theirs).T
+    heavy = [
+        _add_light(left_block, right_block, out) for left_block, right_block in zip(left, right or left, strict=True)
+    ]
+    left_block, right_block = (np.concatenate(side, axis=1) for side in zip(*heavy, strict=True))
+    out += left_block @ (left_block if right is None else right_block).T
     if right is None:
         mirror(out)  # light columns were added below the diagonal alone
     return out
@@ -63,10 +67,10 @@ def _summed_elsewhere(left: list[sp.csr_array], right: list[sp.csr_array] | None
     if right is not None:
         return np.asarray(products(left, right))
     single = [np.bincount(block.indices, minlength=block.shape[1]) == 1 for block in left]
-    shared = [_with_columns(block, ~each) for block, each in zip(left, single, strict=True)]
+    shared = [_with_columns(block, ~single_columns) for block, single_columns in zip(left, single, strict=True)]
     out = np.asarray(products(shared, None))
-    for block, each in zip(left, single, strict=True):
-        out[np.diag_indices_from(out)] += _squares(_with_columns(block, each))
+    for block, single_columns in zip(left, single, strict=True):
+        out[np.diag_indices_from(out)] += _squares(_with_columns(block, single_columns))
     return out
 
 
@@ -80,12 +84,12 @@ def _add_light(left: sp.csr_array, right: sp.csr_array, out: NDArray[np.float64]
     add_products(*_parts(rows if same else _with_columns(left, light)), *_parts(rows.tocsc()), same, out)
     if same:
         out[np.diag_indices_from(out)] += _squares(_with_columns(right, single & ~heavy))
-    theirs = _with_columns(right, heavy).toarray()
-    return theirs if same else _with_columns(left, heavy).toarray(), theirs
+    right_dense = _with_columns(right, heavy).toarray()
+    return right_dense if same else _with_columns(left, heavy).toarray(), right_dense
 
 
 def _parts(matrix: Any) -> tuple[Any, Any, Any]:
-    """What kernels take; indices are unsigned, so that none is looked at for its sign."""
+    """Return a matrix's arrays for kernels; indices are unsigned, so that no sign is checked."""
     return matrix.indptr, matrix.indices.astype(np.int32, copy=False).view(np.uint32), matrix.data
 
 

@@ -54,8 +54,8 @@ class Comparable(ABC):
             if spread.any():  # errors of exact methods are zeros that are never touched
                 spread = spread * norms
             if right is self:  # a graph's cosine with itself is one, whatever was drawn
-                every = np.arange(len(K), like=K)
-                K[every, every], spread[every, every] = self.diagonal(mu) > 0, 0.0
+                rows = np.arange(len(K), like=K)
+                K[rows, rows], spread[rows, rows] = self.diagonal(mu) > 0, 0.0
         return K, spread
 
     @abstractmethod
@@ -95,12 +95,12 @@ class Profiles(Comparable):
 
     def each_gram(self, other: Any = None) -> Iterator[tuple[tuple[int, int], NDArray[np.float64]]]:
         """Gram matrices of every block alone, one after the other."""
-        for place in product(range(self.n_iterations), range(self.n_lengths)):
-            yield place, self._block_gram(place, self if other is None else other)
+        for key in product(range(self.n_iterations), range(self.n_lengths)):
+            yield key, self._block_gram(key, self if other is None else other)
 
     def _block_gram(self, place: tuple[int, int], other: Any) -> NDArray[np.float64]:
-        ours = self.block(*place)
-        return np.asarray(ours @ (ours if other is self else other.block(*place)).T)
+        left_block = self.block(*place)
+        return np.asarray(left_block @ (left_block if other is self else other.block(*place)).T)
 
     @abstractmethod
     def features(self, mu: Any) -> Any:
@@ -122,11 +122,11 @@ class Profiles(Comparable):
     def _diagonals(self) -> NDArray[np.float64]: ...
 
     def roots(self, mu: Any) -> NDArray[np.float64]:
-        """What turns blocks into features: sqrt(mu_i) 2^(i k)."""
+        """Return the factors that turn blocks into features: sqrt(mu_i) 2^(i k)."""
         return roots_of(mu, self.exponents, self.n_iterations, self.n_lengths)
 
     def _keep(self, name: str, mu: Any, make: Any) -> Any:
-        """What `make` makes of the roots of mu, kept until it is asked for with another mu."""
+        """Return what `make` makes of the roots of mu, kept until another mu is asked for."""
         roots = self.roots(mu)
         key = roots.tobytes()
         if name not in self._kept or self._kept[name][0] != key:
@@ -139,16 +139,16 @@ class Profiles(Comparable):
 
 def roots_of(mu: Any, exponents: NDArray[np.int64], n_iterations: int, n_lengths: int) -> NDArray[np.float64]:
     """The factors sqrt(mu_i) 2^(i k) of `Profiles.roots`; a function of each graph's own exponent k."""
-    found, which = np.unique(exponents, return_inverse=True)
-    tables = np.empty((len(found), n_lengths, n_iterations))
+    exponents_present, inverse = np.unique(exponents, return_inverse=True)
+    tables = np.empty((len(exponents_present), n_lengths, n_iterations))
     with np.errstate(over="ignore"):
-        for table, k in zip(tables, found.tolist(), strict=True):
+        for table, k in zip(tables, exponents_present.tolist(), strict=True):
             if isinstance(mu, Series):  # the series multiplies itself, where a tiny mu meets a huge power
                 table[:] = np.sqrt(mu.coefficients_by_round(n_iterations, n_lengths - 1, 2.0**k)).T
             else:
                 table[:] = np.ldexp(np.sqrt(np.atleast_2d(mu)), k * np.arange(n_lengths)).T
     check_finite(tables)
-    return tables[which.ravel()]
+    return tables[inverse.ravel()]
 
 
 def check_finite(values: NDArray[Any]) -> None:

@@ -45,7 +45,7 @@ class ResidentProfiles(DenseProfiles):
         return self._resident(self._there.take(graphs))
 
     def joined(self, others: list[DenseProfiles]) -> DenseProfiles:
-        resident = [each._there for each in others if isinstance(each, ResidentProfiles)]
+        resident = [profile._there for profile in others if isinstance(profile, ResidentProfiles)]
         if len(resident) < len(others):
             return super().joined(others)
         return self._resident(self._there.joined(resident))

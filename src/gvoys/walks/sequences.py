@@ -36,7 +36,7 @@ _NO_WAY = np.empty((0, 2), np.int64)
 
 
 class _Limits(NamedTuple):
-    """How many states there may be of one length."""
+    """Limits on the number of states of one length."""
 
     budget: int
     per_graph: int | None
@@ -77,12 +77,12 @@ class Sequences(WalkMethod):
         chosen = spread_graphs(batch, sample)
         share = self.budget * len(chosen) // len(batch)
         budget = int(np.clip(share, *_SAMPLE_BUDGET))
-        some = batch[chosen]
-        once = self.resolve(replace(walk, start="ones", stop="ones"), some)
-        some, once = once.labelled_by_structure(some)
-        back = entries_back(some, walk)
+        subset = batch[chosen]
+        once = self.resolve(replace(walk, start="ones", stop="ones"), subset)
+        subset, once = once.labelled_by_structure(subset)
+        back = entries_back(subset, walk)
         try:
-            counts = count_lengths(some, once.in_iteration(walk.refine), np.ones(len(chosen)), budget, back)
+            counts = count_lengths(subset, once.in_iteration(walk.refine), np.ones(len(chosen)), budget, back)
         except UnsupportedError:
             return Cost(float("inf"), float("inf"))
         states = walk.n_iterations * max(part.size for part in counts) * len(batch) / max(len(chosen), 1)
@@ -134,7 +134,7 @@ def count_lengths(
     """Count the label sequences of each length, by the labels as they are; `back` comes from `entries_back`."""
     limits = _Limits(budget, per_graph)
     parts = places_of(batch, walk, scales, back)
-    return [counts for first, places, longest in parts for counts in _count_all(places, longest, limits, first)]
+    return [counts for first, states, longest in parts for counts in _count_all(states, longest, limits, first)]
 
 
 def sequences_by_length(
@@ -144,11 +144,11 @@ def sequences_by_length(
 
     One thread counts; a graph with more than `per_graph` states of a length is not looked at further.
     """
-    found = []
-    for _, places, longest in places_of(batch, walk, np.ones(len(batch)), back):
-        pointers, _, _, made = count_sequences(0, len(batch), places, longest, _MOST, per_graph)
-        found.append((np.diff(pointers).reshape(len(batch), longest + 1).sum(axis=0), made[:, 0], made[:, 1]))
-    counts, states, most = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    by_length = []
+    for _, indices, longest in places_of(batch, walk, np.ones(len(batch)), back):
+        pointers, _, _, made = count_sequences(0, len(batch), indices, longest, _MOST, per_graph)
+        by_length.append((np.diff(pointers).reshape(len(batch), longest + 1).sum(axis=0), made[:, 0], made[:, 1]))
+    counts, states, most = (np.concatenate(parts) for parts in zip(*by_length, strict=True))
     return counts, states, most
 
 
@@ -199,9 +199,9 @@ def _count_all(places: Places, max_length: int, limits: _Limits, first_length: i
     bounds = balanced_chunks(work, 4 * n_threads())
     shares = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)) or [(0, 0)]
     with ThreadPoolExecutor(n_threads()) as pool:
-        found = list(pool.map(lambda share: _count_share(share, places, max_length, limits), shares))
-    _check_limits(np.array([made for _, made in found]), limits, first_length)
-    return [_joined([lengths[length] for lengths, _ in found]) for length in range(max_length + 1)]
+        counts = list(pool.map(lambda share: _count_share(share, places, max_length, limits), shares))
+    _check_limits(np.array([made for _, made in counts]), limits, first_length)
+    return [_joined([lengths[length] for lengths, _ in counts]) for length in range(max_length + 1)]
 
 
 def _count_share(share: tuple[int, int], places: Places, max_length: int, limits: _Limits) -> tuple[list[Any], Any]:

@@ -91,8 +91,8 @@ class Sketch(WalkMethod):
 
         batch, walk = self.prepare(walk, batch)
         out = empty_on_device(self._shape(batch, walk), np.float32)
-        for block, place in self.sketches(batch, walk, scales):
-            block.fill_on_device(out[place])
+        for block, target in self.sketches(batch, walk, scales):
+            block.fill_on_device(out[target])
         if not all_finite(out):
             _check_finite(to_host(out))
         return out
@@ -100,8 +100,8 @@ class Sketch(WalkMethod):
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         if out is None:
             out = backend(self.device).empty(self._shape(batch, walk), np.float32)
-        for block, place in self.sketches(batch, walk, scales):
-            block.fill(out[place])
+        for block, target in self.sketches(batch, walk, scales):
+            block.fill(out[target])
         _check_finite(out)
         return out
 
@@ -115,18 +115,22 @@ class Sketch(WalkMethod):
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for round_, graphs in enumerate(labelled):
             once = walk.in_iteration(round_)
-            for some in _blocks(graphs, once, _bytes_per_label(walk.n_lengths, d, kernels.sketch.is_fast(walk))):
-                nodes = slice(int(batch.node_offsets[some.start]), int(batch.node_offsets[some.stop]))
-                ends = Ends(start[nodes], stop[nodes], factors[some])
-                place = (some, slice(None), slice(round_ * d, (round_ + 1) * d))
-                yield kernels.sketch(graphs[some], once, ends, self.seed, self.first_group), place
+            for graphs_at_once in _blocks(
+                graphs, once, _bytes_per_label(walk.n_lengths, d, kernels.sketch.is_fast(walk))
+            ):
+                nodes = slice(
+                    int(batch.node_offsets[graphs_at_once.start]), int(batch.node_offsets[graphs_at_once.stop])
+                )
+                ends = Ends(start[nodes], stop[nodes], factors[graphs_at_once])
+                target = (graphs_at_once, slice(None), slice(round_ * d, (round_ + 1) * d))
+                yield kernels.sketch(graphs[graphs_at_once], once, ends, self.seed, self.first_group), target
 
 
 def _check_finite(out: NDArray[np.float32]) -> None:
     """Check that profiles are finite at all lengths: float32 may overflow at a length and be in range at the next."""
-    place = first_not_finite(out)
-    if place != NONE:
-        graph, length, _ = np.unravel_index(place, out.shape)
+    bad = first_not_finite(out)
+    if bad != NONE:
+        graph, length, _ = np.unravel_index(bad, out.shape)
         raise ParameterError(
             f"graph {graph}: its walks of length {length} are too many, or its weights too large, for float32; "
             "pass scale=2**k near its spectral radius, and the same scale to compute_gram"

@@ -38,14 +38,16 @@ def spread_gradients(
     used: NDArray[np.bool_] = np.any(largest > 0, axis=0)
     if not used.any():
         return nodes, entries
-    longest, last = (int(places.max()) for places in np.nonzero(used))
+    longest, last = (int(positions.max()) for positions in np.nonzero(used))
     powers = np.frexp(largest.max(axis=(1, 2)))[1]
     scaled = _scaled(by[:, : longest + 1, : (last + 1) * d], -powers)
     walk, on_cpu = replace(walk, max_length=longest, refine=last), replace(sketch, device="cpu")
-    for block, (some, _, columns) in on_cpu.sketches(batch, walk, np.ldexp(1.0, exponents)):
+    for block, (graphs_at_once, _, columns) in on_cpu.sketches(batch, walk, np.ldexp(1.0, exponents)):
         if used[:, columns.start // d].any():
-            of_nodes, of_entries = (slice(*offsets[[some.start, some.stop]]) for offsets in _offsets(batch))
-            block.spread(scaled[some], d, columns.start, nodes[:, of_nodes], entries[:, of_entries])
+            of_nodes, of_entries = (
+                slice(*offsets[[graphs_at_once.start, graphs_at_once.stop]]) for offsets in _offsets(batch)
+            )
+            block.spread(scaled[graphs_at_once], d, columns.start, nodes[:, of_nodes], entries[:, of_entries])
     for shares, offsets in zip((nodes, entries), _offsets(batch), strict=True):
         shares *= np.ldexp(1.0, np.repeat(powers, np.diff(offsets)))
     return nodes, entries

@@ -37,9 +37,9 @@ class Counts:
     @cached_property
     def _numbered(self) -> tuple[NDArray[np.uint64], sp.csr_array]:
         pointers, listed, values = self._listed
-        keys, places = number_keys(listed)
+        keys, codes = number_keys(listed)
         pointers = pointers.astype(np.int32)  # as SciPy would have it, by another copy
-        return keys, sp.csr_array((values, places, pointers), shape=(len(pointers) - 1, len(keys)))
+        return keys, sp.csr_array((values, codes, pointers), shape=(len(pointers) - 1, len(keys)))
 
     @property
     def keys(self) -> NDArray[np.uint64]:
@@ -100,11 +100,11 @@ class Counts:
         """The counts of other sequences, sorted: zero where one does not occur here."""
         if keys is self.keys:
             return self.matrix
-        places = np.minimum(np.searchsorted(keys, self.keys), max(len(keys) - 1, 0))
-        known = keys[places] == self.keys if len(keys) else np.zeros(len(self.keys), bool)
+        positions = np.minimum(np.searchsorted(keys, self.keys), max(len(keys) - 1, 0))
+        known = keys[positions] == self.keys if len(keys) else np.zeros(len(self.keys), bool)
         kept = known[self.matrix.indices]
         before = np.concatenate([[0], np.cumsum(kept)])
-        columns = places[self.matrix.indices[kept]]
+        columns = positions[self.matrix.indices[kept]]
         shape = (self.matrix.shape[0], len(keys))
         return sp.csr_array((self.matrix.data[kept], columns, before[self.matrix.indptr]), shape=shape)
 
@@ -121,12 +121,12 @@ class SparseProfiles(Profiles):
         return SparseProfiles(blocks, self.exponents[graphs], self.n_lengths)
 
     def joined(self, others: list[SparseProfiles]) -> SparseProfiles:
-        every = [self, *others]
+        profiles = [self, *others]
         blocks = [
-            [Counts.joined(list(parts)) for parts in zip(*(each.blocks[r] for each in every), strict=True)]
+            [Counts.joined(list(parts)) for parts in zip(*(profile.blocks[r] for profile in profiles), strict=True)]
             for r in range(self.n_iterations)
         ]
-        return SparseProfiles(blocks, np.concatenate([each.exponents for each in every]), self.n_lengths)
+        return SparseProfiles(blocks, np.concatenate([profile.exponents for profile in profiles]), self.n_lengths)
 
     def iterations(self, count: int) -> SparseProfiles:
         return SparseProfiles(self.blocks[:count], self.exponents, self.n_lengths)
@@ -139,10 +139,10 @@ class SparseProfiles(Profiles):
     @property
     def n_sequences(self) -> NDArray[np.int64]:
         """Number of each graph's counts, (n_graphs,)."""
-        found = np.zeros(len(self), np.int64)
+        result = np.zeros(len(self), np.int64)
         for counts in chain(*self.blocks):
-            found += np.diff(counts.matrix.indptr)
-        return found
+            result += np.diff(counts.matrix.indptr)
+        return result
 
     def block(self, iteration: int, length: int) -> sp.csr_array:
         return self._block_like(iteration, length, self._powers(length), self)
@@ -182,15 +182,15 @@ class SparseProfiles(Profiles):
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
         right._number()
-        roots, theirs = self.roots(mu), right.roots(mu)
+        roots, right_roots = self.roots(mu), right.roots(mu)
         K = summed_gram(
             [self._block_like(r, i, roots[:, i, r], right) for r, i in self._places],
-            None if right is self else [right._block_like(r, i, theirs[:, i, r], right) for r, i in self._places],
+            None if right is self else [right._block_like(r, i, right_roots[:, i, r], right) for r, i in self._places],
         )
         return K, np.zeros(K.shape)
 
     def each_gram(self, other: Any = None) -> Iterator[tuple[tuple[int, int], NDArray[np.float64]]]:
-        """As of all profiles; each thread takes a block, since much of the work is between kernels."""
+        """Yield Gram matrices block by block; each thread takes a block."""
         right = self if other is None else other
         right._number()
         if device_of_products() != "cpu":
@@ -205,9 +205,9 @@ class SparseProfiles(Profiles):
             yield from zip(self._places, pool.map(gram, self._places), strict=True)
 
     def _block_gram(self, place: tuple[int, int], other: SparseProfiles) -> NDArray[np.float64]:
-        theirs = other.block(*place)
-        ours = theirs if other is self else self._block_like(*place, self._powers(place[1]), other)
-        return summed_gram([ours], None if other is self else [theirs])
+        right_block = other.block(*place)
+        left_block = right_block if other is self else self._block_like(*place, self._powers(place[1]), other)
+        return summed_gram([left_block], None if other is self else [right_block])
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.zeros(len(self))
@@ -216,10 +216,10 @@ class SparseProfiles(Profiles):
         return total
 
     def _diagonals(self) -> NDArray[np.float64]:
-        found = np.zeros((self.n_iterations, self.n_lengths, len(self)))
+        diagonals = np.zeros((self.n_iterations, self.n_lengths, len(self)))
         for r, i in self._places:
-            found[r, i] = self._powers(i) ** 2 * self.blocks[r][i].squares()
-        return found
+            diagonals[r, i] = self._powers(i) ** 2 * self.blocks[r][i].squares()
+        return diagonals
 
 
 def _scaled(matrix: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:

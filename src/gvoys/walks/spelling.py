@@ -32,9 +32,9 @@ def spell_neighbours(graph: GraphBatch, walk: Walk, node: int) -> str:
     first = graph.node_offsets[np.searchsorted(graph.node_offsets, node, "right") - 1]
     name = spell(graph, walk, np.array([node]), entries[:0])
     steps = (spell(graph, walk, np.array([node, first + graph.indices[k]]), np.array([k])) for k in entries)
-    around = sorted(step.removeprefix(name) for step in steps)
-    more = "…" if len(around) > _MANY else ""
-    return name + "".join(f"({each})" for each in around[:_MANY]) + more
+    surroundings = sorted(step.removeprefix(name) for step in steps)
+    more = "…" if len(surroundings) > _MANY else ""
+    return name + "".join(f"({item})" for item in surroundings[:_MANY]) + more
 
 
 def _joint(label: Any) -> str:

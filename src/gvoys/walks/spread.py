@@ -28,7 +28,7 @@ def widened(standard_error: NDArray[np.float64], n_groups: int) -> NDArray[np.fl
 
 
 def rounding(batch: GraphBatch, max_length: int) -> NDArray[np.float64]:
-    """How far float32 may take each graph's sketch from exact arithmetic, relative, (n_graphs,).
+    """Bound the relative rounding error of each graph's sketch in float32, (n_graphs,).
 
     A number of the profile goes through m = max_length * (largest degree + 8) + 64 roundings one after the other:
     sums over neighbours, weights and maps, and a sum over 64 nodes. Each is at most u = eps / 2; together they are
@@ -40,7 +40,7 @@ def rounding(batch: GraphBatch, max_length: int) -> NDArray[np.float64]:
 
 
 def counted_rounding(of_sketch: NDArray[np.float64], n_sequences: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How far float64 may take products of each graph's counts from exact arithmetic, relative, (n_graphs,).
+    """Bound the relative rounding error of products of counts in float64, (n_graphs,).
 
     Counts go through as many roundings as a sketch of the same graphs, whose `rounding` in float32 is `of_sketch`, and
     their products are added up, sequence after sequence. Many are equal, and equal terms are often rounded in the same
@@ -115,12 +115,12 @@ def _group_gram(ours: Columns, theirs: Columns | None, begin: int, end: int) -> 
 
 
 def _relative_diagonals(columns: Columns, n_groups: int, factor: float, exact: Any) -> NDArray[np.float64]:
-    """How far K(G, G) by each whole group is from the mean of the groups, beside it, (n_groups, n).
+    """Return the relative deviation of each group's K(G, G) from the mean, and that mean, (n_groups, n).
 
     0 for graphs without walks. The factor makes a group's share the whole sketch.
     """
     parts = (columns(group * WIDTH, (group + 1) * WIDTH) for group in range(n_groups))
-    own = np.stack([factor * np.einsum("nw,nw->n", part, part) for part in parts])
-    mean = own.mean(axis=0)
+    diagonals = np.stack([factor * np.einsum("nw,nw->n", part, part) for part in parts])
+    mean = diagonals.mean(axis=0)
     whole = mean + exact
-    return (own - mean) / np.where(whole > 0, whole, 1.0)
+    return (diagonals - mean) / np.where(whole > 0, whole, 1.0)

@@ -21,7 +21,7 @@ _NO_LABELS: Hashes = np.empty(0, np.uint64)
 
 
 def usual_structure(batch: GraphBatch) -> str:
-    """What labels the nodes of graphs without labels: "core", or "degree" where edges have a direction."""
+    """Return the default structural label of graphs without labels: "core", or "degree" on directed graphs."""
     return "degree" if batch.directed else "core"
 
 
@@ -41,9 +41,9 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 6, *,
     names = check_structure(structure)
     if not names:
         raise ParameterError(f"structure must be one or some of {', '.join(map(repr, STRUCTURES))}, not {structure!r}")
-    own = batch.node_labels.hashed if labelled and batch.node_labels is not None else _NO_LABELS
-    parts = [_HASHES[name](batch, max_length, own) for name in names]
-    return Labels.from_hashes(reduce(combine_hashes, [own, *parts] if len(own) else parts))
+    labels = batch.node_labels.hashed if labelled and batch.node_labels is not None else _NO_LABELS
+    parts = [_HASHES[name](batch, max_length, labels) for name in names]
+    return Labels.from_hashes(reduce(combine_hashes, [labels, *parts] if len(labels) else parts))
 
 
 def _degrees(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
@@ -73,7 +73,7 @@ def _balls(radius: int, batch: GraphBatch, max_length: int, own: Hashes) -> Hash
 
 
 def _hashed(kernel: Any, batch: GraphBatch, own: Hashes, *rest: Any) -> Hashes:
-    """What a kernel makes of every node; threads share the nodes."""
+    """Hash every node by a kernel; threads share the nodes."""
     out = np.zeros(batch.n_nodes, np.uint64)
     kernel(shared_nodes(batch), own, *rest, out)
     return out

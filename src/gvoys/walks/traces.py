@@ -75,12 +75,12 @@ class LargeGraph:
         return Q
 
     def _outside(self, Q: Array, max_length: int, n_blocks: int, rng: np.random.Generator) -> Array:
-        """What random vectors say of walks in the other directions, (n_blocks * VECTORS, max_length + 1)."""
-        found = [np.empty((0, max_length + 1))]
+        """Estimate walks in the other directions by random vectors, (n_blocks * WIDTH, max_length + 1)."""
+        values = [np.empty((0, max_length + 1))]
         for _ in range(n_blocks):
             signs = 1.0 - 2.0 * rng.integers(2, size=(len(Q), VECTORS), dtype=np.int8)
-            found.append(self._moments(signs - Q @ (Q.T @ signs), max_length))
-        return np.concatenate(found)
+            values.append(self._moments(signs - Q @ (Q.T @ signs), max_length))
+        return np.concatenate(values)
 
     def _moments(self, start: Array, max_length: int) -> Array:
         """x^T A^k x for k = 0 … max_length and each column x, (VECTORS, max_length + 1).
@@ -107,12 +107,12 @@ class LargeGraph:
     def _short(self) -> list[float]:
         """Traces of A^0 … A^2, and of A^3 where edges have no direction."""
         A, loops = self.matrix, self.matrix.diagonal()
-        found = [float(A.shape[0]), float(loops.sum())]
+        traces = [float(A.shape[0]), float(loops.sum())]
         if self.directed:
-            return [*found, float(A.multiply(A.T).sum())]
+            return [*traces, float(A.multiply(A.T).sum())]
         squares = np.bincount(A.indices, A.data**2, minlength=len(loops)) - loops**2
         through_loops = float((loops**3).sum() + 3.0 * (loops * squares).sum())
-        return [*found, float((A.data**2).sum()), through_loops + 6.0 * self._triangles()]
+        return [*traces, float((A.data**2).sum()), through_loops + 6.0 * self._triangles()]
 
     def _triangles(self) -> float:
         """The sum over triangles of the product of their weights."""

@@ -38,7 +38,7 @@ _STARTS = 4096  # nodes of a graph, for each component of `SampledWalks`
 
 @dataclass(frozen=True)
 class WalkConfig:
-    """How many walkers are sampled, and what they share."""
+    """Number of walkers, and what they share."""
 
     n_components: int  # number of independent repetitions
     n_walks: int = 1  # number of walkers per node, side and component
@@ -62,7 +62,7 @@ class WalkConfig:
             return np.minimum(np.power(self.step_factor, np.arange(n_lengths)), 1e150)
 
     def walkers(self, factors: NDArray[np.float64], signs: str | None) -> Walkers:
-        """As kernels take them."""
+        """Return the walkers as kernels take them."""
         return Walkers(
             np.uint64(self.seed),
             self.n_walks,
@@ -119,7 +119,8 @@ class SampledWalks(WalkMethod):
     def _compute(self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None) -> Any:
         config = WalkConfig(self.n_components, p_halt=0.0, seed=self.seed, n_starts=_STARTS)
         parts = [
-            compute_walks(batch, walk, scales, replace(config, replicate=each), self.device) for each in self.replicates
+            compute_walks(batch, walk, scales, replace(config, replicate=replicate), self.device)
+            for replicate in self.replicates
         ]
         out = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
         bad = ~np.isfinite(out).all(axis=(1, 2))

@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Walk(WalkFields):
-    """Which walks are counted, and which of them count as equal: the same for all graphs that are compared.
+    """The walk that is counted; the same for all graphs that are compared.
 
     A walk is immutable: `set_params` returns a changed copy. As a parameter of an estimator its fields can be searched,
     as in ``GridSearchCV(model, {"kernel__walk__refine": [0, 1, 2]})``.
@@ -80,7 +80,7 @@ class Walk(WalkFields):
         dict
             Values by name.
         """
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     def set_params(self, **params: Any) -> Walk:
         """Return a copy with some fields changed.
@@ -104,7 +104,7 @@ class Walk(WalkFields):
         return self
 
     def __repr__(self) -> str:
-        changed = [each.name for each in fields(self) if _comparable(getattr(self, each.name)) != each.default]
+        changed = [item.name for item in fields(self) if _comparable(getattr(self, item.name)) != item.default]
         return f"Walk({', '.join(f'{name}={getattr(self, name)!r}' for name in changed)})"
 
     def __eq__(self, other: object) -> bool:
@@ -214,8 +214,8 @@ class Walk(WalkFields):
     def ends(self, batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the start and stop weights of all nodes."""
         start = compute_endpoint(batch, self.start, "start")
-        alike = isinstance(self.start, str) and isinstance(self.stop, str) and self.start == self.stop
-        return start, start if alike else compute_endpoint(batch, self.stop, "stop")
+        same = isinstance(self.start, str) and isinstance(self.stop, str) and self.start == self.stop
+        return start, start if same else compute_endpoint(batch, self.stop, "stop")
 
     def within(self, batch: GraphBatch, graphs: slice) -> Walk:
         """Return the walk on ``batch[graphs]``: arrays of start and stop weights are cut with them."""
@@ -267,7 +267,7 @@ def takes_walk(**instead: str) -> Callable[[F], F]:
 
         @wraps(function)
         def called(*args: Any, **values: Any) -> Any:
-            old = [each for each in values if each not in known]
+            old = [item for item in values if item not in known]
             if old:
                 raise TypeError(f"{name} has no parameter {old[0]}" + _now(old[0], values, known, instead))
             return function(*args, **values)
@@ -283,8 +283,8 @@ def _now(old: str, values: dict[str, Any], known: Any, instead: dict[str, str]) 
         return f"; {instead[old]}"
     if old not in FIELDS or "walk" not in known:
         return ""
-    moved = [each for each in values if each in FIELDS and each not in known]
-    return f"; write walk=gv.Walk({', '.join(f'{each}={reprlib.repr(values[each])}' for each in moved)})"
+    moved = [item for item in values if item in FIELDS and item not in known]
+    return f"; write walk=gv.Walk({', '.join(f'{item}={reprlib.repr(values[item])}' for item in moved)})"
 
 
 def _is_number(value: Any) -> bool:

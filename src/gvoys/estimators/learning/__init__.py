@@ -1,1 +1,1 @@
-"""What the learners are made of: shares of walk lengths, base kernels, choices by cross-validation, machines."""
+"""Kernels of the learners: shares of walk lengths, base kernels, selection and posteriors."""

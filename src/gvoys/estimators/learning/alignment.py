@@ -15,10 +15,10 @@ def block_alignments(profiles: Profiles, codes: NDArray[np.int64]) -> NDArray[np
 
     <K, Y> / (|K| |Y|) of centred matrices.
     """
-    some = slice(None, None, max(-(-len(codes) // _ENOUGH), 1))
-    same = (codes[some, None] == np.arange(codes.max() + 1)).astype(np.float64)
+    subset = slice(None, None, max(-(-len(codes) // _ENOUGH), 1))
+    same = (codes[subset, None] == np.arange(codes.max() + 1)).astype(np.float64)
     same -= same.mean(axis=0)
-    target, profiles = np.linalg.norm(same.T @ same), profiles.take(some)
+    target, profiles = np.linalg.norm(same.T @ same), profiles.take(subset)
     out = np.zeros((profiles.n_iterations, profiles.n_lengths))
     for (iteration, length), K in profiles.each_gram():
         size = float(np.linalg.norm(_centred(K)) * target)

@@ -1,4 +1,4 @@
-"""From profiles to products in which every walk length has the same share."""
+"""Products of profiles in which every walk length has the same share."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ class BalancedProfiles:
         """
         right = self if others is None else others
         inner = sum(
-            ours.gram(mu, None if others is None else theirs)
-            for (ours, mu), (theirs, _) in zip(self._parts, right._parts, strict=True)
+            left.gram(mu, None if others is None else right_part)
+            for (left, mu), (right_part, _) in zip(self._parts, right._parts, strict=True)
         )
         squares = self._squares()
         return _half_normalised(inner, squares, squares if others is None else right._squares())
 
     def factors(self, length: int, part: str = "labels") -> Array:
-        """What numbers of a profile, by "labels" or "attributes", are multiplied by to be features, (n_graphs,)."""
+        """Return the factors that turn a profile's numbers into features, (n_graphs,)."""
         profiles, mu = self._parts[part == "attributes"]
         powers = np.ldexp(1.0, length * profiles.exponents)
         return np.asarray(np.sqrt(mu[length]) * powers / _roots(self._squares()))
@@ -106,11 +106,11 @@ class Products:
         self._kept: dict[tuple[bool, int], tuple[Array, Array]] = {}  # by attributes or not, and iterations
 
     def pairs(self, balance: Balance) -> Pairs:
-        """As of `BalancedProfiles`."""
+        """Return inner products of pairs, like `BalancedProfiles.pairs`."""
         parts = balance.parts(self._profiles.iterations(balance.n_iterations))
-        found = [self._of(place > 0, balance.n_iterations, *part) for place, part in enumerate(parts)]
-        squares = np.asarray(sum(own for _, own in found))
-        return _half_normalised(np.add(found[0][0], found[1][0] if len(found) > 1 else 0.0), squares, squares)
+        result = [self._of(index > 0, balance.n_iterations, *part) for index, part in enumerate(parts)]
+        squares = np.asarray(sum(values for _, values in result))
+        return _half_normalised(np.add(result[0][0], result[1][0] if len(result) > 1 else 0.0), squares, squares)
 
     def _of(self, attributes: bool, n_iterations: int, part: Any, mu: Array) -> tuple[Array, Array]:
         """Inner products and squared lengths; those by attributes have no iterations."""

@@ -36,7 +36,7 @@ class HasPairs(Protocol):
 
 @dataclass(frozen=True)
 class Pairs:
-    """What any kernel needs to know of pairs of graphs: inner products and squared lengths of their features."""
+    """Inner products and squared lengths of features, for pairs of graphs."""
 
     inner: NDArray[np.float64]  # (n_left, n_right)
     left: NDArray[np.float64]  # (n_left,)
@@ -44,9 +44,9 @@ class Pairs:
 
     @cached_property
     def median_distance(self) -> float:
-        """Of graphs that were paired with themselves, by some of them; 0 where there is no pair."""
-        some = slice(None, None, max(-(-len(self.left) // _SAMPLE), 1))
-        squares = self.squared_distances[some, some]
+        """Median distance between different graphs of a sample; 0 where there is no pair."""
+        subset = slice(None, None, max(-(-len(self.left) // _SAMPLE), 1))
+        squares = self.squared_distances[subset, subset]
         squares = squares[np.triu_indices(len(squares), 1)]
         return float(np.sqrt(np.median(squares))) if squares.size else 0.0
 

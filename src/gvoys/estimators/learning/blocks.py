@@ -25,7 +25,7 @@ KINDS_OF_LABELS = {(False, False): "plain", (True, False): "node", (False, True)
 
 @dataclass(frozen=True)
 class WalkBlocks:
-    """How graphs are cut into blocks, and what each is divided by: its trace over the graphs of `fitted`."""
+    """Blocks that a profile is cut into, each divided by its trace over the fitted graphs."""
 
     walks: tuple[Walk, ...]  # one per choice of labels
     cosine: bool
@@ -61,7 +61,7 @@ class WalkBlocks:
 
     @property
     def names(self) -> list[str]:
-        """What each block is, as in "node walk3", "node round1 walk3" or "node walk3 cosine"."""
+        """Names of the blocks, such as "node walk3", "node round1 walk3" or "node walk3 cosine"."""
         plain = [
             f"{title_of(walk)}{f' round{r}' if walk.refine else ''} walk{i}"
             for walk in self.walks
@@ -88,7 +88,10 @@ class WalkBlocks:
         """Kernel values of every block, (n_blocks, n_left, n_right)."""
         right = left if right is None else right
         plain = np.concatenate(
-            [ours.grams(None if ours is theirs else theirs) for ours, theirs in zip(left, right, strict=True)]
+            [
+                left_part.grams(None if left_part is right_part else right_part)
+                for left_part, right_part in zip(left, right, strict=True)
+            ]
         )
         parts = [plain / self.traces[:, None, None]]
         if self.cosine:

@@ -32,7 +32,7 @@ class Distances(NamedTuple):
 
     @classmethod
     def of(cls, grams: Iterable[Array], n_blocks: int, n: int) -> Distances:
-        """From inner products, block by block."""
+        """Compute distances from inner products, block by block."""
         squares, sizes, units = np.empty((n_blocks, n_pairs_of(n)), np.float32), np.empty((n_blocks, n)), []
         for block, gram in enumerate(grams):
             units.append(pack_squares(gram, SAME, squares[block]) or float(gram.diagonal().mean()) or 1.0)
@@ -50,7 +50,7 @@ class Term:
 
 
 class Conditioned(NamedTuple):
-    """What conditioning on the fitted graphs leaves."""
+    """The result of conditioning on the fitted graphs."""
 
     factor: Array  # Cholesky factor of K + noise, lower
     weights: Array  # (K + noise)^-1 y, (n,), or (n, n_targets) for several targets
@@ -72,15 +72,15 @@ class Conditioned(NamedTuple):
         return np.asarray(lapack.dpotri(self.factor.T, lower=0)[0].T)
 
     def log_likelihood(self, y: Array) -> float:
-        """Of the targets."""
+        """Return the log-likelihood of the targets."""
         half = float(np.log(self.factor.diagonal()).sum()) + 0.5 * len(y) * float(np.log(2.0 * np.pi))
         return -0.5 * float(np.vdot(y, self.weights)) - _n_targets(y) * half
 
     def leave_one_out(self) -> tuple[Array, Array]:
         """Residual of every graph beside a process that has not seen it, and the variance it should have."""
         inverse = self.inverse().diagonal()
-        own = inverse if self.weights.ndim == 1 else inverse[:, None]
-        return self.weights / own, np.broadcast_to(1.0 / own, self.weights.shape)
+        values = inverse if self.weights.ndim == 1 else inverse[:, None]
+        return self.weights / values, np.broadcast_to(1.0 / values, self.weights.shape)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Covariance:
 
     @property
     def n_blocks(self) -> int:
-        """How many parameters there are beside the noise."""
+        """Number of parameters beside the noise."""
         return sum(map(self._count, range(len(self.kinds)))) + 1
 
     def _count(self, term: int) -> int:
@@ -124,11 +124,11 @@ class Covariance:
         """The terms, and the constant."""
         ends = np.cumsum([self._count(term) for term in range(len(self.kinds))])
         parts = np.split(np.exp(log_mu[:-1]), ends[:-1])
-        found = [
+        result = [
             Term(kind, part, 1.0) if kind == "linear" else Term(kind, part[:-1], float(part[-1]))
             for kind, part in zip(self.kinds, parts, strict=True)
         ]
-        return found, float(np.exp(log_mu[-1]))
+        return result, float(np.exp(log_mu[-1]))
 
     # -- the likelihood
 
@@ -140,13 +140,13 @@ class Covariance:
         return value - 0.5 * self.prior * float(pull @ pull), gradient
 
     def _pull(self, log_mu: Array) -> Array:
-        """How far logarithms of weights are from equal ones; amplitudes and the constant are free."""
+        """Return the distance of log weights from equal ones; amplitudes and the constant are free."""
         pull = log_mu - self.start()
-        place = 0
+        index = 0
         for term, kind in enumerate(self.kinds):
-            place += self._count(term)
+            index += self._count(term)
             if kind != "linear":
-                pull[place - 1] = 0.0
+                pull[index - 1] = 0.0
         pull[-1] = 0.0
         return pull
 
@@ -160,11 +160,11 @@ class Covariance:
         n = len(self.y)
         K, kept = np.full((n, n), constant), []
         diagonal = constant + np.exp(log_noise) / (1.0 if self.weights is None else self.weights) + np.zeros(n)
-        for term, held in zip(terms, self.distances, strict=True):
+        for term, stored in zip(terms, self.distances, strict=True):
             values, slopes = np.empty((2, n_pairs_of(n)), np.float32)
             raw = np.zeros((n, n)) if term.kind != "linear" else K
-            sizes = term.weights @ held.sizes
-            add_terms(held.squares, term.weights, term.kind, sizes, (raw, values, slopes))
+            sizes = term.weights @ stored.sizes
+            add_terms(stored.squares, term.weights, term.kind, sizes, (raw, values, slopes))
             if raw is not K:
                 K += term.amplitude * raw
             diagonal += sizes if term.kind == "linear" else term.amplitude
@@ -174,23 +174,23 @@ class Covariance:
 
     def _likelihood(self, log_mu: Array, log_noise: float) -> tuple[float, Array]:
         K, kept = self._matrix(log_mu, log_noise)
-        found = Conditioned.on(K, self.y)
-        weights = found.weights.reshape(len(self.y), -1)
-        by_pair = weights @ weights.T - _n_targets(self.y) * found.inverse()  # below the diagonal
+        result = Conditioned.on(K, self.y)
+        weights = result.weights.reshape(len(self.y), -1)
+        by_pair = weights @ weights.T - _n_targets(self.y) * result.inverse()  # below the diagonal
         by_own = by_pair.diagonal()
         terms, constant = self.terms(log_mu)
         below = np.tril(by_pair, -1)
         sums = below.sum(axis=1) + below.sum(axis=0) + by_own
         gradient = []
-        for term, held, (values, slopes) in zip(terms, self.distances, kept, strict=True):
-            by_weight, by_amplitude = slopes_by_weight(held.squares, values, slopes, by_pair)
+        for term, stored, (values, slopes) in zip(terms, self.distances, kept, strict=True):
+            by_weight, by_amplitude = slopes_by_weight(stored.squares, values, slopes, by_pair)
             if term.kind == "linear":
-                gradient.append(term.weights * (by_weight + held.sizes @ sums))
+                gradient.append(term.weights * (by_weight + stored.sizes @ sums))
             else:
                 gradient.append(term.amplitude * term.weights * by_weight)
                 gradient.append(np.array([term.amplitude * (by_amplitude + by_own.sum())]))
         noise = np.exp(log_noise) * (by_own / (1.0 if self.weights is None else self.weights)).sum()
-        return found.log_likelihood(self.y), 0.5 * np.concatenate([*gradient, [constant * sums.sum(), noise]])
+        return result.log_likelihood(self.y), 0.5 * np.concatenate([*gradient, [constant * sums.sum(), noise]])
 
 
 def _n_targets(y: Array) -> int:

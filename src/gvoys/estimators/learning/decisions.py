@@ -1,4 +1,4 @@
-"""What is kept of trained models: a few arrays, which a file can hold and any version can read."""
+"""Trained models as a few arrays, which a file can hold and any version can read."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Logistic:
 
     @classmethod
     def of(cls, model: Any, one_by_one: bool = False) -> Logistic:
-        """Of scikit-learn's LogisticRegression, or its SGDClassifier with the same loss, which trains one by one."""
+        """Convert scikit-learn's LogisticRegression, or its SGDClassifier with the same loss."""
         return cls(model.coef_.astype(np.float64), model.intercept_.astype(np.float64), one_by_one)
 
     def by_class(self) -> tuple[Array, Array]:

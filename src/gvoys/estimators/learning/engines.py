@@ -1,4 +1,4 @@
-"""What decides on graphs: support vector machines on the Gram matrix, or linear models on Nyström features.
+"""Decisions on graphs: support vector machines on the Gram matrix, or linear models on Nyström features.
 
 An engine has one machine for each column of the targets; all of them look at a graph once.
 """
@@ -52,7 +52,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Training:
-    """How to train, whichever the engine."""
+    """Training options, for any engine."""
 
     C: float
     class_weight: Any
@@ -107,31 +107,31 @@ class KernelMachine:
         `left_out` are decisions on each by machines that had not seen it, where they are known.
         """
         K, known = kernel.gram(pairs), left_out or [None] * len(columns)
-        machines = [Calibrated.trained(K, each, how, own) for each, own in zip(columns, known, strict=True)]
+        machines = [Calibrated.trained(K, item, how, values) for item, values in zip(columns, known, strict=True)]
         return cls(kernel, fitted, tuple(machines))
 
     def decide(self, graphs: HasPairs) -> list[Array]:
-        """By kernel values with the fitted graphs."""
+        """Decide by kernel values with the fitted graphs."""
         K = self.kernel.gram(graphs.pairs(self.fitted))
-        return [each.vectors.decide(K) for each in self.machines]
+        return [item.vectors.decide(K) for item in self.machines]
 
     def probabilities(self, graphs: HasPairs) -> list[Array]:
         """Calibrated on graphs that a machine had not seen."""
-        if any(each.calibration is None for each in self.machines):
+        if any(item.calibration is None for item in self.machines):
             raise ParameterError("a class has only one graph, so that probabilities cannot be calibrated; use predict")
-        found = zip(self.machines, self.decide(graphs), strict=True)
-        return [np.asarray(each.probabilities(decisions)) for each, decisions in found]
+        result = zip(self.machines, self.decide(graphs), strict=True)
+        return [np.asarray(item.probabilities(decisions)) for item, decisions in result]
 
     def judge(self, graphs: HasPairs) -> Judgement:
-        """By one product with the fitted graphs."""
+        """Decide with one product with the fitted graphs."""
         pairs = graphs.pairs(self.fitted)
         K = self.kernel.gram(pairs)
-        decisions = [each.vectors.decide(K) for each in self.machines]
-        known = [each.probabilities(own) for each, own in zip(self.machines, decisions, strict=True)]
+        decisions = [item.vectors.decide(K) for item in self.machines]
+        known = [item.probabilities(values) for item, values in zip(self.machines, decisions, strict=True)]
         return Judgement(decisions, known, *nearest_by(pairs.cosines()))
 
     def by_class(self, column: int) -> tuple[HasPairs, Array, Array]:
-        """Those of the support vectors."""
+        """Return the support vectors by class."""
         return self.fitted, *self.machines[column].vectors.by_class(len(self.fitted))
 
 

@@ -1,4 +1,4 @@
-"""From weights of fitted graphs to shares of nodes: what predictions sum_j w_j k(G, G_j) are made of.
+"""Shares of nodes from weights of fitted graphs, for predictions sum_j w_j k(G, G_j).
 
 A kernel of profiles is followed along the ray from the empty profile to that of the graph (integrated gradients). Its
 average gradient there is linear in the profiles, sum_j others_j x_j - own x, and so every walk has a weight.
@@ -48,7 +48,7 @@ Blocks = Callable[[int, int], Block]  # of (iteration, length)
 
 
 class Step(NamedTuple):
-    """What a sum over fitted graphs does along rays."""
+    """Sums over fitted graphs along rays."""
 
     gradient: Gradient
     begin: Array  # (n_new,), of empty profiles
@@ -60,8 +60,8 @@ def along_ray(kind: str, weights: Array, pairs: Pairs, unit: float = 1.0, same: 
     if kind == "linear":
         others = weights / unit**2
         return Step(Gradient(others, np.zeros(len(others))), np.zeros(len(others)), _rows(others, pairs.inner))
-    others, own, begin, end = rates_along_rays(kind, *pairs.arrays, unit, same)
-    return Step(Gradient(weights * others, _rows(weights, own)), _rows(weights, begin), _rows(weights, end))
+    others, values, begin, end = rates_along_rays(kind, *pairs.arrays, unit, same)
+    return Step(Gradient(weights * others, _rows(weights, values)), _rows(weights, begin), _rows(weights, end))
 
 
 def _rows(a: Array, b: Array) -> Array:
@@ -69,9 +69,9 @@ def _rows(a: Array, b: Array) -> Array:
 
 
 def weights_of_counts(new: SparseProfiles, fitted: SparseProfiles, blocks: Blocks) -> list[list[Array]]:
-    """What one more of each count would add, by iteration and length, in the order of `Counts.listing`."""
+    """Return what one more of each count would add, by iteration and length, in the order of `Counts.listing`."""
     return [
-        [_of_block(ours, theirs, blocks(r, i)) for i, (ours, theirs) in enumerate(zip(*rows, strict=True))]
+        [_of_block(left, right, blocks(r, i)) for i, (left, right) in enumerate(zip(*rows, strict=True))]
         for r, rows in enumerate(zip(new.blocks, fitted.blocks, strict=True))
     ]
 
@@ -116,14 +116,14 @@ class Attribution:
             return
         count = 2 * self.n_sequences  # twice, since most are there in both directions
         largest, by_block = Largest.of(self.counted, len(self.batch), count)
-        for each, found, shares, counts, own in zip(self.counted, *largest, by_block, strict=True):
-            self._add_lengths(own)
-            spread = spread_weights(each.batch, each.walk, each.counts, each.weights, found)
+        for item, result, shares, counts, values in zip(self.counted, *largest, by_block, strict=True):
+            self._add_lengths(values)
+            spread = spread_weights(item.batch, item.walk, item.counts, item.weights, result)
             self.nodes += spread.nodes
             self.entries += spread.entries
-            columns = [column.tolist() for column in (found.graphs, shares, counts, found.iterations)]
+            columns = [column.tolist() for column in (result.graphs, shares, counts, result.iterations)]
             for way, g, share, times, iteration in zip(spread.walks, *columns, strict=True):
-                self.sequences[g].append(Candidate(share, times, iteration, each.layer, each.walk, way))
+                self.sequences[g].append(Candidate(share, times, iteration, item.layer, item.walk, way))
         self.counted = []
 
     def add_gradients(self, batch: GraphBatch, walk: Walk, sketch: Sketch, made: DenseProfiles, by: Array) -> None:
@@ -138,8 +138,8 @@ class Attribution:
 
     def _add_lengths(self, shares: Array) -> None:
         grown = np.zeros((*np.maximum(self.lengths.shape[:2], shares.shape[:2]), len(self.batch)))
-        for each in (self.lengths, shares):
-            grown[: each.shape[0], : each.shape[1]] += each
+        for item in (self.lengths, shares):
+            grown[: item.shape[0], : item.shape[1]] += item
         self.lengths = grown
 
     def explanations(self, ends: tuple[Array, Array], of: Sequence[Any], unit: float = 1.0) -> list[Explanation]:
@@ -148,19 +148,19 @@ class Attribution:
         edges, offsets, edge_shares = _edges(self.batch, unit * self.entries)
         nodes, errors = unit * self.nodes, unit * np.sqrt(self.variances)
         # labels of the fine layer are hashes, and those as given are the nearest that people can read
-        layers = {each.layer for own in self.sequences for each in own}
+        layers = {item.layer for values in self.sequences for item in values}
         shown = {layer: in_layer(self.batch, "coarse" if layer == "coarse" else "given") for layer in layers}
-        found = []
+        result = []
         for g, graph in enumerate(self.batch):
-            own, ends_of = slice(*self.batch.node_offsets[g : g + 2]), slice(*offsets[g : g + 2])
-            named = [each.named(shown, g, unit) for each in self.sequences[g]]
-            found.append(
+            values, ends_of = slice(*self.batch.node_offsets[g : g + 2]), slice(*offsets[g : g + 2])
+            named = [item.named(shown, g, unit) for item in self.sequences[g]]
+            result.append(
                 Explanation(
                     decision=float(ends[1][g]),
                     baseline=float(ends[0][g]),
                     of=of[g],
-                    nodes=nodes[own],
-                    node_errors=errors[own],
+                    nodes=nodes[values],
+                    node_errors=errors[values],
                     edges=edges[ends_of],
                     edge_shares=edge_shares[ends_of],
                     lengths=unit * self.lengths[:, :, g],
@@ -168,16 +168,18 @@ class Attribution:
                     graph=graph,
                 )
             )
-        return found
+        return result
 
 
 def _edges(batch: GraphBatch, shares: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
     """Ends of the edges within their graphs, where each graph's begin, and shares: of both directions together."""
     ends, entries = edges_of(batch)
-    own = shares[entries]
+    values = shares[entries]
     if not batch.directed:
         twice = ends[:, 0] < ends[:, 1]  # loops are there once
         first = reverse_entries(batch)[:, 0]
         forth = entries[twice]
-        own[twice] += shares[first[forth] + forth - first[first[forth]]]  # the first of parallel edges with the first
-    return ends, np.searchsorted(entries, batch.entry_offsets), own
+        values[twice] += shares[
+            first[forth] + forth - first[first[forth]]
+        ]  # the first of parallel edges with the first
+    return ends, np.searchsorted(entries, batch.entry_offsets), values

@@ -34,14 +34,14 @@ class Explainer:
     def explain(
         self, batch: GraphBatch, graphs: BalancedProfiles, codes: NDArray[np.int64], n_sequences: int
     ) -> list[Explanation]:
-        """Of graphs with their profiles, each for the class of its code."""
+        """Explain graphs with their profiles, each for the class of its code."""
         pairs = graphs.pairs(self.fitted)
         step = along_ray(self.kernel.name, self.weights[codes], pairs, self.kernel.unit)
-        found = Attribution(batch, n_sequences)
-        self._by_labels(found, graphs, step.gradient)
-        self._by_attributes(found, graphs, step.gradient)
+        result = Attribution(batch, n_sequences)
+        self._by_labels(result, graphs, step.gradient)
+        self._by_attributes(result, graphs, step.gradient)
         intercepts = self.intercepts[codes]
-        return found.explanations((step.begin + intercepts, step.end + intercepts), self.classes[codes].tolist())
+        return result.explanations((step.begin + intercepts, step.end + intercepts), self.classes[codes].tolist())
 
     def decide(self, graphs: BalancedProfiles, codes: NDArray[np.int64]) -> Array:
         """The decisions that are explained."""
@@ -77,8 +77,8 @@ def _by_values(new: DenseProfiles, known: DenseProfiles, blocks: Blocks) -> Arra
     """The gradient by the values of sketches."""
     out = np.empty(new.values.shape)
     for length in range(new.n_lengths):
-        (others, own), ours, theirs = blocks(0, length)
-        out[:, length] = (others * theirs) @ known.values[:, length]
-        out[:, length] -= (own * ours)[:, None] * new.values[:, length]
-        out[:, length] *= ours[:, None]
+        (others, values), left, right = blocks(0, length)
+        out[:, length] = (others * right) @ known.values[:, length]
+        out[:, length] -= (values * left)[:, None] * new.values[:, length]
+        out[:, length] *= left[:, None]
     return out

@@ -53,9 +53,9 @@ def _(posterior: FeaturePosterior, found: Attribution, target: int) -> tuple[Arr
 def _(posterior: GramPosterior, found: Attribution, target: int) -> tuple[Array, Array]:
     walks, constant = posterior.walks, float(posterior.mu[-1] * posterior.weights.sum())
     new = walks.profile(found.batch)
-    for place, (ours, theirs) in enumerate(zip(new, posterior.fitted, strict=True)):
-        weights = _of_blocks(posterior, walks, place, ours, theirs)
-        found.add_counts(Counted(found.batch, walks.walks[place], ours, weights))
+    for index, (left, right) in enumerate(zip(new, posterior.fitted, strict=True)):
+        weights = _of_blocks(posterior, walks, index, left, right)
+        found.add_counts(Counted(found.batch, walks.walks[index], left, weights))
     begin = np.full(len(found.batch), constant)
     return begin, posterior.mean_of(new)
 
@@ -79,9 +79,9 @@ def _of_blocks(
 
 
 def _powers(length: int, *sides: SparseProfiles) -> tuple[Array, Array]:
-    """By which counts were divided."""
-    ours, theirs = (np.ldexp(1.0, length * side.exponents) for side in sides)
-    return ours, theirs
+    """Return the powers of two that counts were divided by."""
+    left, right = (np.ldexp(1.0, length * side.exponents) for side in sides)
+    return left, right
 
 
 @dataclass(frozen=True)
@@ -97,16 +97,16 @@ class _Sum:
         begin = np.full(len(found.batch), constant)
         end = begin.copy()
         new = self.kernel.profile(found.batch)
-        for place, view in enumerate(self.kernel.views):
-            terms = [term for term, i in zip(self.kernel.terms, self.kernel.places, strict=True) if i == place]
-            graphs, counts = in_layer(found.batch, view.layer), new[place]
+        for index, view in enumerate(self.kernel.views):
+            terms = [term for term, i in zip(self.kernel.terms, self.kernel.places, strict=True) if i == index]
+            graphs, counts = in_layer(found.batch, view.layer), new[index]
             if isinstance(view, Surroundings):
                 counts = view.counts(graphs)
-                weights, shares = self._of_surroundings(terms, new[place], self.fitted[place], counts)
+                weights, shares = self._of_surroundings(terms, new[index], self.fitted[index], counts)
                 end += shares
             else:
-                steps = [self._along(view, term, new[place], self.fitted[place]) for term in terms]
-                weights = _of_walks(view, terms, steps, new[place], self.fitted[place])
+                steps = [self._along(view, term, new[index], self.fitted[index]) for term in terms]
+                weights = _of_walks(view, terms, steps, new[index], self.fitted[index])
                 begin += sum(step.begin for step in steps)
                 end += sum(step.end for step in steps)
             found.add_counts(Counted(graphs, view.walk, counts, weights, view.layer))
@@ -128,7 +128,7 @@ class _Sum:
         block = Block(Gradient(weights * (shared + alone), alone @ weights), np.ones(len(new)), np.ones(len(fitted)))
         unary = weights_of_counts(new, fitted, lambda r, i: block)
         return [
-            [_together(own, of.listing[2]) for own, of in zip(*rows, strict=True)]
+            [_together(part_values, of.listing[2]) for part_values, of in zip(*rows, strict=True)]
             for rows in zip(unary, counts.blocks, strict=True)
         ], values @ weights
 
@@ -140,15 +140,15 @@ def _of_walks(
     by_block = [term.weights.reshape(view.walk.n_iterations, view.walk.n_lengths) for term in terms]
 
     def block(r: int, i: int) -> Block:
-        parts = [(own[r, i], step.gradient) for own, step in zip(by_block, steps, strict=True)]
-        others, own = sum(w * part.others for w, part in parts), sum(w * part.own for w, part in parts)
-        return Block(Gradient(np.asarray(others), np.asarray(own)), *_powers(i, new, fitted))
+        parts = [(values[r, i], step.gradient) for values, step in zip(by_block, steps, strict=True)]
+        others, values = sum(w * part.others for w, part in parts), sum(w * part.own for w, part in parts)
+        return Block(Gradient(np.asarray(others), np.asarray(values)), *_powers(i, new, fitted))
 
     return weights_of_counts(new, fitted, block)
 
 
 def _along_shares(common: Array, left: Array, right: Array) -> tuple[Array, Array, Array]:
-    """Of S / (n + m - S) with S elements in common: what one of them adds, what each other takes, and the value.
+    """Differentiate S / (n + m - S), with S elements in common: gain of a common one, loss of any other, and the value.
 
     Along the ray, where t of each element of the new set is there, the value is t S / (m + t (n - S)); elements in
     common add the integral a of 1 / (m + t (n - S)) each, and others take b, so that S a - (n - S) b is the value.
@@ -156,10 +156,10 @@ def _along_shares(common: Array, left: Array, right: Array) -> tuple[Array, Arra
     either = left[:, None] + right[None, :] - common
     known = np.where(right > 0, right, 1.0)[None, :]
     alone = left[:, None] - common
-    some = np.where(alone > 0, alone, 1.0)
-    adds = np.where(alone > 0, np.log1p(some / known) / some, 1.0 / known)
+    subset = np.where(alone > 0, alone, 1.0)
+    adds = np.where(alone > 0, np.log1p(subset / known) / subset, 1.0 / known)
     values = np.divide(common, either, out=np.zeros_like(common), where=either > 0)
-    takes = np.where(alone > 0, (common * adds - values) / some, 0.5 * common / known**2)
+    takes = np.where(alone > 0, (common * adds - values) / subset, 0.5 * common / known**2)
     return adds, takes, values
 
 

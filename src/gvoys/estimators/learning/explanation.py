@@ -1,4 +1,4 @@
-"""What an explanation of a prediction holds."""
+"""The explanation of a prediction."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SequenceShare:
 
     @property
     def note(self) -> str:
-        """What else is compared beside the labels that are spelled."""
+        """Facts that are compared beside the labels that are spelled."""
         notes = ["fine"] * (self.layer == "fine")
         if self.iteration > 1:
             notes.append(f"within {self.iteration} steps")
@@ -112,7 +112,7 @@ class Explanation:
         ]
         order = np.argsort(-np.abs(self.nodes), kind="stable")[:_SHOWN].tolist()
         lines += [f"  node {node}: {self.nodes[node]:+.4g}" for node in order]
-        lines += [f"  {each}: {each.share:+.4g}" for each in self.sequences[:_SHOWN]]
+        lines += [f"  {item}: {item.share:+.4g}" for item in self.sequences[:_SHOWN]]
         return "\n".join(lines)
 
     def _repr_svg_(self) -> str:
@@ -155,10 +155,10 @@ def with_smiles(explained: list[Explanation], graphs: Any, smiles: Sequence[str]
         return _named(explained, texts) if known else explained
     if len(smiles) != len(explained):
         raise ParameterError(f"smiles must have one value for each of {len(explained)} graphs, not {len(smiles)}")
-    for g, (each, text) in enumerate(zip(explained, smiles, strict=True)):
-        check_smiles(text, each.graph, g)
+    for g, (item, text) in enumerate(zip(explained, smiles, strict=True)):
+        check_smiles(text, item.graph, g)
     return _named(explained, smiles)
 
 
 def _named(explained: list[Explanation], smiles: Sequence[str]) -> list[Explanation]:
-    return [replace(each, smiles=text) for each, text in zip(explained, smiles, strict=True)]
+    return [replace(item, smiles=text) for item, text in zip(explained, smiles, strict=True)]

@@ -34,7 +34,7 @@ class Likelihood(Protocol):
 
     @property
     def n_blocks(self) -> int:
-        """How many amplitudes there are."""
+        """Number of amplitudes."""
 
     def evaluate(self, log_mu: NDArray[np.float64], log_noise: float) -> tuple[float, NDArray[np.float64]]:
         """The value, and its gradient by (log_mu, log_noise), (n_blocks + 1,)."""
@@ -75,7 +75,7 @@ class FeatureMoments:
         self.count += len(y)
 
     def merged(self, other: FeatureMoments) -> FeatureMoments:
-        """Those of both collections."""
+        """Merge the moments of two collections."""
         return FeatureMoments(
             self.blocks,
             self.squares + other.squares,
@@ -87,7 +87,7 @@ class FeatureMoments:
         )
 
     def standardised(self) -> tuple[FeatureMoments, float, float]:
-        """As if y had mean 0 and variance 1, with the mean and deviation it has; the last column must be ones."""
+        """Standardise y. Returns the moments for the standardised targets; the last feature must be the constant."""
         mean = float(self.products[-1] / self.total)
         deviation = float(np.sqrt(max(self.energy / self.total - mean**2, 0.0))) or 1.0
         products = (self.products - mean * self.squares[-1]) / deviation
@@ -112,7 +112,7 @@ class FeatureMoments:
         return root, factor, cho_solve((factor, True), root * self.products)
 
     def evaluate(self, log_mu: NDArray[np.float64], log_noise: float) -> tuple[float, NDArray[np.float64]]:
-        """By the identities Phi^T K^-1 y = w and Phi^T K^-1 Phi = I - noise A^-1, with w the posterior mean."""
+        """Evaluate by Phi^T K^-1 y = w and Phi^T K^-1 Phi = I - noise A^-1, with w the posterior mean."""
         noise, n, width = float(np.exp(log_noise)), self.count, len(self.blocks)
         root, factor, w = self.posterior(log_mu, log_noise)
         c = root * self.products
@@ -201,7 +201,7 @@ def maximise_likelihood(
 
     start = np.append(log_mu, log_noise)
     curve.append(-loss(start)[0])
-    found = minimize(
+    result = minimize(
         loss,
         start,
         jac=True,
@@ -210,4 +210,4 @@ def maximise_likelihood(
         callback=after_step,
         options={"maxiter": max_iterations, "ftol": tolerance},
     )
-    return found.x[:-1], float(found.x[-1]), curve
+    return result.x[:-1], float(result.x[-1]), curve

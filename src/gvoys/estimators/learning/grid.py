@@ -1,4 +1,4 @@
-"""What the classifier chooses from where a parameter is "auto", and which values it takes otherwise."""
+"""The values that the classifier chooses from for "auto", and those that it takes otherwise."""
 
 from __future__ import annotations
 

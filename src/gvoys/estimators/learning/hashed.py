@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 def hash_blocks(walks: WalkBlocks, profiles: list[SparseProfiles], mu: Array, width: int) -> Array:
     """Features whose products are the kernel sum_b mu_b K_b in expectation."""
-    plain = [(each.blocks[r][i].keys, each.block(r, i)) for each in profiles for r, i in _places(each)]
+    plain = [(item.blocks[r][i].keys, item.block(r, i)) for item in profiles for r, i in _places(item)]
     out = np.zeros((len(profiles[0]), width + 1))
     for block, (keys, counts) in enumerate(plain):
         factors = np.full(len(out), np.sqrt(mu[block] / walks.traces[block]))

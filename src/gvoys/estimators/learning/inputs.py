@@ -61,8 +61,8 @@ def missing_labels(batch: GraphBatch, node: bool, edge: bool) -> str | None:
 
     None where nothing is missing.
     """
-    for kind, used, held in (("node", node, batch.n_nodes), ("edge", edge, batch.n_entries)):
-        if used and held and getattr(batch, f"{kind}_labels") is None:
+    for kind, used, stored in (("node", node, batch.n_nodes), ("edge", edge, batch.n_entries)):
+        if used and stored and getattr(batch, f"{kind}_labels") is None:
             return kind
     return None
 
@@ -109,11 +109,11 @@ def _shown(label: Any) -> str:
 
 
 def _other_type(labels: Iterable[Any], seen: NDArray[np.uint64]) -> str:
-    """What to do where labels were fitted as another type, as in '1' and 1."""
+    """Say what to do where labels were fitted as another type, as in '1' and 1."""
     for label in labels:
         for other in _spellings(label):
             if np.isin(np.uint64(hash_label(other)), seen):
-                these, fitted = (f"{_kind(each)} such as {_shown(each)}" for each in (label, other))
+                these, fitted = (f"{_kind(item)} such as {_shown(item)}" for item in (label, other))
                 return f"; labels are {these}, fitted ones {fitted}: convert them"
     return ""
 

@@ -46,12 +46,12 @@ class KernelSum:
     def learned(
         cls, views: tuple[View, ...], places: tuple[int, ...], found: tuple[list[Term], float], held: list[Distances]
     ) -> KernelSum:
-        """From weights of blocks in units of the fitted graphs."""
+        """Build the kernel from weights in units of the fitted graphs."""
         terms, constant = found
-        own = [
-            replace(term, weights=term.weights / held[place].units) for term, place in zip(terms, places, strict=True)
+        values = [
+            replace(term, weights=term.weights / held[index].units) for term, index in zip(terms, places, strict=True)
         ]
-        return cls(views, places, tuple(own), constant)
+        return cls(views, places, tuple(values), constant)
 
     @property
     def walks(self) -> tuple[Walk, ...]:
@@ -59,7 +59,7 @@ class KernelSum:
         return tuple(view.walk for view in self.views)
 
     def profile(self, batch: GraphBatch) -> list[SparseProfiles]:
-        """What is needed of some graphs."""
+        """Profile graphs in every view."""
         with threads(self.n_jobs):
             return [view.profile(batch) for view in self.views]
 
@@ -68,33 +68,33 @@ class KernelSum:
         right = left if right is None else right
         total = np.zeros((len(left[0]), len(right[0])))
         with threads(self.n_jobs):
-            for term, place in zip(self.terms, self.places, strict=True):
-                view, ours, theirs = self.views[place], left[place], right[place]
-                inner = view.weighed(term.weights, ours, theirs)
+            for term, index in zip(self.terms, self.places, strict=True):
+                view, left_part, right_part = self.views[index], left[index], right[index]
+                inner = view.weighed(term.weights, left_part, right_part)
                 if term.kind == "linear":
                     total += inner
                     continue
-                sizes = view.sizes(term.weights, ours), view.sizes(term.weights, theirs)
+                sizes = view.sizes(term.weights, left_part), view.sizes(term.weights, right_part)
                 add_values(term.kind, term.amplitude, inner, sizes, SAME, total)
         return total
 
     def diagonal(self, some: list[SparseProfiles]) -> Array:
-        """Those of each graph with itself, (n,)."""
+        """Return the kernel of each graph with itself, (n,)."""
         total = np.zeros(len(some[0]))
-        for term, place in zip(self.terms, self.places, strict=True):
+        for term, index in zip(self.terms, self.places, strict=True):
             linear = term.kind == "linear"
-            total += self.views[place].sizes(term.weights, some[place]) if linear else term.amplitude
+            total += self.views[index].sizes(term.weights, some[index]) if linear else term.amplitude
         return total
 
     def similarities(self, left: list[SparseProfiles], right: list[SparseProfiles] | None = None) -> Array:
-        """How much of their surroundings graphs share, by the mean over layers, (n_left, n_right).
+        """Return the share of common surroundings, averaged over layers, (n_left, n_right).
 
         Kernels of distances are near one for all graphs where they are smooth, which says little.
         """
         right = left if right is None else right
-        around = [i for i, view in enumerate(self.views) if isinstance(view, Surroundings)]
+        surroundings = [i for i, view in enumerate(self.views) if isinstance(view, Surroundings)]
         one = np.ones(1)
-        return np.mean([self.views[i].weighed(one, left[i], right[i]) for i in around], axis=0)
+        return np.mean([self.views[i].weighed(one, left[i], right[i]) for i in surroundings], axis=0)
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ class Induced:
         """
         n = len(graphs[0])
         chosen = np.arange(min(count, n)) * n // max(min(count, n), 1)
-        landmarks = [each.take(chosen) for each in graphs]
+        landmarks = [item.take(chosen) for item in graphs]
         K = kernel.values(landmarks)
         return cls(kernel, landmarks, np.linalg.cholesky(K + _JITTER * K.diagonal().max() * np.eye(len(K))))
 
     @property
     def walks(self) -> tuple[Walk, ...]:
-        """Those of the kernel."""
+        """Walks of the kernel."""
         return self.kernel.walks
 
     def on_one_thread(self) -> Induced:
@@ -136,7 +136,7 @@ class Induced:
 
     @property
     def names(self) -> list[str]:
-        """What each block is."""
+        """Names of the blocks."""
         return ["kernel", "constant"]
 
     def features(self, batch: GraphBatch) -> Array:
@@ -146,6 +146,6 @@ class Induced:
     def features_and_lost(self, batch: GraphBatch) -> tuple[Array, Array]:
         """Features, and what they lack of K(G, G)."""
         new = self.kernel.profile(batch)
-        told = solve_triangular(self.factor, self.kernel.values(new, self.landmarks).T, lower=True).T
-        lost = self.kernel.diagonal(new) - np.einsum("ij,ij->i", told, told)
-        return np.append(told, np.ones((len(told), 1)), axis=1), np.maximum(lost, 0.0)
+        report = solve_triangular(self.factor, self.kernel.values(new, self.landmarks).T, lower=True).T
+        lost = self.kernel.diagonal(new) - np.einsum("ij,ij->i", report, report)
+        return np.append(report, np.ones((len(report), 1)), axis=1), np.maximum(lost, 0.0)

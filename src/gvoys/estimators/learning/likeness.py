@@ -11,7 +11,7 @@ _ROWS = 256  # graphs that are compared with all others at once
 
 
 def similarity_floor(inner: NDArray[np.float64], some: NDArray[np.int64] | None = None) -> float | None:
-    """What the similarity of a new graph to the nearest fitted one falls below in at most about 1 % of cases.
+    """Return the similarity to the nearest fitted graph below which at most about 1 % of new graphs fall.
 
     It is the 1st percentile, over the fitted graphs, of the largest cosine with another fitted graph. If a new graph
     is drawn as they were, the k-th smallest of n such cosines is above its own with probability k / (n + 1) at most.

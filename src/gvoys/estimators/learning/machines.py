@@ -37,20 +37,20 @@ def train(
     classes, codes = np.unique(known.codes, return_inverse=True)
     bounds = np.outer(np.asarray(Cs, np.float64), known.graph_weights(class_weight))
     pairs = combinations(range(len(classes)), 2)
-    found = [_train_pair(K, rows, codes, pair, bounds, tolerance) for pair in pairs]
-    of_each = ([(weights[c], intercepts[c]) for weights, intercepts in found] for c in range(len(Cs)))
-    return [_collected(rows, each, len(classes)) for each in of_each]
+    result = [_train_pair(K, rows, codes, pair, bounds, tolerance) for pair in pairs]
+    of_each = ([(weights[c], intercepts[c]) for weights, intercepts in result] for c in range(len(Cs)))
+    return [_collected(rows, summary, len(classes)) for summary in of_each]
 
 
 def _train_pair(
     K: Array, rows: NDArray[np.int64], codes: NDArray[Any], pair: tuple[int, int], bounds: Array, tolerance: float
 ) -> tuple[Array, Array]:
     """Weights of all `rows`, zero for other classes, and intercepts, for each C."""
-    some = np.flatnonzero((codes == pair[0]) | (codes == pair[1]))
-    signs = np.where(codes[some] == pair[0], 1.0, -1.0)
-    found, intercepts = train_machines(K, rows[some], signs, np.ascontiguousarray(bounds[:, some]), tolerance)
+    subset = np.flatnonzero((codes == pair[0]) | (codes == pair[1]))
+    signs = np.where(codes[subset] == pair[0], 1.0, -1.0)
+    result, intercepts = train_machines(K, rows[subset], signs, np.ascontiguousarray(bounds[:, subset]), tolerance)
     weights = np.zeros(bounds.shape)
-    weights[:, some] = found
+    weights[:, subset] = result
     return weights, intercepts
 
 

@@ -24,9 +24,9 @@ class ArrayCovariance(Covariance):
     @cached_property
     def _squares(self) -> list[Any]:
         """Squared distances of every term, on the device; terms on the same blocks share them."""
-        held = {id(each): each.squares for each in self.distances}
-        there = {key: self.xp.asarray(squares) for key, squares in held.items()}
-        return [there[id(each)] for each in self.distances]
+        stored = {id(item): item.squares for item in self.distances}
+        there = {key: self.xp.asarray(squares) for key, squares in stored.items()}
+        return [there[id(item)] for item in self.distances]
 
     @cached_property
     def _lower(self) -> Any:
@@ -38,12 +38,12 @@ class ArrayCovariance(Covariance):
     def _likelihood(self, log_mu: Array, log_noise: float) -> tuple[float, Array]:
         xp, n = self.xp, len(self.y)
         terms, constant = self.terms(log_mu)
-        kept = [self._values_and_slopes(place, term) for place, term in enumerate(terms)]
+        kept = [self._values_and_slopes(index, term) for index, term in enumerate(terms)]
         diagonal = constant + np.exp(log_noise) / (1.0 if self.weights is None else self.weights) + np.zeros(n)
         total = xp.full(len(self._lower), constant)
-        for (values, _), term, held in zip(kept, terms, self.distances, strict=True):
+        for (values, _), term, stored in zip(kept, terms, self.distances, strict=True):
             total += term.amplitude * values
-            diagonal += term.weights @ held.sizes if term.kind == "linear" else term.amplitude
+            diagonal += term.weights @ stored.sizes if term.kind == "linear" else term.amplitude
         K = xp.zeros((n, n))
         K.ravel()[self._lower] = total
         K += K.T
@@ -57,17 +57,17 @@ class ArrayCovariance(Covariance):
         half = float(xp.log(xp.diagonal(factor)).sum()) + 0.5 * n * np.log(2.0 * np.pi)
         value = -0.5 * float((y * weights).sum()) - n_targets * half
         by_pair = weights @ weights.T - n_targets * inverse
-        own, sums = xp.diagonal(by_pair), by_pair.sum(axis=1)
+        part_values, sums = xp.diagonal(by_pair), by_pair.sum(axis=1)
         below = 2.0 * by_pair.ravel()[self._lower]
         parts = []
-        for (values, slopes), term, held, squares in zip(kept, terms, self.distances, self._squares, strict=True):
+        for (values, slopes), term, stored, squares in zip(kept, terms, self.distances, self._squares, strict=True):
             by_weight = squares @ (below * slopes).astype(np.float32)
             if term.kind == "linear":
-                parts.append(xp.asarray(term.weights) * (by_weight + xp.asarray(held.sizes) @ sums))
+                parts.append(xp.asarray(term.weights) * (by_weight + xp.asarray(stored.sizes) @ sums))
             else:
                 parts.append(term.amplitude * xp.asarray(term.weights) * by_weight)
-                parts.append((term.amplitude * (below @ values + own.sum())).reshape(1))
-        spread = own if self.weights is None else own / xp.asarray(self.weights)
+                parts.append((term.amplitude * (below @ values + part_values.sum())).reshape(1))
+        spread = part_values if self.weights is None else part_values / xp.asarray(self.weights)
         parts.append(xp.stack([constant * sums.sum(), np.exp(log_noise) * spread.sum()]))
         gradient = 0.5 * xp.concatenate([part.astype(np.float64) for part in parts])
         return value, np.asarray(gradient.get() if hasattr(gradient, "get") else gradient)
@@ -91,7 +91,7 @@ class ArrayCovariance(Covariance):
         return (1.0 + np.sqrt(3.0) * roots) * powers, -1.5 * powers
 
     def _inverse(self, factor: Any) -> Any:
-        """From a Cholesky factor."""
+        """Invert a matrix from its Cholesky factor."""
         if self.xp is np:
             from scipy.linalg import solve_triangular
         else:

@@ -1,4 +1,4 @@
-"""What a fitted Gaussian process predicts: from kernel values with the fitted graphs, or from features alone.
+"""Predictions of a fitted Gaussian process: from kernel values with the fitted graphs, or from features.
 
 All in units of the targets' standard deviation, without their mean.
 """
@@ -28,7 +28,7 @@ class Posterior(Protocol):
 
     @property
     def walks(self) -> Any:
-        """What has the `walks` that graphs are compared by."""
+        """The object whose `walks` compare graphs."""
 
     def mean(self, batch: GraphBatch) -> Array:
         """(n_graphs,)."""
@@ -68,7 +68,7 @@ class GramPosterior:
         return np.tensordot(self.mu, self.walks.grams(new, self.fitted), axes=1)
 
     def mean(self, batch: GraphBatch) -> Array:
-        """By kernel values with the fitted graphs."""
+        """Predict by kernel values with the fitted graphs."""
         return self.mean_of(self.walks.profile(batch))
 
     def mean_of(self, new: list[SparseProfiles]) -> Array:
@@ -91,11 +91,11 @@ class GramPosterior:
         return cross @ self.weights, prior - half.T @ half
 
     def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
-        """By the cosine of the learned kernel, without its constant, in which all graphs are alike."""
+        """Find the nearest graph by the cosine of the learned kernel without its constant."""
         new, mu = self.walks.profile(batch), np.append(self.mu[:-1], 0.0)
         inner = np.tensordot(mu, self.walks.grams(new, self.fitted), axes=1)
-        ours, theirs = (mu @ self.walks.diagonals(side) for side in (new, self.fitted))
-        return nearest_by(Pairs(inner, ours, theirs).cosines())
+        left, right = (mu @ self.walks.diagonals(side) for side in (new, self.fitted))
+        return nearest_by(Pairs(inner, left, right).cosines())
 
     def features(self, batch: GraphBatch, width: int) -> Array:
         """The sequences of new graphs are not known before, so that they are hashed."""
@@ -120,7 +120,7 @@ class KernelPosterior:
         return self.kernel.values(new, self.fitted) + self.kernel.constant
 
     def mean(self, batch: GraphBatch) -> Array:
-        """By kernel values with the fitted graphs."""
+        """Predict by kernel values with the fitted graphs."""
         return np.asarray(self._cross(self.kernel.profile(batch)) @ self.weights)
 
     def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
@@ -142,11 +142,11 @@ class KernelPosterior:
         return self.kernel.values(new) + self.kernel.constant
 
     def nearest(self, batch: GraphBatch) -> tuple[NDArray[np.int64], Array] | None:
-        """By the surroundings of nodes that they share."""
+        """Find the nearest graph by common surroundings."""
         return nearest_by(self.kernel.similarities(self.kernel.profile(batch), self.fitted))
 
     def features(self, batch: GraphBatch, width: int) -> Array:
-        """By comparison with at most `width` of the fitted graphs."""
+        """Compute features by comparison with at most `width` of the fitted graphs."""
         features = Induced.on(self.kernel, self.fitted, width).features(batch)
         features[:, -1] *= np.sqrt(self.kernel.constant)
         return features
@@ -184,7 +184,7 @@ class FeaturePosterior:
         return self._features(batch), np.zeros(len(batch))
 
     def mean_and_variance(self, batch: GraphBatch) -> tuple[Array, Array]:
-        """By the covariance of the weights."""
+        """Predict with variances, by the covariance of the weights."""
         features, lost = self._features_and_lost(batch)
         half = _solved(self.factor, features)
         return features @ self.weights, self.noise * np.einsum("ij,ij->j", half, half) + lost
@@ -200,7 +200,7 @@ class FeaturePosterior:
         return None
 
     def features(self, batch: GraphBatch, width: int) -> Array:
-        """Those it was fitted with, whatever the `width`."""
+        """Return the fitted features, whatever the `width`."""
         return self._features(batch)
 
 

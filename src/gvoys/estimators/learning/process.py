@@ -35,7 +35,7 @@ _STRETCH = (1.0, 2.0)  # of deviations, at least and at most: weights were learn
 
 @dataclass(frozen=True)
 class Learning:
-    """How to learn."""
+    """Options of learning."""
 
     kinds: tuple[str, ...] | None  # None: the one of largest likelihood
     max_iterations: int  # 0 keeps equal weights
@@ -46,7 +46,7 @@ class Learning:
 
 @dataclass(frozen=True)
 class Process:
-    """What was learned."""
+    """A learned Gaussian process."""
 
     kernel: KernelSum
     kinds: tuple[str, ...]
@@ -74,14 +74,16 @@ class _Problem:
         cls, views: tuple[View, ...], fitted: list[SparseProfiles], targets: Array, weights: Array, device: str
     ) -> _Problem:
         n = len(targets)
-        held = [Distances.of(view.grams(some), len(view.names), n) for view, some in zip(views, fitted, strict=True)]
-        return cls(views, held, targets, weights, device)
+        stored = [
+            Distances.of(view.grams(subset), len(view.names), n) for view, subset in zip(views, fitted, strict=True)
+        ]
+        return cls(views, stored, targets, weights, device)
 
     def places(self, kinds: tuple[str, ...]) -> list[tuple[str, int]]:
         """Terms: each kernel on all walks, and the multisets of surroundings, which are kernels of their own."""
-        around = [i for i, view in enumerate(self.views) if isinstance(view, Surroundings)]
-        walks = [i for i in range(len(self.views)) if i not in around]
-        return [*((kind, i) for kind in kinds for i in walks), *(("linear", i) for i in around)]
+        surroundings = [i for i, view in enumerate(self.views) if isinstance(view, Surroundings)]
+        walks = [i for i in range(len(self.views)) if i not in surroundings]
+        return [*((kind, i) for kind in kinds for i in walks), *(("linear", i) for i in surroundings)]
 
     def likelihood(self, kinds: tuple[str, ...]) -> Covariance:
         terms = self.places(kinds)
@@ -93,16 +95,16 @@ class _Problem:
         return ArrayCovariance(*given, xp=cupy)
 
     def kernel(self, kinds: tuple[str, ...], log_mu: Array) -> KernelSum:
-        places = tuple(i for _, i in self.places(kinds))
-        return KernelSum.learned(self.views, places, self.likelihood(kinds).terms(log_mu), self.held)
+        indices = tuple(i for _, i in self.places(kinds))
+        return KernelSum.learned(self.views, indices, self.likelihood(kinds).terms(log_mu), self.held)
 
     def names(self, kinds: tuple[str, ...]) -> list[str]:
-        """What each parameter is, as in "matern32 fine walk3" and "matern32 fine amplitude"."""
-        found = []
+        """Names of the parameters, such as "matern32 fine walk3" and "matern32 fine amplitude"."""
+        result = []
         for kind, i in self.places(kinds):
-            found += [f"{kind} {name}" for name in self.views[i].names]
-            found += [] if kind == "linear" else [f"{kind} {self.views[i].title} amplitude"]
-        return [*found, "constant"]
+            result += [f"{kind} {name}" for name in self.views[i].names]
+            result += [] if kind == "linear" else [f"{kind} {self.views[i].title} amplitude"]
+        return [*result, "constant"]
 
 
 def learn_process(
@@ -114,8 +116,8 @@ def learn_process(
 
     def problem(count: int) -> tuple[NDArray[np.int64], _Problem]:
         rows = np.sort(order[:count])
-        some = fitted if len(rows) == len(targets) else [each.take(rows) for each in fitted]
-        return rows, _Problem.of(views, some, targets[rows], weights[rows], how.device)
+        subset = fitted if len(rows) == len(targets) else [item.take(rows) for item in fitted]
+        return rows, _Problem.of(views, subset, targets[rows], weights[rows], how.device)
 
     kinds = how.kinds
     if kinds is None:
@@ -126,17 +128,17 @@ def learn_process(
         log_mu, log_noise, curve, weights[rows] = _learned(sample, kinds, how)
     kernel, noise = sample.kernel(kinds, log_mu), float(np.exp(log_noise))
     K = kernel.values(fitted) + kernel.constant
-    found, left_out = _conditioned(K, noise / weights, targets)
+    result, left_out = _conditioned(K, noise / weights, targets)
     doubted = _doubted(left_out, noise, weights)
     if doubted is not None:
-        found, left_out = _conditioned(K, noise / doubted, targets)
+        result, left_out = _conditioned(K, noise / doubted, targets)
     return Process(
         kernel,
         kinds,
         noise,
-        found,
+        result,
         _stretch(*left_out),
-        found.log_likelihood(targets),
+        result.log_likelihood(targets),
         curve,
         sample.names(kinds),
         np.exp(log_mu),
@@ -158,8 +160,8 @@ def _learned(problem: _Problem, kinds: tuple[str, ...], how: Learning) -> tuple[
 
 def _conditioned(K: Array, noise: Array, targets: Array) -> tuple[Conditioned, tuple[Array, Array]]:
     """The process given the targets, and each residual beside the others, with its variance."""
-    found = Conditioned.on(K + np.diag(noise), targets)
-    return found, found.leave_one_out()
+    result = Conditioned.on(K + np.diag(noise), targets)
+    return result, result.leave_one_out()
 
 
 def _doubted(left_out: tuple[Array, Array], noise: float, weights: Array) -> Array | None:
@@ -205,7 +207,7 @@ def _optimised(
 
 
 def _stretch(residuals: Array, variances: Array) -> float:
-    """By how much to widen deviations so that 95 % of leave-one-out residuals are inside (split conformal)."""
+    """Return the factor that widens deviations until they hold 95 % of leave-one-out residuals (split conformal)."""
     scores = np.sort((np.abs(residuals) / np.sqrt(variances)).ravel())
-    place = int(np.ceil(_INSIDE * (len(scores) + 1))) - 1
-    return float(np.clip(scores[min(place, len(scores) - 1)] / _TWO_SIDED, *_STRETCH))
+    index = int(np.ceil(_INSIDE * (len(scores) + 1))) - 1
+    return float(np.clip(scores[min(index, len(scores) - 1)] / _TWO_SIDED, *_STRETCH))

@@ -1,4 +1,4 @@
-"""From graphs to the profiles that the classifier weighs, and what "auto" means there."""
+"""Profiles that the classifier weighs, and the meaning of "auto" there."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class LabelsAndAttributes:
         return len(self.labels)
 
     def take(self, graphs: Any) -> LabelsAndAttributes:
-        """Those of some of the graphs."""
+        """Take the profiles of some graphs."""
         attributes = None if self.attributes is None else self.attributes.take(graphs)
         return LabelsAndAttributes(self.labels.take(graphs), attributes)
 
     def without_attributes(self) -> LabelsAndAttributes:
-        """Those by labels alone."""
+        """Return the profiles by labels alone."""
         return LabelsAndAttributes(self.labels)
 
     def iterations(self, count: int) -> LabelsAndAttributes:
@@ -58,7 +58,7 @@ class LabelsAndAttributes:
 
 @dataclass(frozen=True)
 class Profiler:
-    """How graphs are profiled; what depends on data comes from the graphs it was fitted on."""
+    """Profiling options; those that depend on data come from the fitted graphs."""
 
     walk: Walk  # in whose units attributes are divided by `deviation`
     sketch: Sketch
@@ -139,19 +139,19 @@ class Profiler:
         return replace(sketch, device=device).profile(scaled, walk)
 
     def attributed(self, batch: GraphBatch) -> tuple[GraphBatch, Walk, Sketch]:
-        """How labelled graphs are profiled by their attributes: in units of their deviations, by which walks."""
+        """Return graphs, walk and sketch for attributes in units of their deviations."""
         assert self.centre is not None
         assert self.deviation is not None
         walk = replace(self.walk.by_structure, max_length=_ATTRIBUTE_LENGTH, refine=0, backtrack=True)
         if self.returns:  # which tell nodes apart as no other label of structure does
             labels = "edge" if walk.edge_labels else None
             batch, walk = _with_returns(batch, self.returns), replace(walk, labels=labels)
-        held = batch.node_attributes if batch.n_nodes else np.empty((0, len(self.centre)))
-        if held is None or held.shape[1] != len(self.centre):
+        stored = batch.node_attributes if batch.n_nodes else np.empty((0, len(self.centre)))
+        if stored is None or stored.shape[1] != len(self.centre):
             raise UnsupportedError(
                 f"the fitted graphs had {len(self.centre)} node attributes; these must have them too"
             )
-        scaled = batch._with(node_attributes=(held - self.centre) / self.deviation)
+        scaled = batch._with(node_attributes=(stored - self.centre) / self.deviation)
         return scaled, walk, replace(self.sketch, n_components=2 * self.sketch.n_components)
 
 

@@ -1,4 +1,4 @@
-"""Which kernel and which C: a small grid, inner cross-validation, and a good default that must be beaten to be left."""
+"""Choice of kernel and C: a small grid, inner cross-validation, and a default that another must beat."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, its score in the inner cross-validation, and those of the others."""
+    """The chosen candidate, its score in the inner cross-validation, and the others' scores."""
 
     refine: int
     kernel: str
@@ -96,9 +96,9 @@ def choose(
 
 def is_better(old: Array, new: Array, columns: Sequence[Targets], C: float, how: Training, n_jobs: int | None) -> bool:
     """Whether machines on one Gram matrix are better than those on another, by over one standard error."""
-    candidates = [Candidate(place, DEFAULT, C) for place in range(2)]
+    candidates = [Candidate(index, DEFAULT, C) for index in range(2)]
     grams = {(0, DEFAULT): old, (1, DEFAULT): new}
-    judges = [judge for judge in (_Judge.of(grams, each, how, n_jobs) for each in columns) if judge.splits]
+    judges = [judge for judge in (_Judge.of(grams, item, how, n_jobs) for item in columns) if judge.splits]
     for judge in judges:
         judge.decide(candidates, None, "trying attributes")
     scores = _scores(judges, candidates)
@@ -106,7 +106,7 @@ def is_better(old: Array, new: Array, columns: Sequence[Targets], C: float, how:
 
 
 def _scores(judges: list[_Judge], candidates: list[Candidate]) -> dict[Candidate, Array]:
-    """Of each candidate, split by split of one column after the other."""
+    """Score each candidate, split by split of one column after the other."""
     return {c: np.array([score for judge in judges for score in judge.scores(c)]) for c in candidates}
 
 
@@ -129,7 +129,7 @@ class _Judge:
 
     @classmethod
     def of(cls, grams: dict[tuple[int, str], Array], targets: Targets, how: Training, n_jobs: int | None) -> _Judge:
-        """By the folds of the classes."""
+        """Make a judge by folds of the classes."""
         sizes = np.unique(targets.codes, return_counts=True)[1]
         possible = np.sort(sizes)[-2:][0] >= 2 and len(sizes) > 1
         n_folds, splits = _splits(targets.codes, int(sizes.min()), how) if possible else (0, [])
@@ -142,26 +142,26 @@ class _Judge:
         tasks = list(product(by_gram, self.splits[done:count]))
         with threads(self.n_jobs), ThreadPoolExecutor(n_threads()) as pool:
             made = pool.map(lambda task: self._decide_once(*task), tasks)
-            found = list(self.how.progress.track(made, step, len(tasks)))
-        for (group, _), decisions in zip(tasks, found, strict=True):
-            for candidate, each in zip(group, decisions, strict=True):
-                self.decisions.setdefault(candidate, []).append(each)
+            result = list(self.how.progress.track(made, step, len(tasks)))
+        for (group, _), decisions in zip(tasks, result, strict=True):
+            for candidate, item in zip(group, decisions, strict=True):
+                self.decisions.setdefault(candidate, []).append(item)
 
     def _decide_once(self, group: list[Candidate], split: Split) -> list[Array]:
-        """By candidates that share a Gram matrix."""
+        """Decide for candidates that share a Gram matrix."""
         (known, test), K = split, self.grams[group[0].refine, group[0].kernel]
         machines = train(K, known, self.targets, [candidate.C for candidate in group], self.how.class_weight, ROUGH)
         return [machine.decide(K[test]) for machine in machines]
 
     def scores(self, candidate: Candidate) -> list[float]:
         """Share of the graphs that a candidate puts into their class, split by split as far as it went."""
-        return [self._score(*each) for each in zip(self.decisions[candidate], self.splits, strict=False)]
+        return [self._score(*item) for item in zip(self.decisions[candidate], self.splits, strict=False)]
 
     def _score(self, decisions: Array, split: Split) -> float:
         unseen = self.targets.take(split[1])
-        found = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(np.int64)
+        result = decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(np.int64)
         classes = np.unique(self.targets.codes[split[0]])  # those that the machine has seen
-        return float(np.average(classes[found] == unseen.codes, weights=unseen.weights))
+        return float(np.average(classes[result] == unseen.codes, weights=unseen.weights))
 
     def left_out(self, candidate: Candidate) -> Array | None:
         """Decisions on every graph by a machine that had not seen it."""
@@ -173,12 +173,12 @@ class _Judge:
 
 def _by_graph(decisions: list[Array], folds: list[Split], n_graphs: int) -> Array | None:
     """The decision on every graph by the machine that had not seen it; None if some machine has not seen a class."""
-    widths = {each.shape[1:] for each in decisions}
+    widths = {item.shape[1:] for item in decisions}
     if len(widths) > 1:
         return None
     out = np.empty((n_graphs, *widths.pop()))
-    for found, (_, test) in zip(decisions, folds, strict=True):
-        out[test] = found
+    for result, (_, test) in zip(decisions, folds, strict=True):
+        out[test] = result
     return out
 
 

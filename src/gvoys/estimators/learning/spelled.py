@@ -51,30 +51,32 @@ class Largest(NamedTuple):
     @classmethod
     def of(cls, counted: list[Counted], n_graphs: int, count: int) -> tuple[Largest, list[Array]]:
         """At most so many of each graph; and of each counts sums of shares, (n_iterations, n_lengths, n_graphs)."""
-        parts = [(which, *block) for which, each in enumerate(counted) for block in each.blocks]
-        listed = [own for each in counted for own in each.shares()]
+        parts = [(owners, *block) for owners, item in enumerate(counted) for block in item.blocks]
+        listed = [part_values for item in counted for part_values in item.shares()]
         begins = np.cumsum([0, *(len(shares) for _, shares in listed)])
-        pointers = np.array([first + own for first, (own, _) in zip(begins[:-1], listed, strict=True)], np.int64)
+        pointers = np.array(
+            [first + part_values for first, (part_values, _) in zip(begins[:-1], listed, strict=True)], np.int64
+        )
         shares = np.concatenate([shares for _, shares in listed])
         best = np.empty((n_graphs, count), np.int64)
         largest_shares(pointers.reshape(len(parts), n_graphs + 1), shares, best)
         graphs, _ = np.nonzero(best >= 0)
         kept = best[best >= 0]
-        which = np.searchsorted(begins, kept, "right") - 1
-        views, iterations, lengths = np.array(parts, np.int64)[which].T if len(kept) else np.empty((3, 0), np.int64)
-        found = cls([], [], [])
-        for view, each in enumerate(counted):
-            own = np.flatnonzero(views == view)
-            entries = [each.counts.blocks[r][i].listing for r, i in each.blocks]
+        owners = np.searchsorted(begins, kept, "right") - 1
+        views, iterations, lengths = np.array(parts, np.int64)[owners].T if len(kept) else np.empty((3, 0), np.int64)
+        result = cls([], [], [])
+        for view, item in enumerate(counted):
+            part_values = np.flatnonzero(views == view)
+            entries = [item.counts.blocks[r][i].listing for r, i in item.blocks]
             first = sum(len(other.blocks) for other in counted[:view])
-            places = kept[own] - begins[which[own]]
-            rows = list(zip((which[own] - first).tolist(), places.tolist(), strict=True))
-            keys = np.array([entries[block][1][place] for block, place in rows], np.uint64)
-            values = np.array([entries[block][2][place] for block, place in rows], np.float64)
-            found.found.append(Found(graphs[own], iterations[own], lengths[own], keys))
-            found.shares.append(shares[kept[own]])
-            found.counts.append(np.ldexp(values, lengths[own] * each.counts.exponents[graphs[own]]))
-        return found, [_by_block(each) for each in counted]
+            indices = kept[part_values] - begins[owners[part_values]]
+            rows = list(zip((owners[part_values] - first).tolist(), indices.tolist(), strict=True))
+            keys = np.array([entries[block][1][index] for block, index in rows], np.uint64)
+            values = np.array([entries[block][2][index] for block, index in rows], np.float64)
+            result.found.append(Found(graphs[part_values], iterations[part_values], lengths[part_values], keys))
+            result.shares.append(shares[kept[part_values]])
+            result.counts.append(np.ldexp(values, lengths[part_values] * item.counts.exponents[graphs[part_values]]))
+        return result, [_by_block(item) for item in counted]
 
 
 def _by_block(counted: Counted) -> Array:
@@ -115,12 +117,12 @@ def merged(named: list[SequenceShare], count: int) -> list[SequenceShare]:
 
     In undirected graphs they are spelled alike and have the same share, by which they are known.
     """
-    found: dict[Any, SequenceShare] = {}
-    for place, each in enumerate(named):
-        alone = place if len(each.nodes) == 1 else -1  # a single label has no other direction
+    result: dict[Any, SequenceShare] = {}
+    for index, each in enumerate(named):
+        alone = index if len(each.nodes) == 1 else -1  # a single label has no other direction
         key = (alone, each.layer, each.iteration, each.spelled, f"{each.share:.9g}", f"{each.count:.9g}")
-        other = found.get(key)
+        other = result.get(key)
         if other is not None:
             each = replace(other, share=other.share + each.share, count=other.count + each.count)
-        found[key] = each
-    return sorted(found.values(), key=lambda each: -abs(each.share))[:count]
+        result[key] = each
+    return sorted(result.values(), key=lambda each: -abs(each.share))[:count]

@@ -25,7 +25,7 @@ class Targets:
     weights: NDArray[np.float64] | None = None  # positive numbers; None means that all are one
 
     def take(self, graphs: Any) -> Targets:
-        """Those of some of the graphs."""
+        """Take the targets of some graphs."""
         return Targets(self.codes[graphs], None if self.weights is None else self.weights[graphs])
 
     def graph_weights(self, class_weight: Any) -> NDArray[np.float64]:
@@ -56,7 +56,7 @@ def read_columns(y: Any, count: int) -> tuple[list[tuple[NDArray[Any], NDArray[n
     targets = as_array(y)
     if targets.ndim != 2 or len(targets) != count or targets.shape[1] < 2:
         return [read_classes(targets[:, 0] if targets.shape == (count, 1) else targets, count)], False
-    return [_read_column(targets, place) for place in range(targets.shape[1])], True
+    return [_read_column(targets, index) for index in range(targets.shape[1])], True
 
 
 def _read_column(targets: NDArray[Any], place: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -124,8 +124,8 @@ def weigh_extremes(targets: NDArray[np.float64], weights: NDArray[np.float64] | 
         f"{n_far} of {len(targets)} targets are over {_ABSURD:g} deviations away from the others, such as "
         f"{targets[first]} of graph {first}; they count less: correct them, or learn their logarithm"
     )
-    own = np.ones(len(targets)) if weights is None else weights
-    return np.where(far > _ABSURD, own * (_ABSURD / np.maximum(far, _ABSURD)) ** 2 / len(targets), own)
+    values = np.ones(len(targets)) if weights is None else weights
+    return np.where(far > _ABSURD, values * (_ABSURD / np.maximum(far, _ABSURD)) ** 2 / len(targets), values)
 
 
 def check_weights(sample_weight: Any, count: int) -> NDArray[np.float64] | None:
@@ -152,9 +152,9 @@ def warn_of_single_graphs(classes: NDArray[Any], codes: NDArray[np.int64], calib
     if not names:
         return
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    which = f"class {names[0]} has" if len(names) == 1 else f"classes {', '.join(names[:_SHOWN])}{more} have"
+    owners = f"class {names[0]} has" if len(names) == 1 else f"classes {', '.join(names[:_SHOWN])}{more} have"
     lost = ", and predict_proba cannot be calibrated" if calibrated else ""
-    warn_user(f"{which} a single graph, so that nothing can be validated on it{lost}; add graphs, or merge classes")
+    warn_user(f"{owners} a single graph, so that nothing can be validated on it{lost}; add graphs, or merge classes")
 
 
 def warn_of_constant(count: int, value: float) -> None:

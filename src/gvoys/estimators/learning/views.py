@@ -1,4 +1,4 @@
-"""How a Gaussian process looks at graphs: walks under the labels of a layer, and what is around their nodes.
+"""Views of graphs for a Gaussian process: walks by the labels of a layer, and surroundings of nodes.
 
 A view cuts graphs into blocks, and knows the inner products of each.
 """
@@ -39,7 +39,7 @@ class View(Protocol):
 
     @property
     def walk(self) -> Walk:
-        """How graphs are walked."""
+        """Walk of the view."""
 
     @property
     def title(self) -> str:
@@ -47,10 +47,10 @@ class View(Protocol):
 
     @property
     def names(self) -> list[str]:
-        """What each block is."""
+        """Names of the blocks."""
 
     def profile(self, batch: GraphBatch) -> SparseProfiles:
-        """What is needed of some graphs."""
+        """Profile graphs."""
 
     def grams(self, some: SparseProfiles) -> Iterator[Array]:
         """Inner products of graphs with each other, (n, n), block by block."""
@@ -59,7 +59,7 @@ class View(Protocol):
         """Sum over blocks of weight times inner product, (n_left, n_right)."""
 
     def sizes(self, weights: Array, some: SparseProfiles) -> Array:
-        """Those of each graph with itself, (n,)."""
+        """Return the weighted products of each graph with itself, (n,)."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Walks:
 
     @property
     def names(self) -> list[str]:
-        """As in "both fine walk3" or "both fine round1 walk3"."""
+        """Names of the blocks, such as "both fine walk3" or "both fine round1 walk3"."""
         return [
             f"{self.title}{f' round{r}' if self.walk.refine else ''} walk{i}"
             for r in range(self.walk.n_iterations)
@@ -90,7 +90,7 @@ class Walks:
         return made
 
     def grams(self, some: SparseProfiles) -> Iterator[Array]:
-        """By the counts' own products."""
+        """Yield the products of the counts."""
         return (gram for _, gram in some.each_gram())
 
     def weighed(self, weights: Array, left: SparseProfiles, right: SparseProfiles) -> Array:
@@ -128,7 +128,7 @@ class Surroundings:
 
     @property
     def names(self) -> list[str]:
-        """As in "both fine surroundings"."""
+        """Names of the blocks, such as "both fine surroundings"."""
         return [f"{self.title} surroundings"]
 
     def profile(self, batch: GraphBatch) -> SparseProfiles:
@@ -137,7 +137,7 @@ class Surroundings:
         return SparseProfiles([[_one_by_one(counts) for counts in row] for row in made.blocks], made.exponents)
 
     def counts(self, batch: GraphBatch) -> SparseProfiles:
-        """How often each label occurs in graphs that have those of the layer."""
+        """Count each label in graphs that have those of the layer."""
         made: SparseProfiles = _COUNTING.profile(batch, self.walk)
         return made
 
@@ -174,9 +174,9 @@ def _one_by_one(counts: Counts) -> Counts:
     pointers, keys, values = counts.listing
     times = np.rint(values).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(times)])
-    which = np.arange(ends[-1]) - np.repeat(ends[:-1], times)
-    own = combine_hashes(np.repeat(keys, times), hash_integers(which))
-    return Counts.listed(ends[pointers], own, np.ones(len(own)))
+    owners = np.arange(ends[-1]) - np.repeat(ends[:-1], times)
+    part_values = combine_hashes(np.repeat(keys, times), hash_integers(owners))
+    return Counts.listed(ends[pointers], part_values, np.ones(len(part_values)))
 
 
 def views_of(batch: GraphBatch, given: tuple[Walk, ...], layers: Any) -> tuple[View, ...]:
