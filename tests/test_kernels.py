@@ -17,7 +17,7 @@ import gvoys
 from gvoys import _jit
 
 CODE = (
-    "import numpy as np; from gvoys._compiled.cpu.voyagers import signs;"
+    "import numpy as np; from gvoys._compiled.cpu import voyager_steps as signs;"
     "signs._bits(np.uint64(1), 2, 0, 3, 0, np.uint64(5));"
     "print(sum(signs._bits.stats.cache_hits.values()))"
 )
@@ -55,7 +55,7 @@ def cache_hits(folder):
 
 
 def test_a_change_of_another_file_is_noticed(tmp_path):
-    """signs.py takes random_bits from randomness.py: Numba alone would keep the old one."""
+    """voyager_steps.py takes random_bits from randomness.py: Numba alone would keep the old one."""
     copy_package(tmp_path)
     assert cache_hits(tmp_path) == 0
     assert cache_hits(tmp_path) == 1

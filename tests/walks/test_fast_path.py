@@ -103,7 +103,7 @@ def test_tables_for_a_group_at_a_time_change_no_bit(walk, monkeypatch):
 def test_cuts_cover_every_node_and_entry_once(kind):
     batch = make_batch(kind, False)
     sketch = block.CpuSketch.__new__(block.CpuSketch)
-    sketch.batch, sketch.weights = batch, None
+    sketch.batch, sketch.weights, sketch.ends = batch, None, (None, None, None)
     for g in range(1, len(batch)):
         first, last = batch.node_offsets[g : g + 2].tolist()
         cuts = cut_graph(sketch._graphs(), g, block=7, longest=3)
