@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -97,14 +97,6 @@ def test_pipelines_and_cross_validation(estimator, form):
     assert np.isfinite(scores).all()
 
 
-def test_grid_search_over_series():
-    pipeline = make_pipeline(gv.RandomWalkKernel(walk=gv.Walk(3)), SVC(kernel="precomputed"))
-    grid = {"randomwalkkernel__series": [gv.Geometric(0.01), gv.Exponential(1.0)], "svc__C": [1, 100]}
-    search = GridSearchCV(pipeline, grid, cv=3).fit(BATCH, Y)
-    assert search.best_score_ > 0.5
-    assert isinstance(search.best_params_["randomwalkkernel__series"], gv.Geometric | gv.Exponential)
-
-
 def test_features_multiply_to_the_kernel():
     X = gv.RandomWalkFeatures(gv.Exponential(0.1), gv.Walk(3), n_components=256).fit_transform(BATCH).astype(float)
     K = gv.RandomWalkKernel(gv.Exponential(0.1), gv.Walk(3), n_components=256, method="sketch").fit_transform(BATCH)
@@ -187,19 +179,6 @@ def test_memory_beyond_the_output_is_bounded():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak - X.nbytes < 300e6
-
-
-@pytest.mark.parametrize("series", [gv.Geometric(0.1), gv.Exponential(0.1)], ids=repr)
-def test_grids_over_the_decay(series):
-    """As series__decay, in a pipeline and in a search; the series that was given stays as it was."""
-    batch = gv.datasets.molecules(30, mean_nodes=8)
-    y = batch.graph_sizes > np.median(batch.graph_sizes)
-    model = make_pipeline(gv.RandomWalkKernel(series), SVC(kernel="precomputed"))
-    search = GridSearchCV(model, {"randomwalkkernel__series__decay": [0.01, 0.2]}, cv=3).fit(batch, y)
-    assert {tuple(one.values()) for one in search.cv_results_["params"]} == {(0.01,), (0.2,)}
-    assert search.best_estimator_[0].series_.decay in (0.01, 0.2)
-    assert series.decay == 0.1
-    assert search.cv_results_["mean_test_score"].shape == (2,)
 
 
 @pytest.mark.parametrize(

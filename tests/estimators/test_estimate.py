@@ -36,14 +36,6 @@ def test_unlabelled_graphs_are_exact():
     )
 
 
-def test_options_are_passed_on():
-    g, h = MOLECULES[0], MOLECULES[1]
-    found = gv.estimate(g, h, gv.Coefficients([1, 1, 1, 1]), gv.Walk(3, labels="both", backtrack=False), rtol=0.01)
-    both = gv.GraphBatch.concatenate([g, h])
-    exact = gv.profiles(both, gv.Walk(3, labels="both", backtrack=False), method="sequences")
-    assert abs(found.value - (exact[0] * exact[1]).sum()) < 5 * found.stderr
-
-
 def test_refusals():
     g, h = MOLECULES[0], MOLECULES[1]
     with pytest.raises(DivergenceError, match="the decay must be below"):

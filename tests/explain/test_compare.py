@@ -51,18 +51,6 @@ def test_parts_are_those_of_walks_counted_one_by_one(labels, backtrack):
     np.testing.assert_allclose(found.lengths, by_length, rtol=1e-12)
 
 
-@pytest.mark.parametrize("backtrack", [True, False])
-def test_the_value_is_that_of_the_kernel(backtrack):
-    batch = gv.datasets.molecules(12)
-    walk = gv.Walk(5, "node", backtrack=backtrack)
-    K = gv.RandomWalkKernel(gv.Geometric(0.05), walk, "sequences").fit_transform(batch)
-    for i in range(0, 12, 2):
-        found = gv.compare(batch[i], batch[i + 1], gv.Geometric(0.05), walk)
-        assert found.value == pytest.approx(K[i, i + 1], rel=1e-12)
-        assert found.similarity == pytest.approx(K[i, i + 1] / np.sqrt(K[i, i] * K[i + 1, i + 1]), rel=1e-12)
-        assert found.lengths.sum() == pytest.approx(found.value, rel=1e-12)
-
-
 def test_walks_spell_their_sequence():
     found = gv.compare(ONE, OTHER, gv.Geometric(0.1), walk=gv.Walk(3, labels="both"))
     for each in found.sequences:

@@ -28,17 +28,6 @@ def exact(batch, blocks, labels):
     return gv.RandomWalkKernel(gv.Coefficients(blocks.mu), gv.Walk(len(blocks.mu) - 1, labels)).fit_transform(batch)
 
 
-@pytest.mark.parametrize("labels", [None, "node"])
-def test_small_collections_are_exact(labels):
-    batch = gv.datasets.molecules(40)
-    blocks = compute_blocks(batch, gv.Geometric(0.1), gv.Walk(4, labels), 0)
-    K, error = kernel_of(blocks)
-    np.testing.assert_allclose(K, exact(batch, blocks, labels), rtol=1e-5)
-    assert error.max() == 0
-    assert "exact" in blocks.method
-    np.testing.assert_allclose(blocks.mu, 0.1 ** np.arange(5))
-
-
 def test_without_a_series_every_length_has_the_same_share():
     blocks = compute_blocks(gv.datasets.molecules(40), None, gv.Walk(4, "node"), 0)
     np.testing.assert_allclose(blocks.mu * blocks.means, 0.2)

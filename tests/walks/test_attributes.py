@@ -196,10 +196,6 @@ def test_a_missing_name_is_refused():
     [
         ({"edge_attribute_bandwidth": -1.0}, "ParameterError", "edge_attribute_bandwidth must be None or a positive"),
         ({"edge_attribute_bandwidth": [1.0]}, "ParameterError", "has 1 numbers, and the graphs have 2 edge attributes"),
-        ({"edge_attribute_bandwidth": 1.0, "method": "sequences"}, "UnsupportedError", "cannot use edge attributes"),
-        ({"edge_attribute_bandwidth": 1.0, "method": "moments"}, "UnsupportedError", "cannot use labels, attributes"),
-        ({"edge_attribute_bandwidth": 1.0, "method": "voyagers"}, "UnsupportedError", "or attributes"),
-        ({"edge_attribute_bandwidth": 1.0, "method": "exact"}, "UnsupportedError", "or attributes"),
     ],
 )
 def test_what_cannot_be_done_is_said(options, kind, message):

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.walks import Moments, SampledWalks, Sequences, Sketch, Walk
 from gvoys.walks.dense import DenseProfiles, PairedProfiles
 from gvoys.walks.growth import choose_exponents
-from gvoys.walks.method import check_supports, choose_method
+from gvoys.walks.method import choose_method
 
 BATCH = gv.datasets.molecules(12, mean_nodes=9)
 PLAIN, NODE = Walk(4, None), Walk(4, "node", refine=1)
@@ -156,25 +155,6 @@ def test_errors_of_exact_and_random_profiles():
 # -- what methods say of themselves
 
 
-@pytest.mark.parametrize(
-    ("method", "walk", "reason"),
-    [
-        (Moments(), NODE, "cannot use labels"),
-        (Moments(), replace(PLAIN, backtrack=False), "backtrack=False"),
-        (Sequences(), replace(NODE, attribute_bandwidth=1.0), "cannot use node attributes"),
-        (Sequences("cuda"), NODE, "cannot run on a GPU"),
-        (Sketch(127), replace(NODE, attribute_bandwidth=1.0), "must be even"),
-        (SampledWalks(), NODE, "cannot use refine"),
-    ],
-)
-def test_why_not(method, walk, reason):
-    found = method.supports(walk, BATCH)
-    assert not found
-    assert reason in found.reason
-    with pytest.raises(UnsupportedError, match=reason):
-        check_supports(method, walk, BATCH)
-
-
 @every
 def test_cost_is_what_profiles_take(case):
     method, walk = CASES[case]
@@ -199,20 +179,3 @@ def test_the_first_method_that_fits_is_chosen():
     method, reason = choose_method([Moments(), Sequences(budget=10), Sketch()], NODE, BATCH)
     assert isinstance(method, Sketch)
     assert "exceed the budget of 10" in reason
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"refine": -1}, "refine must be an integer of at least 0"),
-        ({"backtrack": "no"}, "backtrack must be True or False"),
-        ({"attribute_bandwidth": 0.0}, "attribute_bandwidth must be None or a positive number"),
-        ({"start": "left"}, "start must be"),
-        ({"stop": np.ones(3)}, "stop must be"),
-        ({"max_length": -1}, "max_length must be an integer"),
-        ({"labels": "colour"}, "labels must be"),
-    ],
-)
-def test_walks_are_checked_once_for_all(options, message):
-    with pytest.raises(ParameterError, match=message):
-        Walk(**{"max_length": 3} | options).on(BATCH)

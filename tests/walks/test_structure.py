@@ -259,35 +259,6 @@ def test_balls_tell_strongly_regular_graphs_apart():
     assert separated([shrikhande, rook], structure="ball1")
 
 
-@pytest.mark.parametrize("method", ["sequences", "combined", "sketch", "exact"])
-def test_structure_stands_in_front_of_every_method(method):
-    graphs = [nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)), nx.path_graph(4)]
-    by_hand = gv.as_batch(graphs)
-    labels = structural_labels(by_hand, "closed", 3)
-    labelled = gv.GraphBatch.from_arrays(
-        np.column_stack([by_hand.rows(), by_hand.columns()])[by_hand.rows() <= by_hand.columns()],
-        by_hand.graph_sizes,
-        node_labels=labels.codes,
-    )
-    wanted, found = (
-        gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(3, structure=structure), method, random_state=1).fit_transform(X)
-        for structure, X in ((None, labelled), ("closed", graphs))
-    )
-    tolerance = 0.3 if method == "sketch" else 1e-12  # other hashes, other signs
-    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * wanted.max())
-
-
-def test_structure_goes_with_the_nodes_own_labels():
-    batch = gv.datasets.molecules(12)
-    plain, structured, alone = (
-        gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(3, **more), "sequences").fit(batch)
-        for more in ({}, {"structure": "core"}, {"structure": "core", "labels": None})
-    )
-    n_columns = [each.profiles_.features(each.series_).shape[1] for each in (plain, structured, alone)]
-    assert n_columns[1] > n_columns[0]
-    assert n_columns[1] > n_columns[2]
-
-
 def test_new_graphs_are_labelled_as_fitted_ones():
     batch = gv.datasets.molecules(12)
     kernel = gv.RandomWalkKernel(gv.Geometric(0.1), gv.Walk(3, structure=("closed", "ball1")), method="sequences")
