@@ -21,8 +21,8 @@ from rich.table import Table
 
 from benchmarks.against_runner import ROWS
 from benchmarks.timing import show
+from gvoys.drawing.machine import describe_machine
 from gvoys.io.fetch import data_folder
-from gvoys.report.machine import describe_machine
 
 HERE = Path(__file__).parent
 SIDES = ("old", "new", "control")  # control: the old revision once more, in a process of its own

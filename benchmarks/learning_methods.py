@@ -9,8 +9,8 @@ import numpy as np
 
 import gvoys as gv
 from benchmarks.learning_data import Molecules
-from gvoys.evaluation.baselines import Forest, GramMethod, ecfp4_counts, tanimoto
-from gvoys.evaluation.methods import LearnerMethod, Method
+from gvoys.apps.evaluation.baselines import Forest, GramMethod, ecfp4_counts, tanimoto
+from gvoys.apps.evaluation.measures import LearnerMethod, Method
 
 N_COLUMNS = 2**16  # so many that hardly two fragments share one
 

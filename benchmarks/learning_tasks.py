@@ -11,7 +11,7 @@ import gvoys as gv
 from benchmarks.learning_data import COPIED, GENERATED, MOLECULEACE, Molecules, Split, places, read
 from benchmarks.learning_methods import CLASSIFIER, FOREST, PARTS, REGRESSOR, TANIMOTO, Compared, learner
 from benchmarks.memory import peak_memory
-from gvoys.evaluation.measures import measure
+from gvoys.apps.evaluation.measures import measure
 
 GAUCHE = {"ESOL": 10, "FreeSolv": 10, "Photoswitch": 10, "Lipophilicity": 10}  # number of splits
 N_SEEDS = 3  # of the sets with classes

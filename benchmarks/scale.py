@@ -30,8 +30,8 @@ EMBEDDING = """
 import resource, sys, time
 from contextlib import nullcontext
 from pathlib import Path
-from gvoys.scale import embed_file
-from gvoys.scale.cluster import open_cluster
+from gvoys.apps.scale import embed_file
+from gvoys.apps.scale.cluster import open_cluster
 if __name__ == "__main__":
     begin = time.perf_counter()
     workers = int(sys.argv[3])

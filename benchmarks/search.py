@@ -18,7 +18,7 @@ import gvoys as gv
 from benchmarks.library import write_library
 from benchmarks.timing import measure, show
 from gvoys.io import open_graphs
-from gvoys.search.building import build_index
+from gvoys.search.build_index import build_index
 
 N = int(os.environ.get("GVOYS_LIBRARY", 1_000_000))
 N_QUERIES, N_CHECKED, K = 1000, 100, 10

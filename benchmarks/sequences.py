@@ -5,8 +5,8 @@ from rich.console import Console
 from rich.table import Table
 
 import gvoys as gv
+from gvoys.drawing.machine import best_of
 from gvoys.errors import DatasetError
-from gvoys.report.timing import best_of
 from gvoys.threads import threads
 from gvoys.walks import Sequences, Walk
 

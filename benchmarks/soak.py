@@ -22,8 +22,8 @@ from rich.table import Table
 
 import gvoys as gv
 from benchmarks.memory import field
-from gvoys.scale import embed_file, write_gram
-from gvoys.scale.job import Parameters
+from gvoys.apps.scale import embed_file, write_gram
+from gvoys.apps.scale.job import Parameters
 
 SMALL = Parameters(decay=1 / 16, walk=gv.Walk(3), method="sketch", n_components=64, rows_per_part=40)
 N_GRAPHS = 120

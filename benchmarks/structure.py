@@ -30,13 +30,13 @@ request = lambda: gv.RandomWalkKernel(gv.Geometric(0.05)).fit_transform(graphs)
     "gvoys evaluate a .csv": """
 import sys
 from pathlib import Path
-from gvoys.cli import app
+from gvoys.apps.cli import app
 Path("a.csv").write_text("smiles,y\\n" + "".join(f"{'C' * (1 + k % 7)}O,{k % 2}\\n" for k in range(40)))
 request = lambda: app(["classify", "a.csv", "--target", "y", "--folds", "2", "--seed", "0"], standalone_mode=False)
 """,
     "gvoys embed a .smi": """
 from pathlib import Path
-from gvoys.cli import app
+from gvoys.apps.cli import app
 Path("a.smi").write_text("CCO\\nCCN\\n")
 request = lambda: app(["embed", "a.smi", "-o", "out"], standalone_mode=False)
 """,

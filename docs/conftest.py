@@ -22,7 +22,7 @@ def folder(request, tmp_path, monkeypatch):
     if request.node.path.name == "molecules.md":
         from typer.testing import CliRunner
 
-        from gvoys.cli import app
+        from gvoys.apps.cli import app
 
         done = CliRunner().invoke(app, ["embed", "library.smi", "-o", "features/"])
         assert done.exit_code == 0, done.output

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 import gvoys as gv
-from gvoys.report.attribution_plot import draw_picture
-from gvoys.report.picture import picture_of
+from gvoys.drawing.attribution_drawing import draw_picture
+from gvoys.drawing.picture import picture_of
 
 PICTURES = Path(__file__).parent / "pictures"
 SIDE = 60  # of the network of streets

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gvoys.drawing.machine import describe_machine
 from gvoys.errors import ParameterError
-from gvoys.report.machine import describe_machine
 from reproduce import bound, fig3, fig4, fig5, learn, protocol, rademacher, table1, unbiased
 from reproduce.page import write_page
 from reproduce.result import Plan, Result, read_result, write_result

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gvoys.drawing import plots
 from gvoys.errors import GvoysError
-from gvoys.report import plots
 from reproduce import EXPERIMENTS, Plan, reproduce
 
 

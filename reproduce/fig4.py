@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from gvoys.datasets import erdos_renyi
+from gvoys.drawing.machine import best_of
 from gvoys.errors import DivergenceError, GvoysError
 from gvoys.estimators import RandomWalkKernel
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.paper import GraphVoyagers
-from gvoys.report.timing import best_of
 from gvoys.series import Geometric, Series
 from gvoys.walks import Walk
 from reproduce.result import Curve, Figure, Plan, Result, Row, slope

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from gvoys.drawing.machine import best_of
 from gvoys.estimators import RandomWalkKernel
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.paper import GraphVoyagers
-from gvoys.report.timing import best_of
 from gvoys.series import Exponential, Series
 from gvoys.walks import Walk
 from reproduce.pairs import pair_from

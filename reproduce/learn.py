@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gvoys.evaluation.series import Comparison, compare_layers, compare_machines
+from gvoys.apps.evaluation.series_gain import Comparison, compare_layers, compare_machines
 from gvoys.graphs.batch import GraphBatch
 from gvoys.walks import Walk
 from reproduce.pairs import load_or_none

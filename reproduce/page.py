@@ -6,8 +6,8 @@ import base64
 from html import escape
 from pathlib import Path
 
+from gvoys.drawing.page import BASE_STYLE, content_policy
 from gvoys.io.files import appearing
-from gvoys.report.page import BASE_STYLE, content_policy
 from reproduce.result import Result
 
 _COLUMNS = ("", "the paper", "gvoys, the paper's way", "gvoys, the best way")

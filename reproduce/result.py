@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from gvoys.drawing import plots
 from gvoys.errors import DatasetError
 from gvoys.io.files import appearing
-from gvoys.report import plots
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gvoys.apps.evaluation import LearnerMethod, evaluate, make_folds
+from gvoys.apps.evaluation.folds import fold_splits
+from gvoys.apps.evaluation.series_gain import nested_score
 from gvoys.estimators.classifier import RandomWalkClassifier
-from gvoys.evaluation import LearnerMethod, evaluate, make_folds
-from gvoys.evaluation.folds import fold_splits
-from gvoys.evaluation.series import nested_score
 from gvoys.graphs.batch import GraphBatch
 from gvoys.paper import GraphVoyagers
 from gvoys.series import Geometric

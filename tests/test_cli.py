@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gvoys.cli import app
+from gvoys.apps.cli import app
 
 
 def gvoys(*arguments, **environment):
     import os
 
     return subprocess.run(
-        [sys.executable, "-m", "gvoys.cli", *arguments],
+        [sys.executable, "-m", "gvoys.apps.cli", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, "COLUMNS": "120", **environment},

@@ -37,7 +37,7 @@ def start(*arguments, hook="", folder=None, environment=(), **options):
         path = f"{folder}{os.pathsep}{path}"
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     return subprocess.Popen(
-        [sys.executable, "-m", "gvoys.cli", *map(str, arguments)],
+        [sys.executable, "-m", "gvoys.apps.cli", *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "120", **dict(environment)},
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a job of a script ignores it
@@ -207,6 +207,6 @@ def test_ids_and_labels_cannot_either(tmp_path):
 
 def test_a_warning_is_one_sentence():
     """Without the place in the code that Python prints."""
-    code = "import warnings, gvoys.cli.messages as m\nwith m.in_one_sentence(): warnings.warn('odd')"
+    code = "import warnings, gvoys.apps.cli.messages as m\nwith m.in_one_sentence(): warnings.warn('odd')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == "gvoys: odd\n"

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 pytest.importorskip("rdkit")
 
 import gvoys as gv
-from gvoys.cli import app
-from gvoys.cli.messages import in_one_sentence
+from gvoys.apps.cli import app
+from gvoys.apps.cli.messages import in_one_sentence
 
 TRAINING = [f"{'C' * n}{end}" for n in range(1, 9) for end in ("", "O", "N", "C#N")]
 NEW = ["CCCCCO", "C1CC", "CCN"]
@@ -184,7 +184,7 @@ def test_a_model_that_cannot_explain_says_why(table, tmp_path):
 
 
 def test_the_output_is_checked_before_any_work(monkeypatch, models, table, tmp_path):
-    monkeypatch.setattr("gvoys.scale.models.load_models", lambda path: pytest.fail("work began"))
+    monkeypatch.setattr("gvoys.apps.scale.predict.load_models", lambda path: pytest.fail("work began"))
     assert "there is no folder" in refused("explain", models, table, "-o", tmp_path / "none" / "page.html")
 
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import gvoys as gv
-from gvoys.cli import app
-from gvoys.cli.read import is_real
+from gvoys.apps.cli import app
+from gvoys.apps.cli.data import is_real
 
 
 def rows_of(file):

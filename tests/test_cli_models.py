@@ -11,8 +11,8 @@ pytest.importorskip("rdkit")
 pytest.importorskip("pyarrow")
 
 import gvoys as gv
-from gvoys.cli import app
-from gvoys.cli.messages import in_one_sentence
+from gvoys.apps.cli import app
+from gvoys.apps.cli.messages import in_one_sentence
 
 TRAINING = [f"{'C' * n}{end}" for n in range(1, 16) for end in ("", "O", "N", "C#N")]
 NEW = ["CCCCCO", "C1CC", "CCCCCCC[Se]", "[Na+].[Cl-]", "CCN"]
@@ -156,7 +156,7 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(tables):
 def test_another_model_does_not_go_on_with_the_work(tables):
     assert train(tables, "kind", "--no-cv").exit_code == 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gvoys.scale.predict._write_table", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("gvoys.apps.scale.predict._write_table", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         assert predict(tables).exit_code == 130
     assert (tables / "out.csv.work").is_dir()
     (tables / "model.gvoys").unlink()

@@ -15,11 +15,11 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("plotly")
 
 import gvoys as gv
-from gvoys.cli import app
-from gvoys.cli.messages import in_one_sentence
+from gvoys.apps.cli import app
+from gvoys.apps.cli.messages import in_one_sentence
+from gvoys.apps.scale import embed_file, predict_file, write_gram
+from gvoys.apps.scale.job import Parameters
 from gvoys.errors import DatasetError, ParameterError
-from gvoys.scale import embed_file, predict_file, write_gram
-from gvoys.scale.job import Parameters
 
 SMILES = [f"{'C' * (1 + k % 7)}{'O' * (k % 3)}{'N' * (k % 2)}" for k in range(24)]
 QUICK = ("--target", "y", "--folds", 2, "--seed", 0)
@@ -94,7 +94,7 @@ def kit(inputs, tmp_path, monkeypatch):
 @pytest.fixture
 def no_work(monkeypatch):
     """Whoever opens graphs or a model has begun to work."""
-    for name in ("gvoys.io.open._open", "gvoys.io.container.zipfile.ZipFile", "gvoys.cli.demo._learn"):
+    for name in ("gvoys.io.open._open", "gvoys.io.container.zipfile.ZipFile", "gvoys.apps.cli.demo_command._learn"):
         monkeypatch.setattr(name, lambda *_, **__: pytest.fail("the work began"))
 
 
@@ -119,10 +119,10 @@ def test_an_output_that_exists_stays(kit, no_work, words, option, name, kind):
 def test_overwrite(kit, words, option, name, monkeypatch):
     """Run, run again, and overwrite."""
     if name == "demo.html":
-        monkeypatch.setattr("gvoys.cli.demo._learn", lambda *_: (None, None, None))
+        monkeypatch.setattr("gvoys.apps.cli.demo_command._learn", lambda *_: (None, None, None))
         for step in ("_show_errors", "_show_predictions", "_explain"):
-            monkeypatch.setattr(f"gvoys.cli.demo.{step}", lambda *_: None)
-        monkeypatch.setattr("gvoys.cli.demo._write", lambda *words: words[-1].write_text("page"))
+            monkeypatch.setattr(f"gvoys.apps.cli.demo_command.{step}", lambda *_: None)
+        monkeypatch.setattr("gvoys.apps.cli.demo_command._write", lambda *words: words[-1].write_text("page"))
     done = run(*words, option, name)
     assert done.exit_code == 0, repr(done.exception)
     for file in (old := content(name) or {Path(name): b""}):
@@ -224,8 +224,8 @@ def test_a_device_is_no_output(kit, no_work):
 def test_a_stopped_run_goes_on_and_overwrite_starts_anew(kit, name, monkeypatch):
     words, option, out = COMMANDS[name]
     more = () if name == "search kept" else ("--rows-per-part", 8)
-    stop = {"search kept": "gvoys.search.building._Builder.assemble", "embed": "gvoys.scale.run._sum_up"}
-    stop |= {"predict": "gvoys.scale.predict._write_table", "kernel": "gvoys.scale.gram._write_ids"}
+    stop = {"search kept": "gvoys.search.build_index._Builder.assemble", "embed": "gvoys.apps.scale.run._sum_up"}
+    stop |= {"predict": "gvoys.apps.scale.predict._write_table", "kernel": "gvoys.apps.scale.gram._write_ids"}
 
     def stopped(*last):
         with monkeypatch.context() as patch:
@@ -291,9 +291,9 @@ def test_nothing_is_left_of_a_run_that_cannot_be_made(kit, name, monkeypatch):
 
     words, option, out = COMMANDS[name]
     monkeypatch.setattr(
-        f"gvoys.scale.{'predict._Prediction' if name == 'predict' else 'embed._Embedding'}.compute", fail
+        f"gvoys.apps.scale.{'predict._Prediction' if name == 'predict' else 'embed._Embedding'}.compute", fail
     )
-    monkeypatch.setattr("gvoys.search.building.encode_graphs", fail)
+    monkeypatch.setattr("gvoys.search.build_index.encode_graphs", fail)
     before = set(kit.iterdir())
     for more in ((), ("--overwrite",)):
         assert "these graphs cannot be used" in sentence(*words, option, out, *more)
@@ -355,7 +355,7 @@ def test_errors_of_the_system_are_sentences(kit, number, words, named, monkeypat
     def fail(*_):
         raise OSError(number, os.strerror(number), *([".hits.csv.a1b2.partial"] if named else []))
 
-    monkeypatch.setattr("gvoys.cli.search._write", fail)
+    monkeypatch.setattr("gvoys.apps.cli.search_command._write", fail)
     result = run("search", "store", "tu", "-o", "hits.csv")
     with pytest.raises(SystemExit) as ended, in_one_sentence():
         raise result.exception

@@ -11,7 +11,7 @@ pytest.importorskip("rdkit")
 pytest.importorskip("pyarrow")
 
 import gvoys as gv
-from gvoys.cli import app
+from gvoys.apps.cli import app
 
 
 def run(*arguments):

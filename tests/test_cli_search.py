@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 pytest.importorskip("rdkit")
 
 import gvoys as gv
-from gvoys.cli import app
-from gvoys.cli.messages import in_one_sentence
+from gvoys.apps.cli import app
+from gvoys.apps.cli.messages import in_one_sentence
 
 LIBRARY = ["CCO", "CCN", "CCCO", "c1ccccc1", "nonsense", "Cc1ccccc1", "CC(=O)O", "CCCl", "CCCCO", "CC#N", "CCS"]
 QUERIES = {"q1": "OCC", "q2": "c1ccccc1C"}

@@ -19,9 +19,9 @@ from typer.testing import CliRunner
 
 import gvoys as gv
 from gvoys import reference
+from gvoys.apps.scale import embed_file, write_gram
+from gvoys.apps.scale.job import Parameters
 from gvoys.errors import GvoysError, UnsupportedError
-from gvoys.scale import embed_file, write_gram
-from gvoys.scale.job import Parameters
 from gvoys.walks import Combined, Moments, SampledWalks, Sequences, Sketch
 from gvoys.walks.methods import method_named
 
@@ -197,7 +197,7 @@ def command(folder, walk, device):
             flags += [f"--{flag}" if value else f"--no-{flag}"]
         elif value is not None or name == "labels":
             flags += [f"--{flag}", ",".join(map(str, value)) if np.ndim(value) else str(value).lower()]
-    from gvoys.cli import app
+    from gvoys.apps.cli import app
 
     done = CliRunner().invoke(app, ["kernel", str(folder / "graphs"), "-o", str(folder / "K.npy"), *flags])
     if done.exit_code:

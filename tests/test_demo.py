@@ -8,9 +8,9 @@ from importlib import import_module
 import pytest
 from typer.testing import CliRunner
 
-from gvoys.cli import app
+from gvoys.apps.cli import app
 
-HIDE = "import sys; sys.modules.update(dict.fromkeys({0!r})); sys.argv = {1!r}; from gvoys.cli import main; main()"
+HIDE = "import sys; sys.modules.update(dict.fromkeys({0!r})); sys.argv = {1!r}; from gvoys.apps.cli import main; main()"
 
 
 def gvoys(*arguments, folder=None, without=()):
@@ -104,7 +104,7 @@ def test_the_kernel_without_grakel_says_so(monkeypatch, tmp_path):
 
     from gvoys.io.fetch import find_dataset
 
-    demo = import_module("gvoys.cli.demo_kernel")
+    demo = import_module("gvoys.apps.cli.demo_kernel")
     found = find_dataset("MUTAG", None)
     (shutil.copytree if found.is_dir() else shutil.copy)(found, tmp_path / found.name)
     monkeypatch.setattr(demo, "find_spec", lambda name: None)

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 import gvoys as gv
-from gvoys.cli import app
+from gvoys.apps.cli import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -14,13 +14,13 @@ from numpydoc.validate import Validator, validate
 
 MODULES = (
     "gvoys",
-    "gvoys.scale.cluster",
+    "gvoys.apps.scale.cluster",
     "gvoys.datasets",
     "gvoys.errors",
-    "gvoys.explore",
+    "gvoys.apps.explore",
     "gvoys.io",
     "gvoys.nodes",
-    "gvoys.scale",
+    "gvoys.apps.scale",
     "gvoys.paper.theory",
 )
 

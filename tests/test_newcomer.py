@@ -13,7 +13,7 @@ pytest.importorskip("pandas")
 
 from benchmarks.newcomer import PAGE, transcript, write_tables
 
-from gvoys.cli import app
+from gvoys.apps.cli import app
 
 _NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e-?\d+)?")
 

@@ -81,11 +81,11 @@ def features_by_every_kernel(patch):
             yield gv.profiles(
                 labelled, gv.Walk(4, labels="both", backtrack=False), method="sketch", n_components=n_components
             )
-    patch.setattr("gvoys.walks.products._DENSE", 0)  # no matrix is small enough for BLAS alone
+    patch.setattr("gvoys.walks.sparse_products._DENSE", 0)  # no matrix is small enough for BLAS alone
     yield gv.RandomWalkKernel(gv.Geometric(0.05), gv.Walk(3), method="sequences").fit_transform(labelled)
     yield gv.return_probabilities(labelled, 5)
     yield gv.walks.structural_labels(labelled, ["closed", "rows", "ball1"], 4).hashed
-    patch.setattr("gvoys.walks.closed._EXACT", 0)
+    patch.setattr("gvoys.walks.closed_walks._EXACT", 0)
     yield gv.walks.closed_walk_totals(weighted, 5).values
     size = labelled.graph_sizes.astype(float)
     yield gv.RandomWalkRegressor(gv.Walk(1), layers=("given", "fine")).fit(labelled, size).predict(labelled)
@@ -104,7 +104,7 @@ def features_by_every_kernel(patch):
     yield gv.GraphRandomFeatures(gv.Geometric(1e-4), 10).fit_transform(weighted[0]).toarray()
     yield gv.node_kernel(weighted[0], gv.Exponential(0.1)).columns(range(21))  # sixteen, four and one
     for name, value in {"_LEAST": 0.0, "_STEP": 0.0}.items():  # no graph is too small for walks that are drawn
-        patch.setattr(f"gvoys.estimators.drawn_value.{name}", value)
+        patch.setattr(f"gvoys.estimators.estimate.{name}", value)
     yield np.array(gv.estimate(weighted[0], weighted[1], gv.Geometric(1e-4), rtol=0.1).value)
     directed = gv.as_batch([graph.adjacency().toarray() * np.tri(graph.n_nodes) for graph in weighted], directed=True)
     yield gv.RandomWalkKernel(gv.Geometric(1e-3), gv.Walk(None)).fit_transform(directed)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gvoys.report.timing import best_of
+from gvoys.drawing.machine import best_of
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,6 @@ def test_long_work_is_not_repeated(naps, runs, monkeypatch):
         done.append(1)
         return len(done)
 
-    monkeypatch.setattr("gvoys.report.timing.time", SimpleNamespace(perf_counter=lambda: now))
+    monkeypatch.setattr("gvoys.drawing.machine.time", SimpleNamespace(perf_counter=lambda: now))
     assert best_of(work, 3, 1.0) == (min(naps[:runs]), runs)
     assert len(done) == runs

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from benchmarks.peers.packages import Peer, PeerFailure, find_python, peer_version, peers_named, run_peer
 from benchmarks.peers.tasks import Task, make_tasks, our_ways, true_gram
+from gvoys.drawing.machine import best_of, describe_machine
 from gvoys.errors import MissingDependencyError, ParameterError
 from gvoys.io.files import appearing
-from gvoys.report.machine import describe_machine
-from gvoys.report.timing import best_of
 
 __all__ = ["Measurement", "Settings", "run_bench", "write_results"]
 

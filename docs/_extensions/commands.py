@@ -8,7 +8,7 @@ import typer
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
-from gvoys.cli import app
+from gvoys.apps.cli import app
 
 
 def _first(text: str | None) -> str:

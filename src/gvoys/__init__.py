@@ -8,23 +8,24 @@ TYPE_CHECKING = False  # as in typing, whose import takes longer than all else h
 if TYPE_CHECKING:
     from typing import Any
 
-    from gvoys import datasets, errors, explore, io
+    from gvoys import datasets, errors, io
+    from gvoys.apps import explore
+    from gvoys.apps.explain import compare
+    from gvoys.apps.scale.embed import read_features
     from gvoys.estimators import RandomWalkFeatures, RandomWalkKernel, estimate
     from gvoys.estimators.classifier import RandomWalkClassifier
     from gvoys.estimators.learned_series import learn_series
     from gvoys.estimators.regressor import RandomWalkRegressor
     from gvoys.estimators.saving import load_model
     from gvoys.exact import ExactKernel, exact_kernel
-    from gvoys.explain import compare
     from gvoys.graphs import GraphBatch
     from gvoys.io import StoreWriter, as_batch, from_smiles, open_store, write_store
     from gvoys.nodes import NodeClassifier, NodeRegressor, node_kernel, search_nodes
     from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
-    from gvoys.scale.features import read_features
     from gvoys.search import Index
     from gvoys.series import Coefficients, Exponential, Geometric
     from gvoys.walks.arrays import compute_gram, profiles
-    from gvoys.walks.returns import return_probabilities
+    from gvoys.walks.closed_walks import return_probabilities
     from gvoys.walks.walk import Walk
 
 __version__ = "0.2.0"
@@ -77,31 +78,29 @@ _HOMES = {
     "estimators.learned_series": ("learn_series",),
     "estimators.regressor": ("RandomWalkRegressor",),
     "exact": ("ExactKernel", "exact_kernel"),
-    "explain": ("compare",),
+    "estimators.compare": ("compare",),
     "graphs": ("GraphBatch",),
     "io": ("StoreWriter", "as_batch", "from_smiles", "open_store", "write_store"),
     "nodes": ("NodeClassifier", "NodeRegressor", "node_kernel", "search_nodes"),
     "paper": ("GraphRandomFeatures", "GraphVoyagers", "OneSidedVoyagers", "estimate_on_product", "theory"),
-    "scale.features": ("read_features",),
+    "apps.scale.embed": ("read_features",),
     "search": ("Index",),
     "series": ("Coefficients", "Exponential", "Geometric"),
     "walks.arrays": ("compute_gram", "profiles"),
-    "walks.returns": ("return_probabilities",),
+    "walks.closed_walks": ("return_probabilities",),
     "walks.walk": ("Walk",),
 }
+_APPS = ("evaluation", "explain", "explore", "scale")
 _PARTS = (
     "datasets",
     "errors",
     "estimators",
-    "evaluation",
     "exact",
-    "explain",
-    "explore",
     "graphs",
     "io",
     "nodes",
+    "kernels",
     "paper",
-    "scale",
     "search",
     "series",
     "walks",
@@ -112,10 +111,12 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for, when it is: NumPy, SciPy and Numba take a second, which --help need not wait for."""
     if name in _PARTS:
         return import_module(f"gvoys.{name}")
+    if name in _APPS:
+        return import_module(f"gvoys.apps.{name}")
     for home, names in _HOMES.items():
         if name in names:
-            found = globals()[name] = getattr(import_module(f"gvoys.{home}"), name)
-            return found
+            value = globals()[name] = getattr(import_module(f"gvoys.{home}"), name)
+            return value
     raise AttributeError(f"module 'gvoys' has no attribute {name!r}")
 
 

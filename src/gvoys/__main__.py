@@ -1,6 +1,6 @@
 """python -m gvoys …, the command line."""
 
-from gvoys.cli import main
+from gvoys.apps.cli import main
 
 if __name__ == "__main__":
     main()

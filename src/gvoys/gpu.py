@@ -17,7 +17,7 @@ from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
 from gvoys.walks.checks import check_count, check_scale, check_seed
-from gvoys.walks.resident import ResidentProfiles
+from gvoys.walks.dense import ResidentProfiles
 from gvoys.walks.sketch import N_COMPONENTS, Sketch
 from gvoys.walks.walk import Walk, check_walk, takes_walk
 

@@ -7,11 +7,11 @@ from pairs import KINDS, Kind, random_graph
 
 import gvoys as gv
 from gvoys.errors import DivergenceError, GraphError, ParameterError
-from gvoys.estimators import drawn_value
-from gvoys.estimators.drawn_value import DrawnPair
+from gvoys.estimators import estimate as drawn_value
+from gvoys.estimators.estimate import DrawnPair
 from gvoys.graphs.degrees import max_degree
 from gvoys.reference import kernel_by_vec_trick
-from gvoys.walks.drawn import BATCHES, compare_drawn
+from gvoys.walks.drawn_walks import BATCHES, compare_drawn
 from gvoys.walks.walk import Walk
 
 LENGTH = 5

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
+from gvoys.apps.evaluation import make_folds
+from gvoys.apps.evaluation.folds import groups_for, joined_groups, merge_duplicates, same_molecules
 from gvoys.errors import ParameterError
-from gvoys.evaluation import make_folds
-from gvoys.evaluation.groups import groups_for, joined_groups, merge_duplicates, same_molecules
 from gvoys.io import open_graphs
 
 

@@ -7,9 +7,9 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, WhiteKernel
 
 import gvoys as gv
-from gvoys.evaluation import LearnerMethod, Prediction, baselines_for
-from gvoys.evaluation.baselines import GramMethod, Process, ecfp4_counts, tanimoto
-from gvoys.evaluation.measures import measure
+from gvoys.apps.evaluation import LearnerMethod, Prediction, baselines_for
+from gvoys.apps.evaluation.baselines import GramMethod, Process, ecfp4_counts, tanimoto
+from gvoys.apps.evaluation.measures import measure
 
 RNG = np.random.default_rng(0)
 
@@ -71,7 +71,7 @@ def test_the_process_is_scikit_learns():
 
 def test_the_wl_baseline_is_grakels():
     grakel = pytest.importorskip("grakel")
-    from gvoys.evaluation.baselines import _wl_gram
+    from gvoys.apps.evaluation.baselines import _wl_gram
 
     batch, _ = gv.datasets.load_tu("MUTAG")
     batch = batch[:30]

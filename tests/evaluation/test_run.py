@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gvoys.evaluation import Evaluation, Fold, Prediction, Result, evaluate, make_folds
-from gvoys.evaluation.page import write_page
-from gvoys.evaluation.tables import summarise, write_predictions
-from gvoys.report.plain import as_json
+from gvoys.apps.evaluation import Evaluation, Fold, Prediction, Result, evaluate, make_folds
+from gvoys.apps.evaluation.evaluation_page import summarise, write_page, write_predictions
+from gvoys.drawing.machine import as_json
 
 
 class Noisy:

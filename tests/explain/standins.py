@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gvoys.explain import Explanation, SequenceShare
+from gvoys.apps.explain import Explanation, SequenceShare
 from gvoys.graphs.arcs import edges_of
 
 

@@ -9,12 +9,12 @@ import pytest
 from standins import explained, leaning
 
 import gvoys as gv
+from gvoys.drawing.attribution_drawing import attribution_svg, save_attribution
+from gvoys.drawing.networks import LARGEST
+from gvoys.drawing.picture import picture_of
+from gvoys.drawing.shares import PALETTES, class_name, number, share_colour, signed
+from gvoys.drawing.structures import BOND
 from gvoys.errors import MissingDependencyError, ParameterError
-from gvoys.report.attribution import attribution_svg, save_attribution
-from gvoys.report.networks import LARGEST
-from gvoys.report.picture import picture_of
-from gvoys.report.shares import PALETTES, class_name, number, share_colour, signed
-from gvoys.report.structures import BOND
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ["</script><img src=x onerror=alert(1)>", '"&<', "a\x00b\x1b[31m", "\ud800", "]]>", "é – ≡"]
@@ -195,7 +195,7 @@ def test_files(tmp_path):
 
 
 def test_a_plot_has_the_colours_and_a_bar_for_each_length(monkeypatch, tmp_path):
-    from gvoys.report import attribution_plot
+    from gvoys.drawing import attribution_drawing as attribution_plot
 
     kept = []
     monkeypatch.setattr(attribution_plot, "_save", lambda figure, path: kept.append(figure))

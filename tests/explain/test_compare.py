@@ -116,6 +116,6 @@ def test_graphs_that_share_nothing():
     ],
 )
 def test_refusals(call, kind, message, monkeypatch):
-    monkeypatch.setattr("gvoys.explain.spelling._MOST", 10_000)
+    monkeypatch.setattr("gvoys.estimators.compare._MOST", 10_000)
     with pytest.raises(getattr(gv.errors, kind), match=message):
         call()

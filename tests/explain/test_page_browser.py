@@ -10,9 +10,9 @@ from browser import find_browser, opened, watch
 from standins import explained, leaning, sequence
 
 import gvoys as gv
+from gvoys.apps.explain import Prediction, write_page
+from gvoys.drawing.shares import PALETTES, share_colour
 from gvoys.errors import ParameterError
-from gvoys.explain import Prediction, write_page
-from gvoys.report.shares import PALETTES, share_colour
 
 pytestmark = pytest.mark.usefixtures("one_browser")
 SMILES = ["CC(=O)Nc1ccc(O)cc1", "NCCS", "CCO", "c1ccccc1C#N"]

@@ -15,7 +15,7 @@ pytest.importorskip("rdkit")
 pytest.importorskip("plotly")
 
 import gvoys as gv
-from gvoys.cli import app
+from gvoys.apps.cli import app
 from gvoys.datasets.bundled import read_freesolv
 from gvoys.errors import GraphError, ParameterError
 
@@ -146,7 +146,7 @@ def test_labels_of_a_smiles_are_text(drawn, page):
 
 @pytest.mark.parametrize("chemistry", CHEMISTRIES)
 def test_atoms_are_nodes_whatever_the_chemistry(chemistry):
-    from gvoys.report.structures import draw_structure, read_molecule
+    from gvoys.drawing.structures import draw_structure, read_molecule
 
     others = ["Cl.CCN", "[2H]C([2H])[H]", "[H]/C(C)=C/[H]", "*CC", "[NH3]->[Pt](Cl)Cl", "[OH]~[Na]", "CC |$a;Pol_p$|"]
     graphs = gv.io.open_graphs([*MOLECULES.values(), *others], chemistry=chemistry).read()
@@ -163,13 +163,13 @@ def test_atoms_are_nodes_whatever_the_chemistry(chemistry):
     [*((text, "CCO") for text in ("OCC", "CCN", "CC", "C1CO1", "CC(O", "")), ("C1.C23.C12.C3", "CCCC")],
 )
 def test_another_smiles_is_not_the_graphs(text, of):
-    from gvoys.report.structures import read_molecule
+    from gvoys.drawing.structures import read_molecule
 
     assert read_molecule(text, gv.from_smiles([of])) is None
 
 
 def test_freesolv_comes_with_its_smiles():
-    from gvoys.report.structures import read_molecule
+    from gvoys.drawing.structures import read_molecule
 
     graphs = read_freesolv()
     assert all(read_molecule(*each) is not None for each in zip(graphs.smiles, graphs.batch, strict=True))
@@ -224,7 +224,7 @@ def test_without_its_smiles_a_molecule_is_a_graph(model, tmp_path):
     ],
 )
 def test_a_fragment_is_a_walk_with_what_is_around_it(nodes, iteration, expected):
-    from gvoys.report.attribution import fragment
+    from gvoys.drawing.attribution_drawing import fragment
 
     why = explained(gv.from_smiles(["CCC(=O)O"]), smiles="CCC(=O)O")
     assert fragment(why, sequence("C", 1.0, nodes, iteration=iteration)) == expected

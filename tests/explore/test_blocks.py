@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import gvoys as gv
+from gvoys.apps.explore import blocks as module
+from gvoys.apps.explore.blocks import compute_blocks
 from gvoys.errors import ParameterError
-from gvoys.explore import blocks as module
-from gvoys.explore.blocks import compute_blocks
 
 
 def kernel_of(blocks):

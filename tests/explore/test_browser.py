@@ -6,8 +6,8 @@ from browser import find_browser, opened
 from sklearn.decomposition import PCA
 
 import gvoys as gv
-from gvoys.explore import Collection, as_property, explore
-from gvoys.explore import blocks as blocks_module
+from gvoys.apps.explore import Collection, as_property, explore
+from gvoys.apps.explore import blocks as blocks_module
 
 pytestmark = pytest.mark.usefixtures("one_browser")
 N, LENGTH = 120, 4

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import gvoys as gv
+from gvoys.apps.explore.collection import Collection, has_bonds, load_collection
+from gvoys.apps.explore.drawing import draw
 from gvoys.datasets.bundled import read_freesolv
-from gvoys.explore.collection import Collection, has_bonds, load_collection
-from gvoys.explore.drawing import draw
 from gvoys.io.tu import LabelNames
 
 

@@ -7,7 +7,7 @@ from test_page import data_of
 from typer.testing import CliRunner
 
 import gvoys as gv
-from gvoys.cli import app
+from gvoys.apps.cli import app
 from gvoys.errors import DatasetError, ModelError, StoreError
 
 N, FITTED = 60, 30

@@ -10,15 +10,15 @@ import pytest
 from typer.testing import CliRunner
 
 import gvoys as gv
-from gvoys.cli import app
+from gvoys.apps.cli import app
+from gvoys.apps.explore import Collection, as_property, explore, load_collection
+from gvoys.apps.explore.blocks import compute_blocks
+from gvoys.apps.explore.drawing import draw
+from gvoys.drawing.networks import LARGEST
+from gvoys.drawing.structures import BOND
 from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
-from gvoys.explore import Collection, as_property, explore, load_collection
-from gvoys.explore.blocks import compute_blocks
-from gvoys.explore.drawing import draw
 from gvoys.io.fetch import find_dataset
 from gvoys.io.tu import parse_names, read_names
-from gvoys.report.networks import LARGEST
-from gvoys.report.structures import BOND
 
 TABLE = "id,SMILES,group,weight,note\n" + "".join(
     f"m{i},{smiles},{'ab'[i % 2]},{i + 0.5 if i else ''},n{i}\n"
@@ -286,7 +286,7 @@ def test_wrong_values_are_one_sentence(tmp_path):
 def test_the_module_is_the_function():
     import inspect
 
-    from gvoys.explore import main
+    from gvoys.apps.explore import explore as main
 
     assert inspect.signature(gv.explore) == inspect.signature(main.explore)
     assert gv.explore.Collection is Collection

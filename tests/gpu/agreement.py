@@ -14,7 +14,7 @@ from spelling import with_walk
 
 import gvoys as gv
 from gvoys.walks import Moments, SampledWalks, Sketch, Walk
-from gvoys.walks.voyagers import WalkConfig, compute_voyagers
+from gvoys.walks.sampled import WalkConfig, compute_voyagers
 
 EXACT = {"start": "ones", "stop": "ones"}  # integers, and scaled by a power of two where components are 4^k
 OPTIONS = {
@@ -153,7 +153,7 @@ HUBS = {
 
 def few_starts(batch, max_length):
     """As if graphs of three nodes were large."""
-    from gvoys.walks import voyagers
+    from gvoys.walks import sampled as voyagers
 
     kept = voyagers._STARTS
     voyagers._STARTS = 2

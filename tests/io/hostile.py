@@ -142,9 +142,9 @@ def read_all(path):
 
 
 def embed(path, out):
+    from gvoys.apps.scale import embed_file
+    from gvoys.apps.scale.job import Parameters
     from gvoys.errors import GvoysError
-    from gvoys.scale import embed_file
-    from gvoys.scale.job import Parameters
 
     try:
         done = embed_file(path, out, Parameters(walk=Walk(1), n_components=8))

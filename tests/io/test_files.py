@@ -116,20 +116,20 @@ def renamed(monkeypatch):
 
 
 def build(table, out):
-    from gvoys.search.building import build_index
+    from gvoys.search.build_index import build_index
 
     build_index(open_graphs(table), out, rows_per_part=3)
 
 
 def embed(table, out):
-    from gvoys.scale import embed_file
+    from gvoys.apps.scale import embed_file
 
     embed_file(table, out, {"max_length": 2, "n_components": 16})
 
 
 def write_gram(table, out):
-    from gvoys.scale import write_gram
-    from gvoys.scale.job import Parameters
+    from gvoys.apps.scale import write_gram
+    from gvoys.apps.scale.job import Parameters
 
     write_gram(table, out, Parameters(max_length=2, n_components=16))
 

@@ -11,9 +11,9 @@ pytest.importorskip("rdkit")
 
 import gvoys as gv
 import gvoys.io.sources.lines as lines_module
+from gvoys.apps.scale import embed_file, write_gram
+from gvoys.apps.scale.job import Parameters
 from gvoys.io import open_graphs
-from gvoys.scale import embed_file, write_gram
-from gvoys.scale.job import Parameters
 
 BOM = b"\xef\xbb\xbf"
 ENDS = {"LF": b"\n", "CRLF": b"\r\n", "CR": b"\r"}

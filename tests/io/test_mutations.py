@@ -21,12 +21,12 @@ from mutations import check_valid, mess_up, mutate, wrong
 from wrong_calls import call_estimator, call_function
 
 import gvoys as gv
+from gvoys.apps.scale import embed_file
+from gvoys.apps.scale.job import Parameters
+from gvoys.apps.scale.parts import part_features, part_ids, part_path
 from gvoys.errors import DatasetError, GvoysError
 from gvoys.io import open_graphs
 from gvoys.io.tu import read_names, read_tu
-from gvoys.scale import embed_file
-from gvoys.scale.job import Parameters
-from gvoys.scale.parts import part_features, part_ids, part_path
 
 PARAMETERS = Parameters(walk=gv.Walk(2), n_components=16, rows_per_part=11)
 LIMIT = 25  # seconds of one input

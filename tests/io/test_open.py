@@ -17,11 +17,11 @@ from rdkit import Chem
 from typer.testing import CliRunner
 
 import gvoys as gv
-from gvoys.cli import app
+from gvoys.apps.cli import app
+from gvoys.apps.scale.parts import part_ids
 from gvoys.errors import DatasetError, GraphError
 from gvoys.io import Graphs, Skipped, open_graphs
 from gvoys.io.sources import GraphSource
-from gvoys.scale.parts import part_ids
 
 # five molecules, and rows without a SMILES, an id, a target, or a molecule
 HEADER = ["Name", "SMILES", "y", "group"]

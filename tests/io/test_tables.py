@@ -96,7 +96,7 @@ def test_rows_are_numbered_as_the_lines_of_the_file(tmp_path):
 
 
 def test_names_go_to_their_rows_whatever_is_counted(tmp_path):
-    from gvoys.explore import load_collection
+    from gvoys.apps.explore import load_collection
 
     (tmp_path / "a.csv").write_text("smiles\nCC\n\nC1CC\nCO\n")
     assert load_collection(tmp_path / "a.csv", names=["first", "bad", "last"]).captions == ["first", "last"]

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import gvoys as gv
+from gvoys.apps.scale import embed_file
 from gvoys.errors import ModelError, ParameterError
-from gvoys.scale import embed_file
 
 MADE = Path(__file__).parent / "made_by_0.1.1.zip"
 

@@ -12,13 +12,13 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import gvoys as gv
 from gvoys.errors import GvoysError, InputWarning, ParameterError, UnsupportedError
-from gvoys.estimators.learning.balance import Balance
-from gvoys.estimators.learning.base_kernels import KERNELS, BaseKernel, Nystroem
-from gvoys.estimators.learning.engines import KernelMachine, LinearMachine, Training
-from gvoys.estimators.learning.profiler import Profiler, usual_walk
-from gvoys.estimators.learning.selection import choose, subsample
-from gvoys.estimators.learning.targets import Targets
 from gvoys.graphs.labels import Labels
+from gvoys.kernels.balance import Balance
+from gvoys.kernels.base_kernels import KERNELS, BaseKernel, Nystroem
+from gvoys.kernels.engines import KernelMachine, LinearMachine, Training
+from gvoys.kernels.profiler import Profiler, usual_walk
+from gvoys.kernels.selection import choose, subsample
+from gvoys.kernels.targets import Targets
 from gvoys.walks import Combined, Sketch
 from gvoys.walks.walk import FIELDS
 
@@ -418,7 +418,7 @@ def test_new_graphs_must_have_what_the_fitted_ones_had():
 
 
 def test_contributions_are_alignments():
-    from gvoys.estimators.learning.alignment import block_alignments
+    from gvoys.kernels.balance import block_alignments
 
     P = profiler(BATCH).profile(BATCH).labels
     y = (Y == "large").astype(int)

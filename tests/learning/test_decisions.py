@@ -6,9 +6,8 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC
 
 from gvoys._compiled.cpu.support_vectors import train_machines
-from gvoys.estimators.learning.decisions import Logistic
-from gvoys.estimators.learning.machines import ROUGH, train
-from gvoys.estimators.learning.targets import Targets
+from gvoys.kernels.machines import ROUGH, Logistic, train
+from gvoys.kernels.targets import Targets
 
 TIGHT = 1e-9
 

@@ -10,7 +10,7 @@ import spelling
 from scipy import stats
 
 import gvoys as gv
-from gvoys.estimators.learning.base_kernels import KERNELS
+from gvoys.kernels.base_kernels import KERNELS
 from gvoys.walks import Sketch
 
 LENGTH = 3

@@ -10,7 +10,7 @@ from scipy import integrate
 
 import gvoys as gv
 from gvoys._compiled.cpu.distances import rates_along_rays
-from gvoys.estimators.learning.explaining_process import _along_shares
+from gvoys.kernels.explaining_learners import _along_shares
 
 SMILES = """
 CCO CC(=O)O c1ccccc1 Cc1ccccc1 CCN CC(C)N Oc1ccccc1 CCOC(C)=O CC#N ClCCl CCCCCC NC(=O)c1ccccc1 O=[N+]([O-])c1ccccc1

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 import gvoys as gv
 from gvoys.errors import GvoysError
 from gvoys.estimators import learned_series as module
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
+from gvoys.kernels.blocks import WalkBlocks, walks_on
 
 BATCH = gv.datasets.molecules(80, mean_nodes=12, random_state=8)
 Y = (BATCH.graph_sizes > np.median(BATCH.graph_sizes)).astype(int)

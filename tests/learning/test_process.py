@@ -9,12 +9,11 @@ from scipy.stats import multivariate_normal
 
 import gvoys as gv
 from gvoys.errors import ConvergenceError, ParameterError
-from gvoys.estimators.learning.covariance import Covariance, Distances
-from gvoys.estimators.learning.gaussian import maximise_likelihood
-from gvoys.estimators.learning.kernel_sum import kinds_of
-from gvoys.estimators.learning.on_device import ArrayCovariance
-from gvoys.estimators.learning.views import Surroundings, Walks, views_of
 from gvoys.graphs.refine import refinement_rounds
+from gvoys.kernels.covariance import ArrayCovariance, Covariance, Distances
+from gvoys.kernels.gaussian import maximise_likelihood
+from gvoys.kernels.kernel_sum import kinds_of
+from gvoys.kernels.views import Surroundings, Walks, views_of
 from gvoys.walks import Sequences
 
 BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=6)
@@ -109,7 +108,7 @@ def test_equal_graphs_are_at_no_distance():
 
 @pytest.mark.parametrize("layer", ["coarse", "given", "fine"])
 def test_surroundings_are_multisets_of_refined_labels(layer):
-    from gvoys.walks.layers import in_layer
+    from gvoys.walks.structure import in_layer
 
     view = views_of(BATCH, (gv.Walk(2, "both", **ONES),), (layer,))[1]
     assert isinstance(view, Surroundings)

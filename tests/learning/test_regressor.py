@@ -9,8 +9,8 @@ from sklearn.gaussian_process.kernels import DotProduct, WhiteKernel
 
 import gvoys as gv
 from gvoys.errors import GvoysError
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
-from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
+from gvoys.kernels.blocks import WalkBlocks, walks_on
+from gvoys.kernels.gaussian import BlockGrams, FeatureMoments
 
 RNG = np.random.default_rng(0)
 ONES = {"start": "ones", "stop": "ones"}

@@ -8,7 +8,7 @@ import spelling
 from sklearn.exceptions import NotFittedError
 
 import gvoys as gv
-from gvoys.estimators.learning.hashed import hash_blocks
+from gvoys.kernels.profiler import hash_blocks
 
 BATCH = gv.datasets.molecules(90, mean_nodes=12, random_state=5)
 NEW = gv.datasets.molecules(25, mean_nodes=14, random_state=6)

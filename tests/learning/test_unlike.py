@@ -7,8 +7,8 @@ import pytest
 import spelling
 
 import gvoys as gv
-from gvoys.estimators.learning.likeness import find_unlike, similarity_floor
 from gvoys.graphs.labels import Labels
+from gvoys.kernels.inputs import find_unlike, similarity_floor
 
 
 def regressor(**how):
@@ -50,7 +50,7 @@ def test_one_new_vector_in_a_hundred_is_below_the_floor(copies):
 
 
 def test_the_floor_by_hand(monkeypatch):
-    monkeypatch.setattr("gvoys.estimators.learning.likeness._ROWS", 3)
+    monkeypatch.setattr("gvoys.kernels.inputs._ROWS", 3)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(250, 4)) * rng.uniform(0.1, 9.0, size=(250, 1))
     X[0] = 0.0  # a graph without walks is like no other

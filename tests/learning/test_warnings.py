@@ -177,7 +177,7 @@ def test_a_warning_through_scikit_learn_names_the_line_that_called_it():
 
 
 def test_folds_of_one_collection_may_lack_labels():
-    from gvoys.evaluation import LearnerMethod, evaluate, make_folds
+    from gvoys.apps.evaluation import LearnerMethod, evaluate, make_folds
 
     y = np.arange(10.0)
     graphs = gv.GraphBatch.concatenate([*(labelled(["C"] * n) for n in range(2, 11)), labelled(["F", "F"])])

@@ -9,11 +9,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import gvoys as gv
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs
-from gvoys.estimators.learning.engines import KernelMachine, LinearMachine, Training
-from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments
-from gvoys.estimators.learning.selection import choose
-from gvoys.estimators.learning.targets import Targets
+from gvoys.kernels.base_kernels import BaseKernel, Nystroem, Pairs
+from gvoys.kernels.engines import KernelMachine, LinearMachine, Training
+from gvoys.kernels.gaussian import BlockGrams, FeatureMoments
+from gvoys.kernels.selection import choose
+from gvoys.kernels.targets import Targets
 
 BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=4)
 NEW = gv.datasets.molecules(15, mean_nodes=10, random_state=5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.walks.returns import return_probabilities
+from gvoys.walks.closed_walks import return_probabilities
 
 HALF = 16
 

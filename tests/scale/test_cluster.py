@@ -20,10 +20,9 @@ pytest.importorskip("rdkit")
 from sklearn.linear_model import Ridge, SGDClassifier
 
 import gvoys as gv
-from gvoys.errors import ClusterError, ParameterError
-from gvoys.scale import cluster as module
-from gvoys.scale import embed_file
-from gvoys.scale.cluster import (
+from gvoys.apps.scale import cluster as module
+from gvoys.apps.scale import embed_file
+from gvoys.apps.scale.cluster import (
     fit_classifier,
     fit_regressor,
     fit_ridge,
@@ -31,7 +30,8 @@ from gvoys.scale.cluster import (
     profile_partitions,
     write_gram_of_partitions,
 )
-from gvoys.scale.job import Parameters
+from gvoys.apps.scale.job import Parameters
+from gvoys.errors import ClusterError, ParameterError
 
 BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=4)
 Y = BATCH.graph_sizes + 0.1 * np.random.default_rng(0).normal(size=60)

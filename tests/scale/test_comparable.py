@@ -13,9 +13,9 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 import gvoys as gv
+from gvoys.apps.scale import embed_file
+from gvoys.apps.scale.job import read_job
 from gvoys.errors import DatasetError, ParameterError
-from gvoys.scale import embed_file
-from gvoys.scale.job import read_job
 
 SHARED = ["CCO", "c1ccccc1N", "[Na+].[Cl-]", "C[C@H](N)C(=O)O", "FS(F)(F)(F)(F)F", "O"]
 SMALL = {"max_length": 3, "n_components": 32}

@@ -20,13 +20,13 @@ from input_files import GRAPHS, SMILES, write_inputs, write_tu
 from processes import content, finish, start
 
 import gvoys as gv
+from gvoys.apps.scale import embed_file
+from gvoys.apps.scale.job import Parameters, claim_folder
+from gvoys.apps.scale.parts import part_features, part_ids, part_path
 from gvoys.errors import DatasetError, GvoysError, ParameterError
 from gvoys.io import open_graphs
 from gvoys.io.files import appearing
 from gvoys.io.sources import lines as lines_module
-from gvoys.scale import embed_file
-from gvoys.scale.job import Parameters, claim_folder
-from gvoys.scale.parts import part_features, part_ids, part_path
 
 SMALL = Parameters(walk=gv.Walk(2), n_components=128, rows_per_part=4)
 READABLE = [i for i, s in enumerate(SMILES) if s not in ("C1CC", "not a molecule")]
@@ -258,7 +258,7 @@ def test_the_folder_is_locked_before_it_is_claimed(inputs, tmp_path, monkeypatch
                 embed_file(inputs / "a.smi", tmp_path / "out", other)
         claim_folder(folder, job)
 
-    monkeypatch.setattr("gvoys.scale.run.claim_folder", claim)
+    monkeypatch.setattr("gvoys.apps.scale.run.claim_folder", claim)
     embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
     embed_file(inputs / "a.smi", tmp_path / "whole", SMALL)
     assert content(tmp_path / "out") == content(tmp_path / "whole")

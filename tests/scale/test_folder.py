@@ -11,9 +11,9 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 import gvoys as gv
+from gvoys.apps.scale import embed_file, write_gram
+from gvoys.apps.scale.parts import skipped_beside
 from gvoys.errors import GvoysError, ParameterError
-from gvoys.scale import embed_file, write_gram
-from gvoys.scale.parts import skipped_beside
 
 SMALL = {"walk": gv.Walk(2), "n_components": 32, "rows_per_part": 3}
 ROWS = ["C1CC", "(((", "C1", "CCO", "c1ccccc1N", "no", "[Na+].[Cl-]", "CCN"]  # the first part has no graph
@@ -134,7 +134,7 @@ def embed(made):
 
 
 def test_a_matrix_does_not_go_on_with_features_of_an_earlier_version(made, monkeypatch):
-    monkeypatch.setattr("gvoys.scale.gram._fill", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("gvoys.apps.scale.gram._fill", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         write_gram(made / "a.smi", made / "K.npy")
     monkeypatch.undo()

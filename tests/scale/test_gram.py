@@ -15,9 +15,9 @@ from input_files import write_inputs
 from processes import content
 
 import gvoys as gv
+from gvoys.apps.scale import gram, write_gram
+from gvoys.apps.scale.job import Parameters
 from gvoys.errors import ParameterError
-from gvoys.scale import gram, write_gram
-from gvoys.scale.job import Parameters
 
 SMALL = Parameters(decay=1 / 16, walk=gv.Walk(2), method="sketch", n_components=128, rows_per_part=4, lengths="stacked")
 

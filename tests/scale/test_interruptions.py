@@ -20,7 +20,7 @@ from mutations import change_file
 from processes import KILLS, content, finish, gvoys, kill_often, start, timed
 
 import gvoys as gv
-from gvoys.scale.parts import part_path, skipped_beside
+from gvoys.apps.scale.parts import part_path, skipped_beside
 
 PIECES = 30
 
@@ -121,7 +121,7 @@ def test_kills_of_predict_lose_nothing(molecules, model, tmp_path):
 
 def build(molecules, folder):
     from gvoys.io import open_graphs
-    from gvoys.search.building import build_index
+    from gvoys.search.build_index import build_index
 
     build_index(open_graphs(molecules), folder, rows_per_part=100)
 
@@ -248,7 +248,7 @@ def _limited(molecules, folder):
     import resource
     import sys
 
-    from gvoys.cli import main
+    from gvoys.apps.cli import main
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
     sys.argv = ["gvoys", "embed", str(molecules), "--rows-per-part", "100", "--components", "8192", "-o", str(folder)]

@@ -15,9 +15,9 @@ pytest.importorskip("rdkit")
 from processes import content
 
 import gvoys as gv
+from gvoys.apps.scale import embed_file
+from gvoys.apps.scale.job import Parameters, read_job
 from gvoys.errors import DatasetError, GvoysError, ModelError, ParameterError, UnsupportedError
-from gvoys.scale import embed_file
-from gvoys.scale.job import Parameters, read_job
 from gvoys.walks.walk import FIELDS
 
 FIRST = ["CCO", "c1ccccc1N", "CC(=O)O", "C1CC", "O", "CCN", "CCCl"]

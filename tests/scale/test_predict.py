@@ -11,10 +11,10 @@ pytest.importorskip("rdkit")
 from typer.testing import CliRunner
 
 import gvoys as gv
-from gvoys.cli import app
+from gvoys.apps.cli import app
+from gvoys.apps.scale import predict_file
+from gvoys.apps.scale.run import Summary
 from gvoys.errors import InputWarning, ParameterError
-from gvoys.scale import predict_file
-from gvoys.scale.run import Summary
 
 TRAINING = [f"{'C' * n}{end}" for n in range(2, 16) for end in ("", "O", "N", "C#N")]
 NEW = ["CCCCCO", "C1CC", "CCCCCCC[Se]", "[Na+].[Cl-]", "CCN", "OO"]
@@ -118,7 +118,7 @@ def test_a_kill_while_the_work_is_removed(model, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     (tmp_path / "new.smi").write_text("\n".join(NEW))
-    monkeypatch.setattr("gvoys.scale.predict.shutil.rmtree", killed)
+    monkeypatch.setattr("gvoys.apps.scale.predict.shutil.rmtree", killed)
     with pytest.raises(KeyboardInterrupt):
         predict_file(model, tmp_path / "new.smi", tmp_path / "p.csv")
     monkeypatch.undo()

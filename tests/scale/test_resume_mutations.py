@@ -19,11 +19,11 @@ from mutations import change_file
 from processes import content
 
 import gvoys as gv
+from gvoys.apps.scale import embed_file, gram, predict, write_gram
+from gvoys.apps.scale.job import Parameters
 from gvoys.errors import GvoysError
 from gvoys.io import open_graphs
-from gvoys.scale import embed_file, gram, predict, write_gram
-from gvoys.scale.job import Parameters
-from gvoys.search import building
+from gvoys.search import build_index as building
 
 CHANGES = int(os.environ.get("GVOYS_RESUME_MUTATIONS", "60"))
 SMALL = Parameters(walk=gv.Walk(3), n_components=16, rows_per_part=7)

@@ -14,10 +14,10 @@ from input_files import SMILES, write_inputs
 from processes import content, finish, gvoys
 
 import gvoys as gv
+from gvoys.apps.scale import embed_file, write_gram
+from gvoys.apps.scale.job import Parameters, read_job
+from gvoys.apps.scale.parts import part_features, part_path, write_part
 from gvoys.errors import DatasetError, ParameterError
-from gvoys.scale import embed_file, write_gram
-from gvoys.scale.job import Parameters, read_job
-from gvoys.scale.parts import part_features, part_path, write_part
 from gvoys.walks import Sequences
 
 READABLE = [text for text in SMILES if text not in ("C1CC", "not a molecule")]
@@ -164,7 +164,7 @@ def test_a_column_out_of_range_is_damage(tmp_path):
 
 
 def test_more_numbers_than_a_part_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr("gvoys.scale.columns._MOST", 2)
+    monkeypatch.setattr("gvoys.apps.scale.parts._MOST", 2)
     with pytest.raises(ParameterError, match="a part would have 3 numbers, too many for Parquet; lower rows_per_part"):
         write_part(tmp_path / "a", ["a", "b", "c"], {"features": sp.csr_array(np.eye(3))}, [])
 
@@ -198,7 +198,7 @@ def test_the_matrix_of_sparse_features(inputs, tmp_path, normalize):
 
 
 def test_the_matrix_of_partitions(tmp_path):
-    from gvoys.scale.cluster import profile_partitions, write_gram_of_partitions
+    from gvoys.apps.scale.cluster import profile_partitions, write_gram_of_partitions
 
     batch = gv.datasets.molecules(30)
     parts = [lambda: batch[:12], lambda: batch[12:]]

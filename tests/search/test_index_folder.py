@@ -12,7 +12,7 @@ import pytest
 import gvoys as gv
 from gvoys.io import open_graphs
 from gvoys.io.sealed import write_sealed
-from gvoys.search.building import build_index
+from gvoys.search.build_index import build_index
 
 LIBRARY = gv.datasets.molecules(200, mean_nodes=10, random_state=1)
 QUERIES = gv.datasets.molecules(5, mean_nodes=10, random_state=2)

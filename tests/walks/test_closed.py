@@ -6,8 +6,7 @@ import pytest
 
 import gvoys as gv
 from gvoys.walks import closed_walk_totals, closed_walks
-from gvoys.walks.closed import _work
-from gvoys.walks.traces import LargeGraph
+from gvoys.walks.closed_walks import LargeGraph, _work
 
 LENGTH = 9
 
@@ -111,7 +110,7 @@ def test_threads_change_no_bit():
 
 def test_a_large_graph_among_small_ones(monkeypatch):
     """Each by its own way, in its place."""
-    monkeypatch.setattr("gvoys.walks.closed._EXACT", 20_000)
+    monkeypatch.setattr("gvoys.walks.closed_walks._EXACT", 20_000)
     graphs = [nx.cycle_graph(5), nx.gnp_random_graph(80, 0.2, seed=0), nx.path_graph(4)]
     found = closed_walk_totals(graphs, 6, rtol=0.05)
     assert [count > 0 for count in found.n_vectors] == [False, True, False]

@@ -12,8 +12,7 @@ import gvoys as gv
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.threads import threads
 from gvoys.walks import Sequences, SparseProfiles
-from gvoys.walks.hashed import hash_counts, signed_columns
-from gvoys.walks.sparse import Counts
+from gvoys.walks.sparse import Counts, hash_counts, signed_columns
 
 BATCH = gv.datasets.molecules(24, mean_nodes=9, random_state=3)
 HOW = {"series": gv.Geometric(0.1), "max_length": 3, "method": "sequences", "refine": 1}

@@ -7,7 +7,7 @@ import pytest
 import gvoys as gv
 from gvoys._compiled.cpu.node_loops import ring_sizes
 from gvoys.errors import UnsupportedError
-from gvoys.walks.layers import in_layer, layers_of
+from gvoys.walks.structure import in_layer, layers_of
 
 
 def sizes_of(graphs, longest=8):

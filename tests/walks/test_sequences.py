@@ -18,8 +18,9 @@ from gvoys._compiled.cuda.products_cuda import summed_products
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers, hash_label
 from gvoys.threads import threads
-from gvoys.walks import Sequences, Walk, arrays, products
+from gvoys.walks import Sequences, Walk, arrays
 from gvoys.walks import sequences as module
+from gvoys.walks import sparse_products as products
 
 
 def two_graphs(kind, seed):

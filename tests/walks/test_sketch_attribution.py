@@ -12,8 +12,8 @@ from gvoys.graphs.refine import refinement_rounds
 from gvoys.threads import threads
 from gvoys.walks import Sketch, Walk
 from gvoys.walks import sketch as sketch_module
+from gvoys.walks.attribution import spread_gradients
 from gvoys.walks.sketch import WIDTH
-from gvoys.walks.sketch_attribution import spread_gradients
 
 LENGTH = 3
 SIZES = [5, 1, 0, 4, 2, 6]  # the last node of each is isolated

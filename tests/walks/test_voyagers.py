@@ -19,7 +19,7 @@ from gvoys.errors import DivergenceError, GvoysError, ParameterError, Unsupporte
 from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.labels import Labels
 from gvoys.reference import kernel_by_vec_trick
-from gvoys.walks.voyagers import WalkConfig
+from gvoys.walks.sampled import WalkConfig
 from gvoys.walks.walk import Walk
 
 RUNS = 10_000
@@ -93,7 +93,7 @@ def test_one_sided_walks_are_unbiased(p_halt, share_signs, share_halting, kind):
 @pytest.mark.parametrize("n_starts", [1, 3])
 def test_a_few_starts_of_each_component_are_unbiased(n_starts, kind, monkeypatch):
     """The kernel's sampled walks on large graphs, which begin at some of their nodes."""
-    monkeypatch.setattr("gvoys.walks.voyagers._STARTS", n_starts)
+    monkeypatch.setattr("gvoys.walks.sampled._STARTS", n_starts)
     batch, dense = graphs_of(kind, seed=3)
     X = gv.profiles(batch, gv.Walk(4, kind.labels, **ends(dense)), "voyagers", RUNS)
     for i, j in ((0, 1), (0, 2), (1, 2)):

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import gvoys as gv
+from gvoys.apps.scale.job import Parameters
 from gvoys.errors import ParameterError, UnsupportedError
-from gvoys.scale.job import Parameters
 from gvoys.walks import Combined, Moments, SampledWalks, Sequences, Sketch
 
 BATCH = gv.datasets.molecules(20, mean_nodes=8)

@@ -13,15 +13,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
-from gvoys.estimators.learning.inputs import check_has_labels, missing_labels
 from gvoys.estimators.progress import wants_progress
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
+from gvoys.kernels.inputs import check_has_labels, missing_labels
 from gvoys.series import check_series
-from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_length, check_seed
 from gvoys.walks.growth import choose_truncation, walk_rate
+from gvoys.walks.method import check_device
 from gvoys.walks.methods import resolve_walk
 from gvoys.walks.walk import FIELDS, Walk, check_walk
 

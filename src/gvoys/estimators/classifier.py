@@ -15,27 +15,34 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
-from gvoys.estimators.learning.alignment import block_alignments
-from gvoys.estimators.learning.balance import Balance, BalancedProfiles, Products
-from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem, Pairs
-from gvoys.estimators.learning.engines import Engine, KernelMachine, LinearMachine, Training
-from gvoys.estimators.learning.explaining_decisions import Explainer
-from gvoys.estimators.learning.explanation import Explanation, with_smiles
-from gvoys.estimators.learning.grid import GRID, is_positive, nearest_ten, values_of
-from gvoys.estimators.learning.inputs import check_walk_of_learner, warn_of_unused
-from gvoys.estimators.learning.likeness import similarity_floor
-from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler, usual_walk
-from gvoys.estimators.learning.selection import DEFAULT, Choice, choose, is_better, subsample
-from gvoys.estimators.learning.targets import Targets, check_weights, read_columns, warn_of_single_graphs
 from gvoys.estimators.progress import Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
+from gvoys.kernels.balance import Balance, BalancedProfiles, Products, block_alignments
+from gvoys.kernels.base_kernels import BaseKernel, Nystroem, Pairs
+from gvoys.kernels.engines import Engine, KernelMachine, LinearMachine, Training
+from gvoys.kernels.explaining_learners import Explainer
+from gvoys.kernels.explanation import Explanation, with_smiles
+from gvoys.kernels.inputs import check_walk_of_learner, similarity_floor, warn_of_unused
+from gvoys.kernels.profiler import LabelsAndAttributes, Profiler, usual_walk
+from gvoys.kernels.selection import (
+    DEFAULT,
+    GRID,
+    Choice,
+    choose,
+    is_better,
+    is_positive,
+    nearest_ten,
+    subsample,
+    values_of,
+)
+from gvoys.kernels.targets import Targets, check_weights, read_columns, warn_of_single_graphs
 from gvoys.series import Coefficients
 from gvoys.threads import threads
-from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, is_auto
-from gvoys.walks.layers import usual_labels
+from gvoys.walks.method import check_device
+from gvoys.walks.structure import usual_labels
 from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 _BLOCK = 4096  # graphs whose profiles are in memory at once
@@ -414,7 +421,7 @@ class RandomWalkClassifier(ClassifierMixin, Learner):
         path : str or Path
             The file, .png or .svg.
         """
-        from gvoys.report import plots
+        from gvoys.drawing import plots
 
         check_is_fitted(self, "contributions_")
         plots.save_contributions(Path(path), self.contributions_)

@@ -15,14 +15,13 @@ from gvoys.estimators.base import WalkEstimator
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric, Series
 from gvoys.threads import threads
-from gvoys.walks.backends import empty_for
 from gvoys.walks.checks import check_count
-from gvoys.walks.hashed import MOST_COLUMNS, hash_counts
-from gvoys.walks.method import Choice, check
+from gvoys.walks.method import Choice, check, empty_for
 from gvoys.walks.methods import method_of_features
 from gvoys.walks.profiles import check_finite
 from gvoys.walks.sequences import Sequences
 from gvoys.walks.sketch import N_COMPONENTS
+from gvoys.walks.sparse import MOST_COLUMNS, hash_counts
 from gvoys.walks.walk import Walk, takes_walk
 
 _COUNTS = 1 << 16  # bytes that a graph's counts take in the making, roughly

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gvoys.errors import MissingDependencyError
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
 from gvoys.io.convert import as_batch
+from gvoys.kernels.blocks import WalkBlocks, walks_on
 from gvoys.walks.checks import check_count
 from gvoys.walks.walk import takes_walk
 

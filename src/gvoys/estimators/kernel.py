@@ -20,9 +20,9 @@ from gvoys.walks.combined import Combined
 from gvoys.walks.method import Choice, Method, check_supports, choose_method
 from gvoys.walks.methods import METHODS, method_named
 from gvoys.walks.profiles import Comparable
+from gvoys.walks.sampled import SampledWalks
 from gvoys.walks.sequences import Sequences
 from gvoys.walks.sketch import N_COMPONENTS
-from gvoys.walks.voyagers import SampledWalks
 from gvoys.walks.walk import Walk, takes_walk
 
 

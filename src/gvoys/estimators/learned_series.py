@@ -11,10 +11,10 @@ from scipy.optimize import nnls
 from sklearn.svm import SVC
 
 from gvoys.errors import ParameterError
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
-from gvoys.estimators.learning.gaussian import BlockGrams, maximise_likelihood
 from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
+from gvoys.kernels.blocks import WalkBlocks, walks_on
+from gvoys.kernels.gaussian import BlockGrams, maximise_likelihood
 from gvoys.series import Coefficients
 from gvoys.walks.checks import check_count
 from gvoys.walks.walk import Walk, check_walk, takes_walk

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.estimators.base import TakesParts
-from gvoys.estimators.learning.inputs import describe_unseen, unseen_nodes, warn_user
-from gvoys.estimators.learning.likeness import find_unlike
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.deletion import without_each_node
 from gvoys.io.convert import as_batch
+from gvoys.kernels.inputs import describe_unseen, find_unlike, unseen_nodes, warn_user
 from gvoys.walks.checks import is_auto
 
 _AT_ONCE = 1024  # nodes of graphs that are predicted again without each of them, as many times as they have nodes

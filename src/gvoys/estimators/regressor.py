@@ -18,25 +18,24 @@ from threadpoolctl import threadpool_limits
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
-from gvoys.estimators.learning.blocks import WalkBlocks, walks_on
-from gvoys.estimators.learning.explaining import Attribution
-from gvoys.estimators.learning.explaining_process import explain_mean
-from gvoys.estimators.learning.explanation import Explanation, with_smiles
-from gvoys.estimators.learning.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
-from gvoys.estimators.learning.inputs import warn_of_unused
-from gvoys.estimators.learning.kernel_sum import Induced, kinds_of
-from gvoys.estimators.learning.likeness import similarity_floor
-from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior, Posterior
-from gvoys.estimators.learning.process import Learning, Process, learn_process
-from gvoys.estimators.learning.targets import check_targets, check_weights, warn_of_constant, weigh_extremes
-from gvoys.estimators.learning.views import View, views_of
 from gvoys.estimators.progress import SILENT, Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
+from gvoys.kernels.blocks import WalkBlocks, walks_on
+from gvoys.kernels.explaining import Attribution
+from gvoys.kernels.explaining_learners import explain_mean
+from gvoys.kernels.explanation import Explanation, with_smiles
+from gvoys.kernels.gaussian import BlockGrams, FeatureMoments, Likelihood, maximise_likelihood
+from gvoys.kernels.inputs import similarity_floor, warn_of_unused
+from gvoys.kernels.kernel_sum import Induced, kinds_of
+from gvoys.kernels.posteriors import FeaturePosterior, GramPosterior, KernelPosterior, Posterior
+from gvoys.kernels.process import Learning, Process, learn_process
+from gvoys.kernels.targets import check_targets, check_weights, warn_of_constant, weigh_extremes
+from gvoys.kernels.views import View, views_of
 from gvoys.threads import n_threads, threads
-from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, is_auto
-from gvoys.walks.products import products_on
+from gvoys.walks.method import check_device
+from gvoys.walks.sparse_products import products_on
 from gvoys.walks.walk import Walk, takes_walk
 
 _BLOCK = 2048  # graphs whose features are in the making at once, on each thread

@@ -28,21 +28,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ModelError, ParameterError
 from gvoys.estimators.classifier import RandomWalkClassifier
-from gvoys.estimators.learning.balance import Balance, BalancedProfiles
-from gvoys.estimators.learning.base_kernels import BaseKernel, Nystroem
-from gvoys.estimators.learning.blocks import WalkBlocks
-from gvoys.estimators.learning.covariance import Term
-from gvoys.estimators.learning.decisions import Logistic, SupportVectors
-from gvoys.estimators.learning.engines import Calibrated, KernelMachine, LinearMachine
-from gvoys.estimators.learning.kernel_sum import Induced, KernelSum
-from gvoys.estimators.learning.posteriors import FeaturePosterior, GramPosterior, KernelPosterior
-from gvoys.estimators.learning.profiler import LabelsAndAttributes, Profiler
-from gvoys.estimators.learning.selection import Candidate, Choice
-from gvoys.estimators.learning.views import Surroundings, Walks
 from gvoys.estimators.regressor import RandomWalkRegressor
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels
 from gvoys.io.container import read_container, write_container
+from gvoys.kernels.balance import Balance, BalancedProfiles
+from gvoys.kernels.base_kernels import BaseKernel, Nystroem
+from gvoys.kernels.blocks import WalkBlocks
+from gvoys.kernels.covariance import Term
+from gvoys.kernels.engines import Calibrated, KernelMachine, LinearMachine
+from gvoys.kernels.kernel_sum import Induced, KernelSum
+from gvoys.kernels.machines import Logistic, SupportVectors
+from gvoys.kernels.posteriors import FeaturePosterior, GramPosterior, KernelPosterior
+from gvoys.kernels.profiler import LabelsAndAttributes, Profiler
+from gvoys.kernels.selection import Candidate, Choice
+from gvoys.kernels.views import Surroundings, Walks
 from gvoys.series import Coefficients, Exponential, Geometric
 from gvoys.threads import threads
 from gvoys.walks import Combined, CombinedProfiles, DenseProfiles, Moments, Sequences, Sketch, SparseProfiles, Walk

@@ -14,8 +14,8 @@ from gvoys.estimators.base import as_seed
 from gvoys.io.convert import as_one_graph
 from gvoys.nodes.node_posterior import NodePosterior, Observations, condition
 from gvoys.nodes.priors import prior_of
-from gvoys.walks.backends import check_device
 from gvoys.walks.checks import check_count, check_nodes
+from gvoys.walks.method import check_device
 
 _MAX_VALUE = 1e100  # also one over the least
 _SINGLE_PRECISION_NODES = 20_000  # from here on vectors are in single precision

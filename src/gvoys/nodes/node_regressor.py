@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
-from gvoys.estimators.learning.inputs import warn_user
+from gvoys.kernels.inputs import warn_user
 from gvoys.nodes.node_learner import NodeLearner, check_targets
 from gvoys.nodes.node_likelihood import Evidence, Learned, dense_evidence, learn_weights, random_signs, sampled_evidence
 from gvoys.nodes.node_posterior import NodePosterior, Observations

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.graphs.batch import GraphBatch
-from gvoys.paper.sampled import N_WALKERS, SampledEstimator, moved_to_set_params
+from gvoys.paper.sampled_estimator import N_WALKERS, SampledEstimator, moved_to_set_params
 from gvoys.series import Geometric, Series
 from gvoys.walks.checks import check_count, check_flag, check_halting, check_replicate
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.growth import choose_exponents
-from gvoys.walks.voyagers import WalkConfig, compute_walks
+from gvoys.walks.sampled import WalkConfig, compute_walks
 from gvoys.walks.walk import Walk, takes_walk
 
 

@@ -20,7 +20,7 @@ from gvoys.graphs.spectrum import spectral_radius
 from gvoys.io.convert import as_batch, as_one_graph
 from gvoys.series import Series, check_series
 from gvoys.walks.checks import check_count, check_halting
-from gvoys.walks.voyagers import WalkConfig
+from gvoys.walks.sampled import WalkConfig
 
 _MOST_WALKS = 2**62
 _LONGEST = 1 << 22

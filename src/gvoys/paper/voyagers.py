@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.errors import DivergenceError, ModulationError, ParameterError, VarianceWarning
 from gvoys.estimators.base import SLACK, TRUNCATION
 from gvoys.graphs.batch import GraphBatch
-from gvoys.paper.sampled import N_WALKERS, SampledEstimator, moved_to_set_params
+from gvoys.paper.sampled_estimator import N_WALKERS, SampledEstimator, moved_to_set_params
 from gvoys.paper.theory import finite_variance
 from gvoys.series import Geometric, Series
 from gvoys.walks.checks import check_anchors, check_count, check_flag, check_halting, check_replicate
 from gvoys.walks.growth import growth_constant, power_of_two, walk_rate
 from gvoys.walks.profiles import check_finite
-from gvoys.walks.voyagers import DISTRIBUTIONS, WalkConfig, compute_voyagers
+from gvoys.walks.sampled import DISTRIBUTIONS, WalkConfig, compute_voyagers
 from gvoys.walks.walk import Walk, takes_walk
 
 

@@ -31,8 +31,7 @@ from gvoys.io.store import open_store, write_store
 from gvoys.io.store.arrays import HEADER, ArrayFile
 from gvoys.io.store.manifest import checksum_file
 from gvoys.io.store.reader import map_array
-from gvoys.search.coding import Coder, Queries
-from gvoys.search.comparing import BalancedComparer, SurroundingsComparer, WalkComparer
+from gvoys.search.coding import BalancedComparer, Coder, Queries, SurroundingsComparer, WalkComparer
 from gvoys.search.index import Index, Segment, as_ids
 
 MANIFEST, CODER = "index.json", "coder.gvoys"

@@ -17,8 +17,7 @@ from gvoys.estimators.regressor import TWO_SIDED
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import check_joinable
 from gvoys.io.convert import as_batch
-from gvoys.search.coding import Coder, Queries, encoded, largest, most_similar
-from gvoys.search.comparing import comparer_for
+from gvoys.search.coding import Coder, Queries, comparer_for, encoded, largest, most_similar
 from gvoys.threads import threads
 from gvoys.walks.checks import check_count
 from gvoys.walks.sequences import spread_graphs

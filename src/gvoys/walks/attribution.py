@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gvoys._compiled.cpu.attribution_cpu import Shares, Wanted, Weighted, spread_sequences
+from gvoys._compiled.cpu.sketch_rows import WIDTH
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.refine import refinement_rounds
+from gvoys.io.chemistry.labels import label_text
 from gvoys.walks.sequences import entries_back, places_of
+from gvoys.walks.sketch import Sketch
 from gvoys.walks.sparse import SparseProfiles
 from gvoys.walks.walk import Walk
 
@@ -110,3 +114,80 @@ def _weighted(profiles: SparseProfiles, iteration: int, weights: Sequence[Array]
     longest = len(counts) - 1 - np.argmax(counts[::-1] > 0, axis=0)
     keys = np.concatenate([keys for _, keys, _ in listings])
     return Weighted(longest, pointers[:, :-1].copy(), pointers[:, 1:].copy(), keys, np.concatenate(list(weights)))
+
+
+def spread_gradients(
+    batch: GraphBatch, walk: Walk, sketch: Sketch, exponents: NDArray[np.int64], gradients: ArrayLike
+) -> tuple[Array, Array]:
+    """Spread a sum that is linear in sketched profiles over the nodes and edges of their walks.
+
+    Summed over groups, the shares of a graph's nodes are those of ``(gradients * values).sum(axis=(1, 2))``, with the
+    profiles' `values`. Lengths and iterations without a gradient are not walked.
+
+    Both results are of shape (n_groups, n_nodes or n_entries). The shares are computed on the CPU, whatever the sketch.
+    """
+    batch, walk = walk.on(batch).labelled_by_structure(batch)
+    d, by = sketch.n_components, np.asarray(gradients)
+    nodes, entries = (np.zeros((-(-d // WIDTH), count)) for count in (batch.n_nodes, batch.n_entries))
+    largest = _largest(by.reshape(len(by), walk.n_lengths, walk.n_iterations, d))  # (n_graphs, n_lengths, n_iterations)
+    used: NDArray[np.bool_] = np.any(largest > 0, axis=0)
+    if not used.any():
+        return nodes, entries
+    longest, last = (int(positions.max()) for positions in np.nonzero(used))
+    powers = np.frexp(largest.max(axis=(1, 2)))[1]
+    scaled = _scaled(by[:, : longest + 1, : (last + 1) * d], -powers)
+    walk, on_cpu = replace(walk, max_length=longest, refine=last), replace(sketch, device="cpu")
+    for block, (graphs_at_once, _, columns) in on_cpu.sketches(batch, walk, np.ldexp(1.0, exponents)):
+        if used[:, columns.start // d].any():
+            of_nodes, of_entries = (
+                slice(*offsets[[graphs_at_once.start, graphs_at_once.stop]]) for offsets in _offsets(batch)
+            )
+            block.spread(scaled[graphs_at_once], d, columns.start, nodes[:, of_nodes], entries[:, of_entries])
+    for shares, offsets in zip((nodes, entries), _offsets(batch), strict=True):
+        shares *= np.ldexp(1.0, np.repeat(powers, np.diff(offsets)))
+    return nodes, entries
+
+
+def _largest(by: NDArray[Any]) -> Array:
+    """The largest absolute values of the blocks, and no array of all absolute values."""
+    return np.maximum(by.max(axis=3), -by.min(axis=3)).astype(np.float64)
+
+
+def _scaled(by: NDArray[Any], powers: NDArray[Any]) -> NDArray[np.float32]:
+    """Gradients in single precision, each graph's times a power of two: they may be far out of its range."""
+    out = np.empty(by.shape, np.float32)
+    return np.multiply(by, np.ldexp(1.0, powers)[:, None, None], out=out, casting="unsafe")
+
+
+def _offsets(batch: GraphBatch) -> tuple[NDArray[Any], NDArray[Any]]:
+    return batch.node_offsets, batch.entry_offsets
+
+
+_MANY = 6  # neighbours that are spelled
+_BONDS = {1.0: "–", 1.5: ":", 2.0: "=", 3.0: "≡"}
+
+
+def spell(graph: GraphBatch, walk: Walk, nodes: NDArray[np.int64], entries: NDArray[np.int64]) -> str:
+    """A walk's labels as people write them: C–C=O for atoms and bonds, a–b for others."""
+    names = ["•"] * len(nodes)
+    if walk.node_labels and graph.node_labels is not None:
+        names = [label_text(label) for label in graph.node_labels[nodes].decode()]
+    joints = ["–"] * len(entries)
+    if walk.edge_labels and graph.edge_labels is not None:
+        joints = [_joint(label) for label in graph.edge_labels[entries].decode()]
+    return names[0] + "".join(joint + name for joint, name in zip(joints, names[1:], strict=True))
+
+
+def spell_neighbours(graph: GraphBatch, walk: Walk, node: int) -> str:
+    """A node's label with those of its neighbours: C(–C)(–O)(=O); of many the first ones."""
+    entries = np.arange(graph.indptr[node], graph.indptr[node + 1])
+    first = graph.node_offsets[np.searchsorted(graph.node_offsets, node, "right") - 1]
+    name = spell(graph, walk, np.array([node]), entries[:0])
+    steps = (spell(graph, walk, np.array([node, first + graph.indices[k]]), np.array([k])) for k in entries)
+    surroundings = sorted(step.removeprefix(name) for step in steps)
+    more = "…" if len(surroundings) > _MANY else ""
+    return name + "".join(f"({item})" for item in surroundings[:_MANY]) + more
+
+
+def _joint(label: Any) -> str:
+    return _BONDS[label] if isinstance(label, float) and label in _BONDS else f"–({label})–"

@@ -9,9 +9,9 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.walks.checks import check_count, check_seed, is_auto
 from gvoys.walks.method import WalkMethod, check_supports, choose_method
 from gvoys.walks.moments import Moments
+from gvoys.walks.sampled import SampledWalks
 from gvoys.walks.sequences import Sequences
 from gvoys.walks.sketch import N_COMPONENTS, Sketch
-from gvoys.walks.voyagers import SampledWalks
 from gvoys.walks.walk import Walk
 
 METHODS = tuple(each.name for each in (Moments, Sequences, Sketch, SampledWalks))

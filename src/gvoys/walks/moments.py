@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.walks.backends import backend
 from gvoys.walks.checks import is_auto
 from gvoys.walks.dense import DenseProfiles
-from gvoys.walks.method import Cost, Support, WalkMethod
+from gvoys.walks.method import Cost, Support, WalkMethod, backend
 from gvoys.walks.walk import Walk
 
 

@@ -31,10 +31,9 @@ from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.ranges import NONE, first_not_finite
 from gvoys.graphs.refine import refinement_rounds
-from gvoys.walks.backends import backend
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.growth import choose_exponents
-from gvoys.walks.method import Cost, Support, WalkMethod
+from gvoys.walks.method import Cost, Support, WalkMethod, backend
 from gvoys.walks.spread import rounding
 from gvoys.walks.walk import Walk
 
@@ -78,7 +77,7 @@ class Sketch(WalkMethod):
         if out is not None or not backend(self.device).keeps(int(self.cost(walk, batch).bytes)):
             made: DenseProfiles = super().profile(batch, walk, out)
             return made
-        from gvoys.walks.resident import ResidentProfiles
+        from gvoys.walks.dense import ResidentProfiles
 
         walk = self.resolve(walk, batch)
         exponents = choose_exponents(batch, walk.longest)

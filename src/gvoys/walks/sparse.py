@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain
 from typing import Any
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from gvoys._compiled.cpu.sequence_keys import Table, look_up, number_keys
+from gvoys.graphs.labels import combine_hashes, hash_integers
 from gvoys.threads import n_threads, threads
-from gvoys.walks.products import device_of_products, row_squares, summed_gram
-from gvoys.walks.profiles import Profiles
+from gvoys.walks.profiles import Profiles, check_finite
+from gvoys.walks.sparse_products import device_of_products, row_squares, summed_gram
 
 
 class Counts:
@@ -226,3 +227,37 @@ def _scaled(matrix: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:
     """Every row times a factor of its own."""
     data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
     return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+MOST_COLUMNS = 2**31 - 1  # their numbers are int32
+
+
+def signed_columns(
+    keys: NDArray[np.uint64], stream: tuple[int, ...], width: int, n_tables: int = 1
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The column and the sign of each label sequence in each of some tables, one beside the other."""
+    start = reduce(combine_hashes, (hash_integers(np.array([part], np.uint64)) for part in stream))
+    streams = combine_hashes(start, np.arange(n_tables, dtype=np.uint64))
+    bits = combine_hashes(np.broadcast_to(streams, (len(keys), n_tables)), keys[:, None])
+    size = width // n_tables
+    columns = ((bits >> np.uint64(1)) % np.uint64(size)).astype(np.int64) + size * np.arange(n_tables)
+    return columns, 1.0 - 2.0 * (bits & np.uint64(1))
+
+
+def hash_counts(profiles: SparseProfiles, mu: Any, n_columns: int, seed: int) -> sp.csr_array:
+    """Features whose products are the kernel in expectation, in columns that do not depend on any graph."""
+    roots = profiles.roots(mu)
+    rows, columns, values = [], [], []
+    for iteration, lengths in enumerate(profiles.blocks):
+        for length, counts in enumerate(lengths):
+            pointers, keys, plain = counts.listing
+            graphs = np.repeat(np.arange(len(profiles), dtype=np.int32), np.diff(pointers))
+            column, sign = signed_columns(keys, (seed, iteration, length), n_columns)
+            rows.append(graphs)
+            columns.append(column.ravel().astype(np.int32))
+            with np.errstate(over="ignore"):  # which raises an error below
+                values.append(plain * sign.ravel() * roots[graphs, length, iteration])
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    features = sp.csr_array(sp.coo_array(entries, shape=(len(profiles), n_columns)))
+    check_finite(features.data)
+    return features

@@ -1,0 +1,1 @@
+"""Programs around the library: they read, call and write, and compute nothing."""

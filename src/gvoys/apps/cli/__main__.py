@@ -1,0 +1,5 @@
+"""python -m gvoys.apps.cli"""
+
+from gvoys.apps.cli import main
+
+main()

@@ -1,0 +1,168 @@
+"""gvoys train: a model of a column, from all graphs that have it, in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gvoys.apps.cli.messages import answer, begin
+from gvoys.apps.cli.options import (
+    Attributes,
+    Data,
+    Folds,
+    Jobs,
+    Json,
+    Molecules,
+    Overwrite,
+    Reading,
+    Splitting,
+    Targets,
+    Task,
+    columns_of,
+    read_options,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gvoys.apps.cli.data import Job
+from gvoys.apps.cli.options import Parts, given_options
+
+
+def train(
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model, model.gvoys; a folder for several columns.")],
+    reading: Reading,
+    molecules: Molecules,
+    splitting: Splitting,
+    target: Targets = None,
+    task: Task = "auto",
+    cv: Annotated[bool, typer.Option(help="Cross-validate first, for a figure of what new graphs would get.")] = True,
+    folds: Folds = 5,
+    seed: Annotated[int, typer.Option(help="Seed of its split.")] = 0,
+    attributes: Attributes = None,
+    overwrite: Overwrite = False,
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Train a model that predicts a column, and keep it in a file for `gvoys predict`.
+
+    A column of numbers gets a Gaussian process, classes a support vector machine; settings are chosen by the training
+    graphs alone. Of several columns you get a folder with a model for each, which *predict* takes as well.
+    """
+    console = begin(json)
+    from gvoys.apps.cli.data import learner_for, prepare
+    from gvoys.apps.cli.outputs import check_outputs
+    from gvoys.kernels.inputs import unused_attributes
+
+    models = []
+    columns = columns_of(target)
+    check_outputs(out, inputs=[data], root=reading.root, overwrite=overwrite, folder=len(columns) > 1)
+    for column in columns:
+        job = prepare(console, data, read_options(reading, molecules), column, splitting, task)
+        model = learner_for(job, attributes, n_jobs)
+        scores = _score(console, job, model, folds, seed) if cv else None
+        with console.status(f"training on {len(job.y):,} graphs …"):
+            model.fit(job.graphs.batch, job.y)
+        unused = [f"{kind}_attributes" for kind in unused_attributes(model, job.graphs.batch)]
+        about = {
+            "data": job.name,
+            "target": column,
+            "classes": None if job.classes is None else job.classes.tolist(),
+            "smiles": reading.smiles or "smiles",
+            "fields": {name: value for name, value in job.fields.items() if name not in unused},
+            "chemistry": vars(molecules),
+            "scores": scores,
+        }
+        model.training_ = about | {"ids": job.graphs.ids}
+        models.append(model)
+    files = _save(models, columns, out)
+    for file, model in zip(files, models, strict=True):
+        made = f"{file}, {file.stat().st_size / 1e6:.1f} MB: {_what(model.training_)}"
+        console.print(made, highlight=False, soft_wrap=True, markup=False)
+    if json:
+        kept = ("data", "target", "classes", "scores")
+        summaries = [{key: model.training_[key] for key in kept} for model in models]
+        answer([summary | {"out": str(file)} for summary, file in zip(summaries, files, strict=True)])
+
+
+def _score(console: Console, job: Job, model: Any, folds: int, seed: int) -> list[float]:
+    """Cross-validate, and say what came out."""
+    from gvoys.apps.cli.data import cross_validate, shown_score
+
+    evaluation, _ = cross_validate(console, job, model, folds, (seed,))
+    score, deviation = shown_score(evaluation)
+    sentence = f"{score} ± {deviation} over {folds} folds of {len(job.y):,} graphs"
+    console.print(sentence if job.target is None else f"{job.target}: {sentence}", highlight=False, markup=False)
+    return [float(item) for item in evaluation.scores()[0]]
+
+
+def _what(training: dict[str, Any]) -> str:
+    """Say what was trained, so that users see how a column was taken."""
+    names = training["classes"]
+    if names is None:
+        return "predicts numbers"
+    return f"tells {len(names)} classes apart: {', '.join(map(str, names[:5]))}{', …' * (len(names) > 5)}"
+
+
+def _save(models: list[Any], columns: list[Any], out: Path) -> list[Path]:
+    """One file, or a folder with one for each column, all at once."""
+    from gvoys.apps.cli.data import file_name
+    from gvoys.apps.cli.outputs import another, together
+
+    if len(models) == 1:
+        models[0].save(out)
+        return [out]
+    files: list[Path] = []
+    for column in columns:
+        files.append(another(out / f"{file_name(column)}.gvoys", files))
+    with together(out) as folder:
+        for model, file in zip(models, files, strict=True):
+            model.save(folder / file.name)
+    return files
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="The file or folder that `gvoys train` wrote.")],
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="NAME.csv for the predictions.")],
+    reading: Reading,
+    parts: Parts,
+    index: Annotated[
+        Path | None, typer.Option(help="An index of a library: its graph that is nearest to each graph is named.")
+    ] = None,
+    overwrite: Overwrite = False,
+    n_jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Predict with a trained model: a table of ids, predictions and how sure they are.
+
+    Classes come with their probabilities, numbers with a deviation and a 95 % interval. Where the model keeps its
+    training graphs, the nearest of them is named; *--index* names the nearest graph of a library of any size. *unseen*
+    is the share of nodes whose label no training graph has, and *unlike* marks graphs that are unlike all training
+    graphs, so that predictions for them are guesses. Molecules are read as those of the training table were. A run
+    that was stopped or killed goes on where it was when the command is given again.
+    """
+    console = begin(json)
+    from gvoys.apps.cli.outputs import RunFiles, check_outputs
+    from gvoys.apps.cli.stream import run_parts
+    from gvoys.apps.scale import predict_file
+
+    files = RunFiles.beside(out)
+    inputs: list[str | Path | None] = [model, data, index]
+    check_outputs(
+        out, ".csv", inputs=inputs, root=reading.root, overwrite=overwrite, beside=[files.skipped], work=files.work
+    )
+    how: dict[str, Any] = {
+        **given_options(reading),
+        "index": index,
+        "rows_per_part": parts.rows_per_part,
+        "overwrite": overwrite,
+    }
+
+    def work(worker: Any, on_progress: Any, _: Any) -> Any:
+        return predict_file(model, data, out, **how, worker=worker, on_progress=on_progress)
+
+    run_parts(console, "predict", files, parts, n_jobs, json, work)

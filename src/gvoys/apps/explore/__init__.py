@@ -1,0 +1,29 @@
+"""A page to look at graphs: a map, drawings, nearest graphs, what a model says of them, and mu by sliders.
+
+The module can be called: ``gv.explore(graphs, y, "page.html")`` is ``gvoys.apps.explore.explore``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from types import ModuleType
+from typing import Any
+
+from gvoys.apps.explore.collection import Collection, load_collection
+from gvoys.apps.explore.explore import Page, explore, has_umap
+from gvoys.apps.explore.explore_page import check_plotly
+from gvoys.apps.explore.properties import Property, as_property
+
+__all__ = ["Collection", "Page", "Property", "as_property", "check_plotly", "explore", "has_umap", "load_collection"]
+
+
+class _Callable(ModuleType):
+    """Importing a package sets an attribute of its name, so that the function could not have the name otherwise."""
+
+    def __call__(self, *args: Any, **options: Any) -> Page:
+        return explore(*args, **options)
+
+
+__signature__ = inspect.signature(explore)
+sys.modules[__name__].__class__ = _Callable

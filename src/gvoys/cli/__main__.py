@@ -1,5 +1,0 @@
-"""python -m gvoys.cli"""
-
-from gvoys.cli import main
-
-main()
