@@ -20,7 +20,7 @@ def test_importing_costs_no_optional_package():
 
 def test_files_of_features_need_no_learners():
     """A tenth of a second that every gvoys embed would wait."""
-    code = "import gvoys.apps.scale, sys; print(*[name for name in sys.modules if 'classifier' in name or 'saving' in name])"
+    code = "import gvoys.apps.scale, sys; print(*[m for m in sys.modules if 'classifier' in m or 'saving' in m])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert loaded == []
 

@@ -208,7 +208,7 @@ def _polygon(corners: Points) -> str:
 _INCHES = 0.42 / BOND  # of one unit of length
 _WIDEST = 7.0  # inches of the drawing
 _BARS = 2.6  # inches beside it
-_ATTRIBUTION_PLOT_INK, _ATTRIBUTION_PLOT_EDGE = "#1f2430", "#737b8c"
+_PLOT_INK, _PLOT_EDGE = "#1f2430", "#737b8c"
 
 
 def save_plot(explanation: Any, path: Path) -> None:
@@ -253,9 +253,7 @@ def draw_picture(axes: Any, picture: Picture, explanation: Any, points: float) -
     rim = 0.0 if picture.molecule is not None else 1.2 * points
     for index, share in zip(picture.xy, explanation.nodes, strict=True):
         colour = share_colour(float(share), scale)
-        axes.add_patch(
-            Circle(index, picture.radius, facecolor=colour, edgecolor=_ATTRIBUTION_PLOT_EDGE, linewidth=rim, zorder=2)
-        )
+        axes.add_patch(Circle(index, picture.radius, facecolor=colour, edgecolor=_PLOT_EDGE, linewidth=rim, zorder=2))
     (left, top), (right, bottom) = picture.box
     if picture.molecule is None:
         _draw_network(axes, picture, points)
@@ -271,16 +269,16 @@ def _draw_network(axes: Any, picture: Picture, points: float) -> None:
     from matplotlib.patches import Polygon
 
     for line in picture.lines:
-        axes.plot(*np.array(line).T, zorder=3, color=_ATTRIBUTION_PLOT_EDGE, linewidth=1.8 * points)
+        axes.plot(*np.array(line).T, zorder=3, color=_PLOT_EDGE, linewidth=1.8 * points)
     for corners in picture.heads:
-        axes.add_patch(Polygon(corners, facecolor=_ATTRIBUTION_PLOT_EDGE, linewidth=0, zorder=3))
+        axes.add_patch(Polygon(corners, facecolor=_PLOT_EDGE, linewidth=0, zorder=3))
     for text, index, size in picture.letters:
         how = {
             "ha": "center",
             "va": "center_baseline",
             "parse_math": False,
             "zorder": 4,
-            "color": _ATTRIBUTION_PLOT_INK,
+            "color": _PLOT_INK,
         }
         axes.text(*index, legible(text), fontsize=0.9 * size * points, **how)
 
@@ -298,6 +296,6 @@ def _draw_bars(axes: Any, explanation: Any) -> None:
     axes.barh(range(len(lengths)), lengths, color=[share_colour(np.sign(length) * scale, scale) for length in lengths])
     axes.set_yticks(range(len(lengths)))
     axes.invert_yaxis()
-    axes.axvline(0.0, color=_ATTRIBUTION_PLOT_EDGE, linewidth=0.8)
+    axes.axvline(0.0, color=_PLOT_EDGE, linewidth=0.8)
     axes.set(xlabel="share", ylabel="walk length")
     axes.spines[["top", "right", "left"]].set_visible(False)

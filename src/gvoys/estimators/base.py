@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
-from gvoys.estimators.progress import wants_progress
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.kernels.inputs import check_has_labels, missing_labels
+from gvoys.kernels.progress import wants_progress
 from gvoys.series import check_series
 from gvoys.walks.checks import check_length, check_seed
 from gvoys.walks.growth import choose_truncation, walk_rate

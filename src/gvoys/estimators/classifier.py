@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
-from gvoys.estimators.progress import Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.numbers import as_array
 from gvoys.io.convert import as_batch
@@ -26,6 +25,7 @@ from gvoys.kernels.explaining_learners import Explainer
 from gvoys.kernels.explanation import Explanation, with_smiles
 from gvoys.kernels.inputs import check_walk_of_learner, similarity_floor, warn_of_unused
 from gvoys.kernels.profiler import LabelsAndAttributes, Profiler, usual_walk
+from gvoys.kernels.progress import Progress, progress_bars
 from gvoys.kernels.selection import (
     DEFAULT,
     GRID,

@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
-from gvoys.estimators.progress import SILENT, Progress, progress_bars
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
 from gvoys.kernels.blocks import WalkBlocks, walks_on
@@ -30,6 +29,7 @@ from gvoys.kernels.inputs import similarity_floor, warn_of_unused
 from gvoys.kernels.kernel_sum import Induced, kinds_of
 from gvoys.kernels.posteriors import FeaturePosterior, GramPosterior, KernelPosterior, Posterior
 from gvoys.kernels.process import Learning, Process, learn_process
+from gvoys.kernels.progress import SILENT, Progress, progress_bars
 from gvoys.kernels.targets import check_targets, check_weights, warn_of_constant, weigh_extremes
 from gvoys.kernels.views import View, views_of
 from gvoys.threads import n_threads, threads

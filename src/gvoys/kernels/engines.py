@@ -15,9 +15,9 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from gvoys.errors import ParameterError
-from gvoys.estimators.progress import SILENT, Progress
 from gvoys.kernels.base_kernels import BaseKernel, HasPairs, Nystroem, Pairs, nearest_by
 from gvoys.kernels.machines import Logistic, SupportVectors, train
+from gvoys.kernels.progress import SILENT, Progress
 from gvoys.kernels.targets import Targets
 
 Array = NDArray[np.float64]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from gvoys.estimators.progress import SILENT, Progress
 from gvoys.kernels.covariance import ArrayCovariance, Conditioned, Covariance, Distances
 from gvoys.kernels.gaussian import maximise_likelihood
 from gvoys.kernels.kernel_sum import KernelSum
+from gvoys.kernels.progress import SILENT, Progress
 from gvoys.kernels.views import Surroundings, View
 from gvoys.walks import SparseProfiles
 
