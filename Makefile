@@ -48,14 +48,14 @@ dist: .venv/test-installed
 
 bench: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[bench]"
-	$(BIN)/python -m benchmarks peers --install --out benchmarks/results/peers-$(shell date -u +%F).json
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m studies peers --install --out studies/results/peers-$(shell date -u +%F).json
+	$(BIN)/python -m studies
 
 bench-large: .venv/test-installed
-	$(BIN)/python -m benchmarks huge loading
+	$(BIN)/python -m studies huge loading
 
 reproduce: .venv/test-installed
-	$(BIN)/python -m reproduce all --out reproduced
+	$(BIN)/python -m studies.paper all --out reproduced
 
 docs: .venv/test-installed
 	$(BIN)/pip install --quiet --editable ".[docs]"

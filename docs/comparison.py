@@ -1,7 +1,7 @@
 """Write the comparison with other packages from the kept results: python docs/comparison.py writes docs/comparison.md,
 and the table of the README.
 
-Every number comes from a file in benchmarks/results. What others have published, and what a package offers, is typed
+Every number comes from a file in studies/results. What others have published, and what a package offers, is typed
 below, with its source.
 """
 
@@ -12,7 +12,7 @@ from statistics import mean
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "studies" / "results"
 PAGE = ROOT / "docs" / "comparison.md"
 README = ROOT / "README.md"
 TEXT = ROOT / "docs" / "comparison.txt"  # the page, with a name in braces for each table

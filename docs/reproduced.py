@@ -1,8 +1,8 @@
 """Write the page on the paper from the kept results: python docs/reproduced.py writes docs/reproduce.md.
 
-Every number comes from a file in docs/results, which `python -m reproduce` writes. In docs/reproduce.txt {NAME} is the
-table of a result, {NAME: ROW: I} our number I of the first row that begins with ROW, and {NAME: ROW: paper I} the
-paper's. Other names are computed.
+Every number comes from a file in docs/results, which `python -m studies.paper` writes. In docs/reproduce.txt
+{NAME} is the table of a result, {NAME: ROW: I} our number I of the first row that begins with ROW, and
+{NAME: ROW: paper I} the paper's. Other names are computed.
 """
 
 import json

@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from benchmarks import against
-from benchmarks.against import SIDES, CannotRun, Comparison, Side, compare, worktree
 from rich.console import Console
+from studies import against
+from studies.against import SIDES, CannotRun, Comparison, Side, compare, worktree
 
 ROOT = Path(__file__).parents[1]
 

@@ -1,7 +1,7 @@
 """Results beside those of an older revision: bits, predictions, probabilities, and what is gone."""
 
 import pytest
-from benchmarks.golden import differences
+from studies.golden import differences
 
 OLD = {
     "file": "old",

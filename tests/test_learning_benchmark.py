@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 pytest.importorskip("rdkit")
-from benchmarks.learning import KEPT, write_tables
-from benchmarks.learning_data import Molecules, Split, places
-from benchmarks.learning_results import Results
-from benchmarks.learning_tables import SHEETS
-from benchmarks.learning_tasks import SECTIONS
+from studies.learning import KEPT, write_tables
+from studies.learning_data import Molecules, Split, places
+from studies.learning_results import Results
+from studies.learning_tables import SHEETS
+from studies.learning_tasks import SECTIONS
 
 from gvoys.io import from_smiles, scaffolds
 

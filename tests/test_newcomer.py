@@ -11,7 +11,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
 
-from benchmarks.newcomer import PAGE, transcript, write_tables
+from studies.newcomer import PAGE, transcript, write_tables
 
 from gvoys.apps.cli import app
 

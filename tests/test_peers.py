@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.peers import Measurement, Settings, run_bench, write_results
-from benchmarks.peers.command import _cells
-from benchmarks.peers.packages import PEERS, Peer, PeerFailure, find_python, peers_named, run_peer
-from benchmarks.peers.tasks import Task, make_tasks, our_ways, true_gram
+from studies.peers import Measurement, Settings, run_bench, write_results
+from studies.peers.command import _cells
+from studies.peers.packages import PEERS, Peer, PeerFailure, find_python, peers_named, run_peer
+from studies.peers.tasks import Task, make_tasks, our_ways, true_gram
 
 import gvoys as gv
 from gvoys.errors import MissingDependencyError, ParameterError
@@ -51,7 +51,7 @@ def test_grakel_beside_ours(tmp_path):
     command = Settings(quick=True, peers=("grakel",), root=str(tmp_path)).command
     write_results(tmp_path / "results.json", found, machine, command)
     kept = json.loads((tmp_path / "results.json").read_text())
-    assert kept["command"] == "python -m benchmarks peers --peer grakel --quick --root FOLDER --limit 180"
+    assert kept["command"] == "python -m studies peers --peer grakel --quick --root FOLDER --limit 180"
     assert {"date", "processor", "cores", "numpy", "gvoys"} <= set(kept["machine"])
     assert len(kept["measurements"]) == len(found)
 
@@ -60,7 +60,7 @@ def worker(tmp_path, monkeypatch, text):
     """A peer whose script is this text."""
     (tmp_path / "workers").mkdir()
     (tmp_path / "workers" / "worker.py").write_text(text)
-    monkeypatch.setattr("benchmarks.peers.packages.WORKERS", tmp_path / "workers")
+    monkeypatch.setattr("studies.peers.packages.WORKERS", tmp_path / "workers")
     return Peer("other", "other", ("other>=1",), "worker.py")
 
 

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from reproduce import EXPERIMENTS, Plan, fig4, reproduce
-from reproduce.result import read_result, slope
+from studies.paper import EXPERIMENTS, Plan, fig4, reproduce
+from studies.paper.result import read_result, slope
 
 import gvoys as gv
 from gvoys.drawing.page import content_policy
@@ -34,7 +34,7 @@ def test_every_experiment_leaves_its_files(report):
     for result in report.results:
         assert (
             json.loads((folder / f"{result.name}.json").read_text())["command"]
-            == f"python -m reproduce {result.name} --quick --seed 0"
+            == f"python -m studies.paper {result.name} --quick --seed 0"
         )
         for figure in result.figures:
             assert (folder / f"{figure.name}.png").stat().st_size > 1000

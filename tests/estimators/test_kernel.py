@@ -5,8 +5,8 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from benchmarks import coverage
 from spelling import with_walk
+from studies import coverage
 
 import gvoys as gv
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError

@@ -202,7 +202,7 @@ if __name__ == "__main__":
     import gvoys.gpu  # noqa: F401 (what uses CuPy must be imported before it is replaced)
 
     install()
-    from benchmarks.gpu_agreement import compare, compare_nodes
+    from studies.gpu_agreement import compare, compare_nodes
 
     failed = compare(small=True)
     step_plainly()

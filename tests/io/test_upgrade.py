@@ -1,6 +1,6 @@
 """What 0.1.1 wrote can be used, or one sentence says what to do.
 
-made_by_0.1.1.zip was written by that version, the baseline of `python -m benchmarks against`: a store with all that a
+made_by_0.1.1.zip was written by that version, the baseline of `python -m studies against`: a store with all that a
 store could hold, and features of three molecules with four components.
 """
 

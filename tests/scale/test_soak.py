@@ -12,7 +12,7 @@ import pytest
 from gvoys._jit import _Parallel
 
 pytest.importorskip("pyarrow")
-soak = pytest.importorskip("benchmarks.soak")
+soak = pytest.importorskip("studies.soak")
 
 if not Path("/proc/self/fd").exists():
     pytest.skip("this system does not say what a process holds", allow_module_level=True)

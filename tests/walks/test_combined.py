@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.coverage import ego_networks
+from studies.coverage import ego_networks
 
 import gvoys as gv
 from gvoys.errors import UnsupportedError

@@ -78,7 +78,7 @@ class RandomWalkKernel(TransformerMixin, WalkEstimator):
 
     The standard error comes from the spread over groups of 128 components, widened for their small number, and is never
     below the rounding of the sketch, in float32, and of counts beside it, in float64: +-1.96 of it held 93 to 97 % of
-    the exact values at 256, 512 and 1024 components (``python -m benchmarks coverage``). Without a sketch it is 0. With
+    the exact values at 256, 512 and 1024 components (``python -m studies coverage``). Without a sketch it is 0. With
     ``normalize=True`` it accounts for the noise of the diagonal, and is 0 between a graph and itself.
 
     The features of "voyagers" have a biased diagonal, since both factors come from the same walks. Here every value,

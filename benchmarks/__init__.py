@@ -1,1 +1,0 @@
-"""Measurements, side by side with peers and baselines, ratios within one run: python -m benchmarks"""

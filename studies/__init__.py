@@ -1,0 +1,1 @@
+"""Measurements, side by side with peers and baselines, ratios within one run: python -m studies"""
