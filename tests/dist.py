@@ -19,7 +19,7 @@ from oldest import constraints
 ROOT = Path(__file__).parents[1]
 EXTRAS = "chem,explore,parquet"  # the last for gvoys predict
 HIDDEN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "GVOYS_DATA", "NUMBA_CACHE_DIR")
-TABLE = "import gvoys.datasets.bundled as b; print(b.FREESOLV)"
+TABLE = "import gvoys.datasets.loaders as b; print(b.FREESOLV)"
 FILES = """
 import gvoys, json, pathlib
 home = pathlib.Path(gvoys.__file__).parent

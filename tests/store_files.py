@@ -5,8 +5,7 @@ import zlib
 
 import numpy as np
 
-from gvoys.io.store.arrays import npy_header
-from gvoys.io.store.manifest import MANIFEST
+from gvoys.io.store.store_reader import MANIFEST, npy_header
 
 
 def take_apart(folder):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.datasets.bundled import FREESOLV, read_freesolv
+from gvoys.datasets.loaders import FREESOLV, read_freesolv
 
 
 def test_freesolv():

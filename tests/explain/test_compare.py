@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.io.chemistry.labels import label_text
+from gvoys.io.chemistry.atom_labels import label_text
 
 
 def coloured(graph, colours, edge_kinds=None):

@@ -16,7 +16,7 @@ pytest.importorskip("plotly")
 
 import gvoys as gv
 from gvoys.apps.cli import app
-from gvoys.datasets.bundled import read_freesolv
+from gvoys.datasets.loaders import read_freesolv
 from gvoys.errors import GraphError, ParameterError
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,7 +6,7 @@ import pytest
 import gvoys as gv
 from gvoys.apps.explore.collection import Collection, has_bonds, load_collection
 from gvoys.apps.explore.drawing import draw
-from gvoys.datasets.bundled import read_freesolv
+from gvoys.datasets.loaders import read_freesolv
 from gvoys.io.tu import LabelNames
 
 

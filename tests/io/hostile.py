@@ -63,7 +63,7 @@ def repeated_parquet(path):
 def huge_store(path):
     """A store whose manifest claims arrays of terabytes."""
     from gvoys.io.store import write_store
-    from gvoys.io.store.manifest import MANIFEST, write_manifest
+    from gvoys.io.store.store_reader import MANIFEST, write_manifest
 
     write_store([np.ones((3, 3))], path)
     body = json.loads((path / MANIFEST).read_text())
@@ -75,7 +75,7 @@ def huge_store(path):
 def huge_header(path):
     """A store whose array says in its own header to have terabytes."""
     from gvoys.io.store import write_store
-    from gvoys.io.store.arrays import npy_header
+    from gvoys.io.store.store_reader import npy_header
 
     write_store([np.ones((3, 3))], path)
     raw = (path / "indices.npy").read_bytes()

@@ -18,8 +18,8 @@ pytest.importorskip("rdkit")
 
 import gvoys as gv
 from gvoys.errors import DatasetError
-from gvoys.io import copies, guess, open_graphs
-from gvoys.io.guess import HEAD, guess_suffix
+from gvoys.io import copies, open_graphs
+from gvoys.io.open import HEAD, _is_smiles, guess_suffix
 from gvoys.io.sources import FileSource
 
 GRAPHS = [nx.cycle_graph(5), nx.path_graph(7), nx.complete_graph(4)]
@@ -254,4 +254,4 @@ def test_without_rdkit_graphs_are_recognised(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
     assert guess_suffix(GRAPH6, "smiles") == ".g6"
     assert guess_suffix(b"CCO ethanol\n", "smiles") == ".smi"
-    assert not guess._is_smiles("CCO")
+    assert not _is_smiles("CCO")

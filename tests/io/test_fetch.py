@@ -9,7 +9,7 @@ from test_tu import TINY, write_folder, write_zip
 
 import gvoys as gv
 from gvoys.errors import DatasetError, InputWarning
-from gvoys.io import fetch, registry
+from gvoys.io import fetch
 
 
 @pytest.fixture
@@ -155,10 +155,10 @@ def test_your_own_files_are_not_compared(tmp_path, monkeypatch):
 @pytest.mark.parametrize("known", ["zip", "content"])
 def test_a_download_that_is_known(cache, site, monkeypatch, known):
     write_zip(site[0], TINY)
-    zip_, content = registry.digest(site[0] / "TINY.zip"), registry.content_digest(site[0] / "TINY.zip", "TINY")
-    monkeypatch.setitem(registry.ZIPS, "TINY", zip_ if known == "zip" else "packed otherwise")
+    zip_, content = fetch.digest(site[0] / "TINY.zip"), fetch.content_digest(site[0] / "TINY.zip", "TINY")
+    monkeypatch.setitem(fetch.ZIPS, "TINY", zip_ if known == "zip" else "packed otherwise")
     if known == "content":
-        monkeypatch.setitem(registry.CONTENTS, "TINY", content)
+        monkeypatch.setitem(fetch.CONTENTS, "TINY", content)
     assert len(gv.datasets.load_tu("TINY")[0]) == 2
 
 
@@ -170,7 +170,7 @@ def test_a_download_that_nobody_knows_says_so_once(cache, site, monkeypatch):
         warnings.simplefilter("error")
         gv.datasets.load_tu("TINY")
         (cache / "TINY.zip").unlink()
-        monkeypatch.setitem(registry.ZIPS, "TINY", registry.digest(site[0] / "TINY.zip"))
+        monkeypatch.setitem(fetch.ZIPS, "TINY", fetch.digest(site[0] / "TINY.zip"))
         gv.datasets.load_tu("TINY")
 
 
@@ -179,19 +179,19 @@ def test_the_digest_of_files_does_not_depend_on_how_they_are_packed(tmp_path):
     (tmp_path / "other").mkdir()
     spaced = {part: text.replace(", ", ",").replace("\n", "\r\n") for part, text in reversed(TINY.items())}
     second = write_zip(tmp_path / "other", spaced | {"label_readme": "notes"}, prefix="") / "TINY.zip"
-    assert registry.digest(first) != registry.digest(second)
-    assert registry.content_digest(first, "TINY") == registry.content_digest(second, "TINY")
+    assert fetch.digest(first) != fetch.digest(second)
+    assert fetch.content_digest(first, "TINY") == fetch.content_digest(second, "TINY")
     for part, old, new in (("A", "1, 2", "1, 4"), ("graph_labels", "-1", "1"), ("node_labels", "6\n7", "67")):
         write_zip(tmp_path / "other", TINY | {part: TINY[part].replace(old, new, 1)})
-        assert registry.content_digest(first, "TINY") != registry.content_digest(second, "TINY")
+        assert fetch.content_digest(first, "TINY") != fetch.content_digest(second, "TINY")
 
 
-@pytest.mark.parametrize("name", sorted(registry.CONTENTS))
+@pytest.mark.parametrize("name", sorted(fetch.CONTENTS))
 def test_the_datasets_beside_the_checkout_are_known(name):
     path = fetch.data_folder("tu") / f"{name}.zip"
     if not path.is_file():
         pytest.skip(f"{path} is not here")
-    assert registry.is_known(path, name)
+    assert fetch.is_known(path, name)
 
 
 def test_the_copy_in_grakel_is_known(tmp_path):
@@ -201,7 +201,7 @@ def test_the_copy_in_grakel_is_known(tmp_path):
 
     folder = fetch._in_packages("MUTAG")
     shutil.make_archive(str(tmp_path / "MUTAG"), "zip", folder)
-    assert registry.is_known(tmp_path / "MUTAG.zip", "MUTAG")
+    assert fetch.is_known(tmp_path / "MUTAG.zip", "MUTAG")
 
 
 @pytest.mark.parametrize("target", ["http://127.0.0.1:9/TINY.zip", "/moved/TINY.zip"])

@@ -57,7 +57,7 @@ def test_lines_end_alike_whatever_wrote_them(tmp_path, monkeypatch, suffix, end,
     expected = facts(write(tmp_path / f"a{suffix}", LINES[suffix], b"\n"))
     assert len(expected[0]) == 3
     for read in (1 << 20, 7, 1):  # blocks that end within a line end
-        monkeypatch.setattr(lines_module, "_READ", read)
+        monkeypatch.setattr(lines_module, "_READ_BYTES", read)
         assert facts(write(tmp_path / f"b{suffix}", LINES[suffix], ENDS[end], bom, last)) == expected
 
 

@@ -6,8 +6,8 @@ from test_tu import TINY, write_folder, write_zip
 
 import gvoys as gv
 from gvoys.errors import DatasetError
-from gvoys.io import fetch, open_graphs, registry
-from gvoys.io.nearest import did_you_mean, names_in
+from gvoys.io import fetch, open_graphs
+from gvoys.io.files import did_you_mean, names_in
 
 
 @pytest.fixture
@@ -70,12 +70,12 @@ def test_files(tmp_path, monkeypatch):
 
 
 def test_a_folder_of_many_files(tmp_path, monkeypatch):
-    from gvoys.io import nearest
+    from gvoys.io import files
 
     for k in range(20):
         (tmp_path / f"{k}.csv").touch()
     assert len(names_in(tmp_path)) == 20
-    monkeypatch.setattr(nearest, "_MOST", 7)
+    monkeypatch.setattr(files, "_COMPARED_NAMES", 7)
     assert len(names_in(tmp_path)) == 7
     assert names_in(tmp_path / "none") == []
 
@@ -135,4 +135,4 @@ def test_datasets_of_a_folder(tmp_path):
     assert f"there is neither TINYY.zip nor TINYY/ in {tmp_path} (did you mean 'TINY'?); it holds TINY" in str(
         caught.value
     )
-    assert "MUTAG" in registry.ZIPS
+    assert "MUTAG" in fetch.ZIPS

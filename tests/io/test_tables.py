@@ -42,7 +42,7 @@ def test_the_same_rows_whatever_wrote_them(tmp_path, suffix, separator, encoding
 
 @pytest.mark.parametrize("separator", [";", "\t", ","])
 def test_the_kind_of_standard_input_does_not_depend_on_the_separator(separator):
-    from gvoys.io.guess import guess_suffix
+    from gvoys.io.open import guess_suffix
 
     assert guess_suffix(text(separator).replace("é, ", "e").encode(), "smiles") in (".csv", ".tsv")
 

@@ -9,7 +9,7 @@ from cpu_time import cpu_ratio
 
 import gvoys as gv
 from gvoys.errors import DatasetError
-from gvoys.io.tu import archive
+from gvoys.io import tu
 
 # two graphs: a triangle with a tail, and one node alone
 TINY = {
@@ -174,7 +174,7 @@ def test_entries_outside_the_archive_are_refused(tmp_path, name):
 
 
 def test_absurd_sizes_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "LARGEST", 2**20)
+    monkeypatch.setattr(tu, "LARGEST", 2**20)
     write_zip(tmp_path, TINY | {"node_attributes": "0\n" * 2**20})
     with pytest.raises(DatasetError, match="GiB of text; one dataset may have"):
         gv.datasets.load_tu("TINY", tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 import gvoys as gv
 from gvoys.io import open_graphs
-from gvoys.io.sealed import write_sealed
+from gvoys.io.files import write_sealed
 from gvoys.search.build_index import build_index
 
 LIBRARY = gv.datasets.molecules(200, mean_nodes=10, random_state=1)
@@ -153,7 +153,7 @@ def test_an_index_of_a_file_is_that_of_its_graphs(table, tmp_path):
 PROGRAM = """
 import sys, time
 from gvoys.io import open_graphs
-from gvoys.io.sealed import write_sealed
+from gvoys.io.files import write_sealed
 from gvoys.search import building
 make = building._Builder._make
 def slowly(self, *arguments):

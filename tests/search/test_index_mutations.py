@@ -18,8 +18,7 @@ from store_files import take_apart, write_again
 import gvoys as gv
 from gvoys.errors import GvoysError, StoreError
 from gvoys.io.container import read_container, write_container
-from gvoys.io.store.arrays import npy_header
-from gvoys.io.store.manifest import checksum_file
+from gvoys.io.store.store_reader import checksum_file, npy_header
 from gvoys.search.folder import read_chemistry
 
 CHANGES = int(os.environ.get("GVOYS_INDEX_MUTATIONS", "80"))

@@ -14,7 +14,7 @@ from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 
 Edges = NDArray[np.int64]
-_TRIES = 1000
+_ATTEMPTS = 1000
 
 
 def erdos_renyi(
@@ -55,10 +55,10 @@ def erdos_renyi(
     rng = np.random.default_rng(random_state)
 
     def draw() -> Edges:
-        return _pair(_successes(n_nodes * (n_nodes - 1) // 2, p, rng))
+        return _pair(_draw_successes(n_nodes * (n_nodes - 1) // 2, p, rng))
 
     graphs = [_draw_connected(draw, n_nodes) if connected else draw() for _ in range(n_graphs)]
-    return _batch(graphs, [n_nodes] * n_graphs)
+    return _join_graphs(graphs, [n_nodes] * n_graphs)
 
 
 def stochastic_block(n_graphs: int, sizes: Sequence[int], p: ArrayLike, *, random_state: int | None = 0) -> GraphBatch:
@@ -97,13 +97,13 @@ def stochastic_block(n_graphs: int, sizes: Sequence[int], p: ArrayLike, *, rando
 
     def draw(a: int, b: int) -> Edges:
         if a == b:
-            return first[a] + _pair(_successes(sizes[a] * (sizes[a] - 1) // 2, matrix[a, a], rng))
-        cells = _successes(sizes[a] * sizes[b], matrix[a, b], rng)
+            return first[a] + _pair(_draw_successes(sizes[a] * (sizes[a] - 1) // 2, matrix[a, a], rng))
+        cells = _draw_successes(sizes[a] * sizes[b], matrix[a, b], rng)
         return np.column_stack([first[a] + cells // sizes[b], first[b] + cells % sizes[b]])
 
     graphs = [np.concatenate([draw(a, b) for a, b in blocks]) for _ in range(n_graphs)]
     labels = np.tile(np.repeat(np.arange(len(sizes)), sizes), n_graphs)
-    return _batch(graphs, [int(sum(sizes))] * n_graphs, node_labels=labels)
+    return _join_graphs(graphs, [int(sum(sizes))] * n_graphs, node_labels=labels)
 
 
 def regular(n_graphs: int, n_nodes: int, degree: int, *, random_state: int | None = 0) -> GraphBatch:
@@ -141,7 +141,7 @@ def regular(n_graphs: int, n_nodes: int, degree: int, *, random_state: int | Non
         graphs = [_complement(_pair_stubs(n_nodes, n_nodes - 1 - degree, rng), n_nodes) for _ in range(n_graphs)]
     else:
         graphs = [_pair_stubs(n_nodes, degree, rng) for _ in range(n_graphs)]
-    return _batch(graphs, [n_nodes] * n_graphs)
+    return _join_graphs(graphs, [n_nodes] * n_graphs)
 
 
 def molecules(
@@ -179,7 +179,7 @@ def molecules(
     back = np.minimum(rng.choice([1, 2, 3], total, p=[0.8, 0.15, 0.05]), within)
     children = np.flatnonzero(within > 0)
     tree = np.column_stack([children - back[children], children])
-    edges = np.concatenate([tree, _rings(within, tree, rng)])
+    edges = np.concatenate([tree, _draw_rings(within, tree, rng)])
     frequencies = 1.0 / np.arange(1.0, n_labels + 1) ** 2
     return GraphBatch.from_arrays(
         edges,
@@ -203,25 +203,25 @@ def _check_probability(name: str, p: float) -> None:
         raise ParameterError(f"{name} must be a probability between 0 and 1, not {p!r}")
 
 
-def _batch(graphs: list[Edges], sizes: list[int], **labels: Any) -> GraphBatch:
+def _join_graphs(graphs: list[Edges], sizes: list[int], **labels: Any) -> GraphBatch:
     first = np.cumsum(sizes) - np.asarray(sizes, dtype=np.int64)
     shifted = [edges + shift for edges, shift in zip(graphs, first, strict=True)]
     edges = np.concatenate(shifted) if shifted else np.empty((0, 2), np.int64)
     return GraphBatch.from_arrays(edges, np.asarray(sizes, np.int64), **labels)
 
 
-def _successes(trials: int, p: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The trials that succeed, found by their gaps, so that memory goes with the successes alone."""
+def _draw_successes(trials: int, p: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw the trials that succeed by their gaps, so that memory grows with the successes alone."""
     if p <= 0 or trials == 0:
         return np.empty(0, np.int64)
-    found = [np.array([-1])]
-    while found[-1][-1] < trials:
-        expected = (trials - found[-1][-1]) * p
+    steps = [np.array([-1])]
+    while steps[-1][-1] < trials:
+        expected = (trials - steps[-1][-1]) * p
         gaps = rng.geometric(p, int(expected + 5 * np.sqrt(expected)) + 10)
         gaps = np.where(gaps > 0, np.minimum(gaps, trials + 1), trials + 1)  # the smallest p overflow
-        found.append(found[-1][-1] + np.cumsum(gaps))
-    places = np.concatenate(found[1:])
-    return places[places < trials]
+        steps.append(steps[-1][-1] + np.cumsum(gaps))
+    positions = np.concatenate(steps[1:])
+    return positions[positions < trials]
 
 
 def _pair(index: NDArray[np.int64]) -> Edges:
@@ -233,12 +233,12 @@ def _pair(index: NDArray[np.int64]) -> Edges:
 
 
 def _draw_connected(draw: Callable[[], Edges], n_nodes: int) -> Edges:
-    for _ in range(_TRIES):
+    for _ in range(_ATTEMPTS):
         edges = draw()
         if n_nodes <= 1 or _is_connected(edges, n_nodes):
             return edges
     raise ParameterError(
-        f"{_TRIES} graphs of {n_nodes} nodes were drawn and none was connected; raise p above "
+        f"{_ATTEMPTS} graphs of {n_nodes} nodes were drawn and none was connected; raise p above "
         f"ln(n)/n = {np.log(n_nodes) / n_nodes:.2g}"
     )
 
@@ -251,19 +251,19 @@ def _is_connected(edges: Edges, n_nodes: int) -> bool:
 def _pair_stubs(n_nodes: int, degree: int, rng: np.random.Generator) -> Edges:
     """Pair `degree` stubs of each node at random; pair loops and repeats anew, together with as many others."""
     pairs = rng.permutation(np.repeat(np.arange(n_nodes), degree)).reshape(-1, 2)
-    for _ in range(_TRIES):
-        bad = _loops_and_repeats(pairs, n_nodes)
+    for _ in range(_ATTEMPTS):
+        bad = _find_loops_and_repeats(pairs, n_nodes)
         if not bad.any():
             return pairs
         others = rng.choice(len(pairs), min(len(pairs), int(bad.sum()) + 4), replace=False)
         again = np.flatnonzero(bad | np.isin(np.arange(len(pairs)), others))
         pairs[again] = rng.permutation(pairs[again].ravel()).reshape(-1, 2)
     raise ParameterError(
-        f"no simple graph of {n_nodes} nodes of degree {degree} was found in {_TRIES} attempts; try another seed"
+        f"no simple graph of {n_nodes} nodes of degree {degree} was found in {_ATTEMPTS} attempts; try another seed"
     )
 
 
-def _loops_and_repeats(pairs: Edges, n_nodes: int) -> NDArray[np.bool_]:
+def _find_loops_and_repeats(pairs: Edges, n_nodes: int) -> NDArray[np.bool_]:
     keys = pairs.min(axis=1) * n_nodes + pairs.max(axis=1)
     repeated = np.ones(len(keys), bool)
     repeated[np.unique(keys, return_index=True)[1]] = False
@@ -272,12 +272,12 @@ def _loops_and_repeats(pairs: Edges, n_nodes: int) -> NDArray[np.bool_]:
 
 def _complement(pairs: Edges, n_nodes: int) -> Edges:
     low, high = pairs.min(axis=1), pairs.max(axis=1)
-    every = np.ones(n_nodes * (n_nodes - 1) // 2, bool)
-    every[high * (high - 1) // 2 + low] = False
-    return _pair(np.flatnonzero(every))
+    absent = np.ones(n_nodes * (n_nodes - 1) // 2, bool)
+    absent[high * (high - 1) // 2 + low] = False
+    return _pair(np.flatnonzero(absent))
 
 
-def _rings(within: NDArray[np.int64], tree: Edges, rng: np.random.Generator) -> Edges:
+def _draw_rings(within: NDArray[np.int64], tree: Edges, rng: np.random.Generator) -> Edges:
     """Join nodes five apart where neither branches yet: a closing bond can then raise no degree above four."""
     degree = np.bincount(tree.ravel(), minlength=len(within))
     open_ends = np.flatnonzero((within >= 5) & (rng.random(len(within)) < 0.2))

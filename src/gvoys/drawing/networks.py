@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.chemistry.labels import label_text
+from gvoys.io.chemistry.atom_labels import label_text
 
 LARGEST = 1000  # nodes of a graph that is still drawn
 _SMALL = 150  # nodes up to which springs between all pairs are quick

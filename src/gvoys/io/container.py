@@ -70,7 +70,7 @@ def _digest(data: bytes) -> str:
 
 
 def _names(n_arrays: int) -> list[str]:
-    """Names of all members, in their order."""
+    """Return the names of all members, in their order."""
     return [*(f"arrays/{index}.npy" for index in range(n_arrays)), _TEXT, _DIGEST]
 
 
@@ -81,30 +81,30 @@ def _dumped(array: NDArray[Any]) -> bytes:
 
 
 def _take_out(value: Any, arrays: list[bytes]) -> Any:
-    """The value with each array replaced by its number."""
+    """Return the value with each array replaced by its number."""
     if isinstance(value, np.ndarray):
         arrays.append(_dumped(value))
         return {_ARRAY: len(arrays) - 1}
     if isinstance(value, dict):
-        return {name: _take_out(each, arrays) for name, each in value.items()}
-    return [_take_out(each, arrays) for each in value] if isinstance(value, list) else value
+        return {name: _take_out(item, arrays) for name, item in value.items()}
+    return [_take_out(item, arrays) for item in value] if isinstance(value, list) else value
 
 
 def _put_back(value: Any, arrays: Iterator[tuple[int, NDArray[Any]]]) -> Any:
-    """The value with its arrays, which must be there once each, in the order of their numbers."""
+    """Return the value with its arrays, each of which must be there once, in the order of their numbers."""
     if isinstance(value, dict):
         if value.keys() != {_ARRAY}:
-            return {name: _put_back(each, arrays) for name, each in value.items()}
+            return {name: _put_back(item, arrays) for name, item in value.items()}
         number, array = next(arrays, (None, None))
         if (type(value[_ARRAY]), value[_ARRAY]) != (int, number):
             raise ValueError
         return array
-    return [_put_back(each, arrays) for each in value] if isinstance(value, list) else value
+    return [_put_back(item, arrays) for item in value] if isinstance(value, list) else value
 
 
 def _read(path: Path, file: zipfile.ZipFile) -> dict[str, Any]:
     members, size = file.infolist(), os.fstat(file.fp.fileno()).st_size  # type: ignore[union-attr]
-    if any(each.compress_type != zipfile.ZIP_STORED for each in members) or sum(e.file_size for e in members) > size:
+    if any(item.compress_type != zipfile.ZIP_STORED for item in members) or sum(e.file_size for e in members) > size:
         raise ValueError
     text, constants = file.read(_TEXT), list[str]()
     if _digest(text).encode() != file.read(_DIGEST):
@@ -133,7 +133,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _array(data: bytes, digest: str) -> NDArray[Any]:
-    """The array of a member, whose header must be the one that we write."""
+    """Return the array of a member, whose header must be the one that we write."""
     if _digest(data) != digest:
         raise ValueError
     read, written = io.BytesIO(data), io.BytesIO()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -16,16 +16,36 @@ from gvoys.graphs.check import check_directed
 from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_type, merge_parallel
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
-from gvoys.io.readers import READERS
-from gvoys.io.readers.parts import LABEL, GraphParts, Names, stack_attributes
-from gvoys.io.readers.unlabelled import warn_unlabelled
-from gvoys.io.smiles import read_smiles
+from gvoys.io.array_graphs import is_grakel, is_matrix, is_pyg, read_grakel, read_matrix, read_pyg
+from gvoys.io.named_graphs import (
+    LABEL,
+    GraphParts,
+    Names,
+    is_igraph,
+    is_networkx,
+    is_node_link,
+    read_igraph,
+    read_networkx,
+    read_node_link,
+    stack_attributes,
+    warn_unlabelled,
+)
+from gvoys.io.smiles import is_molecule, read_molecule, read_smiles
 
 _KINDS = (
     "networkx, igraph or PyG graphs, SciPy matrices, node-link dictionaries, GraKeL graphs, RDKit molecules, SMILES "
     "or GraphBatches"
 )
 _NAMES = Names()
+_SINGLE_READERS: dict[Callable[[Any], bool], Callable[[Any, Names], GraphParts]] = {  # by what recognises their graphs
+    is_networkx: read_networkx,
+    is_igraph: read_igraph,
+    is_matrix: read_matrix,
+    is_pyg: read_pyg,
+    is_node_link: read_node_link,
+    is_molecule: read_molecule,
+}
+_READERS = {**_SINGLE_READERS, is_grakel: read_grakel}  # GraKeL's tuples come last, since they say least of themselves
 
 
 def as_batch(
@@ -89,8 +109,8 @@ def as_batch(
         return GraphBatch.concatenate(items)
     check_directed(directed)
     names = as_names(node_label, edge_label, weight, node_attributes, edge_attributes, directed)
-    if _are_smiles(items):
-        return _molecules(items, names)
+    if _are_all_smiles(items):
+        return _read_molecules(items, names)
     parts = [read_graph(item, names, index) for index, item in enumerate(items)]
     batch = build_batch(parts)
     if any(part.named for part in parts):
@@ -107,21 +127,19 @@ def as_names(
     for option, name in (("node_label", node_label), ("edge_label", edge_label), ("weight", weight)):
         if name is not None and not isinstance(name, str):
             raise GraphError(f"{option} must be the name of a field or None, not {name!r}")
-    attributes, of_edges = (
-        _attribute_names(given, kind) for given, kind in ((node_attributes, "node"), (edge_attributes, "edge"))
-    )
-    return Names(node_label, edge_label, weight, attributes, directed, of_edges)
+    node_names, edge_names = _as_tuple(node_attributes, "node"), _as_tuple(edge_attributes, "edge")
+    return Names(node_label, edge_label, weight, node_names, directed, edge_names)
 
 
-def _are_smiles(items: list[Any]) -> bool:
-    """Whether these are strings, among which some may be missing, as in a column of pandas."""
+def _are_all_smiles(items: list[Any]) -> bool:
+    """Return whether these are strings, among which some may be missing, as in a column of pandas."""
     kinds = (str, float, type(None))
     return any(isinstance(item, str) for item in items) and all(
         isinstance(item, kinds) or type(item).__name__ == "NAType" for item in items
     )
 
 
-def _molecules(items: list[Any], names: Names) -> GraphBatch:
+def _read_molecules(items: list[Any], names: Names) -> GraphBatch:
     for index, text in enumerate(items):
         if not isinstance(text, str) or not text.strip():
             raise GraphError(f"graph {index}: there is no SMILES, but {text!r}; correct it or remove it")
@@ -154,7 +172,7 @@ def as_one_graph(graph: Any, name: str, labels: bool = True) -> GraphBatch:
     return batch
 
 
-def _attribute_names(given: Any, kind: str) -> tuple[str, ...]:
+def _as_tuple(given: Any, kind: str) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else () if given is None else given
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise GraphError(f"{kind}_attributes must be the name or names of {kind} attributes, not {given!r}")
@@ -163,7 +181,7 @@ def _attribute_names(given: Any, kind: str) -> tuple[str, ...]:
 
 def as_list(graphs: Any, function: str) -> list[Any]:
     """Return the graphs of a list, or of anything like one; `function` was called, for the message."""
-    if any(reader.matches(graphs) for reader in READERS[:-1]):
+    if any(recognise(graphs) for recognise in _SINGLE_READERS):
         raise GraphError(
             f"{function} takes a list of graphs and was given a single graph; wrap it: {function}([graph])"
         )
@@ -175,29 +193,24 @@ def as_list(graphs: Any, function: str) -> list[Any]:
 
 
 def read_graph(graph: Any, names: Names = _NAMES, index: int | None = None) -> GraphParts:
-    """Read one graph of any library; `index` is its place in a list, for the message."""
-    subject, place = ("it", "") if index is None else (f"graph {index}", f"graph {index}: ")
-    reader = _reader(graph, subject)
+    """Read one graph of any library; the message of an error names its `index` in a list."""
+    subject, prefix = ("it", "") if index is None else (f"graph {index}", f"graph {index}: ")
+    if isinstance(graph, GraphBatch):
+        raise GraphError(f"{subject} is a GraphBatch among graphs of other kinds; convert those with as_batch first")
+    read = next((read for recognise, read in _READERS.items() if recognise(graph)), None)
+    if read is None:
+        kind = type(graph).__name__
+        raise GraphError(f"{subject} is a {kind!r}, which is not a graph; as_batch takes a list of {_KINDS}")
     try:
-        part: GraphParts = reader.read(graph, names)
+        part = read(graph, names)
         _check_range(part)
     except GvoysError as error:
-        raise type(error)(f"{place}{error}") from None
+        raise type(error)(f"{prefix}{error}") from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise GraphError(
             f"{subject} looks like a graph but cannot be read ({error}); as_batch takes a list of {_KINDS}"
         ) from error
     return part
-
-
-def _reader(graph: Any, subject: str) -> Any:
-    if isinstance(graph, GraphBatch):
-        raise GraphError(f"{subject} is a GraphBatch among graphs of other kinds; convert those with as_batch first")
-    reader = next((reader for reader in READERS if reader.matches(graph)), None)
-    if reader is None:
-        kind = type(graph).__name__
-        raise GraphError(f"{subject} is a {kind!r}, which is not a graph; as_batch takes a list of {_KINDS}")
-    return reader
 
 
 def _check_range(part: GraphParts) -> None:
@@ -216,7 +229,13 @@ def build_batch(parts: list[GraphParts]) -> GraphBatch:
     """Build a batch from graphs that were read; an error names the graph that is malformed or does not fit."""
     sizes = np.fromiter((part.n_nodes for part in parts), np.int64, len(parts))
     counts = np.fromiter((len(part.rows) for part in parts), np.int64, len(parts))
-    directed = _check_direction(parts)
+    directions = [part.directed for part in parts]
+    if len(set(directions)) > 1:
+        one, other = directions.index(True), directions.index(False)
+        raise GraphError(
+            f"graph {one} is directed and graph {other} is not; make them alike, for example with to_directed()"
+        )
+    directed = any(directions)
     entries = _join_entries(parts, sizes, counts)
     check_entries(entries, sizes)
     mirror = np.fromiter((not part.directed and not part.both_ways for part in parts), bool, len(parts))
@@ -225,21 +244,10 @@ def build_batch(parts: list[GraphParts]) -> GraphBatch:
     entries = merge_parallel(entries, sizes)
     if not directed and not mirror.all():
         check_symmetric(entries, sizes)
-    labels = _labels("node labels", [part.node_labels for part in parts], sizes)
-    attributes = join_values(
-        "node attributes", [part.node_attributes for part in parts], sizes.tolist(), join_attributes
-    )
+    labels = _join_labels("node labels", [part.node_labels for part in parts], sizes)
+    columns = [part.node_attributes for part in parts]
+    attributes = join_values("node attributes", columns, sizes.tolist(), join_attributes)
     return assemble(entries, sizes, directed, labels, attributes)
-
-
-def _check_direction(parts: list[GraphParts]) -> bool:
-    kinds = [part.directed for part in parts]
-    if len(set(kinds)) > 1:
-        one, other = kinds.index(True), kinds.index(False)
-        raise GraphError(
-            f"graph {one} is directed and graph {other} is not; make them alike, for example with to_directed()"
-        )
-    return bool(kinds) and kinds[0]
 
 
 def _join_entries(parts: list[GraphParts], sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> Entries:
@@ -247,15 +255,15 @@ def _join_entries(parts: list[GraphParts], sizes: NDArray[np.int64], counts: NDA
     columns = _join_numbers([part.columns for part in parts], sizes, counts)
     weights = None
     if any(part.weights is not None for part in parts):
-        weights = np.concatenate([_weights(part, index) for index, part in enumerate(parts)])
-    labels = _labels("edge labels", [part.edge_labels for part in parts], counts)
-    held = [part.edge_attributes for part in parts]
-    attributes = join_values("edge attributes", held, counts.tolist(), join_edge_attributes)
+        weights = np.concatenate([_read_weights(part, index) for index, part in enumerate(parts)])
+    labels = _join_labels("edge labels", [part.edge_labels for part in parts], counts)
+    edge_attributes = [part.edge_attributes for part in parts]
+    attributes = join_values("edge attributes", edge_attributes, counts.tolist(), join_edge_attributes)
     return Entries(rows, columns, weights, labels, attributes)
 
 
 def _join_numbers(parts: list[Any], sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """Node numbers within graphs to numbers over all graphs."""
+    """Turn node numbers within graphs into numbers over all graphs."""
     kind = index_type(int(sizes.sum()))
     if len(parts) == 1:
         return np.asarray(parts[0]).astype(kind, copy=False)
@@ -263,7 +271,7 @@ def _join_numbers(parts: list[Any], sizes: NDArray[np.int64], counts: NDArray[np
     return np.concatenate([*parts, np.empty(0, kind)]).astype(kind, copy=False) + shift
 
 
-def _weights(part: GraphParts, index: int) -> NDArray[np.float64]:
+def _read_weights(part: GraphParts, index: int) -> NDArray[np.float64]:
     if part.weights is None:
         return np.ones(len(part.rows))
     try:
@@ -272,17 +280,21 @@ def _weights(part: GraphParts, index: int) -> NDArray[np.float64]:
         raise GraphError(f"graph {index}: {error}") from None
 
 
-def _labels(what: str, columns: list[Any], counts: NDArray[np.int64]) -> Labels | None:
-    """One table of labels for all graphs; a graph that cannot be labelled is found again to be named."""
+def _join_labels(what: str, columns: list[Any], counts: NDArray[np.int64]) -> Labels | None:
+    """Join the labels of all graphs; an error names the first graph whose labels are malformed."""
     try:
-        joined: Labels | None = join_values(what, columns, counts.tolist(), _join_labels)
+        joined: Labels | None = join_values(what, columns, counts.tolist(), _join_columns)
     except LabelError as error:
-        bad = next(index for index, column in enumerate(columns) if column is not None and _is_bad(column))
-        raise LabelError(f"graph {bad}: {error}") from None
+        for index, column in enumerate(columns):
+            try:
+                Labels.from_values([] if column is None else column)
+            except LabelError:
+                raise LabelError(f"graph {index}: {error}") from None
+        raise
     return joined
 
 
-def _join_labels(columns: list[Any]) -> Labels:
+def _join_columns(columns: list[Any]) -> Labels:
     arrays = [column for column in columns if isinstance(column, np.ndarray)]
     if len(arrays) == len(columns) and len({(array.dtype, array.shape[1:]) for array in arrays}) == 1:
         return Labels.from_values(np.concatenate(arrays))
@@ -291,22 +303,13 @@ def _join_labels(columns: list[Any]) -> Labels:
     return Labels.from_values(list(chain.from_iterable(columns)))
 
 
-def _is_bad(column: Any) -> bool:
-    try:
-        Labels.from_values(column)
-    except LabelError:
-        return True
-    return False
-
-
 def check_names(batch: GraphBatch, names: Names) -> None:
     """Raise GraphError for a name that was given and that no graph has; the default names need not be there."""
-    found = {
-        "node_label": batch.node_labels is not None or not batch.n_nodes,
-        "edge_label": batch.edge_labels is not None or not batch.n_entries,
-        "weight": batch.edge_weights is not None or not batch.n_entries,
-    }
-    for what in found:
+    for what, values, count in (
+        ("node_label", batch.node_labels, batch.n_nodes),
+        ("edge_label", batch.edge_labels, batch.n_entries),
+        ("weight", batch.edge_weights, batch.n_entries),
+    ):
         name = getattr(names, what)
-        if name not in (None, getattr(_NAMES, what)) and not found[what]:
+        if name not in (None, getattr(_NAMES, what)) and values is None and count:
             raise GraphError(f"no graph has the {what} {name!r}; pass {what}=None to do without")

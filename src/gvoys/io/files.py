@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import secrets
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from itertools import product
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from itertools import islice, product
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -19,18 +22,21 @@ from gvoys.errors import ParameterError
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.partial")
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)  # of file systems that cannot
-_TRIES = 1000  # to take a lock that others keep removing
+_LOCK_TRIES = 1000  # for a lock that others keep removing
+_CHECKSUM = "checksum"  # the field of a sealed file
+_SIMILARITY = 0.6  # share of characters that two names must have in common
+_COMPARED_NAMES = 10_000  # in a folder
 
 
 def as_path(path: Any) -> Path:
-    """A path."""
+    """Return a path, after a check that it can be one."""
     try:
-        found = Path(path)
+        checked = Path(path)
     except TypeError:
         raise ParameterError(f"a path is text or path-like, and {path!r} is not") from None
-    if "\0" in str(found):
-        raise ParameterError(f"a path holds no null byte, and {str(found)!r} does")
-    return found
+    if "\0" in str(checked):
+        raise ParameterError(f"a path holds no null byte, and {str(checked)!r} does")
+    return checked
 
 
 def partial_name(path: Path) -> Path:
@@ -144,13 +150,14 @@ def locked(lock: Path, what: Path) -> Iterator[None]:
 
 
 def _take(lock: Path, fcntl: Any) -> IO[str] | None:
-    """The locked file, or None where another run holds it."""
-    for _ in range(_TRIES):
+    """Return the locked file, or None where another run holds it."""
+    for _ in range(_LOCK_TRIES):
         file = lock.open("a")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_there(file, lock):
-                return file
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                    return file
         except BlockingIOError:
             file.close()
             return None
@@ -161,15 +168,8 @@ def _take(lock: Path, fcntl: Any) -> IO[str] | None:
     return None
 
 
-def _is_there(file: IO[str], path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
-
-
 def lock_beside(path: Path) -> Path:
-    """The lock of a file or folder that is not there yet: a hidden file beside it."""
+    """Return the lock of a file or folder that is not there yet: a hidden file beside it."""
     return path.with_name(f".{path.name}.lock")
 
 
@@ -195,3 +195,55 @@ def remove_partial(folder: Path, names: str) -> None:
 
 def _remove(path: Path) -> None:
     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def write_sealed(path: Path, content: dict[str, Any]) -> None:
+    """Write a file, which appears when it is complete."""
+    with appearing(path) as partial:
+        partial.write_text(json.dumps({**content, _CHECKSUM: _sum_up(content)}, indent=1))
+
+
+def read_sealed(path: Path) -> dict[str, Any] | None:
+    """Read what `write_sealed` wrote; None if it is damaged."""
+    return open_seal(read_json(path))
+
+
+def open_seal(content: Any) -> dict[str, Any] | None:
+    """Take the checksum off what a file says; None if it does not fit."""
+    if not isinstance(content, dict):
+        return None
+    body = {name: value for name, value in content.items() if name != _CHECKSUM}
+    return body if content.get(_CHECKSUM) == _sum_up(body) else None
+
+
+def read_json(file: Path) -> Any:
+    """Read a JSON file; None if it is not JSON."""
+    try:
+        return json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+
+
+def _sum_up(body: dict[str, Any]) -> int:
+    try:
+        return zlib.crc32(json.dumps(body, sort_keys=True).encode())
+    except RecursionError:  # lists in lists in lists: not what was written
+        return -1
+
+
+def did_you_mean(name: str, names: Iterable[str], folder: str = "") -> str:
+    """Suggest the name that may have been meant, as the end of a message."""
+    by_name = {known.strip().lower(): known for known in reversed(list(names))}
+    matches = get_close_matches(name.strip().lower(), by_name, 1, _SIMILARITY)
+    if not matches or name in by_name.values():
+        return ""
+    return f" (did you mean {folder + by_name[matches[0]]!r}?)"
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the names of the files and folders in a folder, hidden ones aside; none if there is no such folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in islice(entries, _COMPARED_NAMES) if not entry.name.startswith("."))
+    except OSError:
+        return []

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gvoys.errors import DatasetError, ParameterError
+from gvoys.errors import DatasetError, GraphError, MissingDependencyError, ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.chemistry.options import Chemistry, as_chemistry
-from gvoys.io.conversions import CONVERTED, convert
+from gvoys.io.chemistry.parse import Chemistry, as_chemistry, fast_parser, parse_text, rdkit
 from gvoys.io.convert import as_list
-from gvoys.io.copies import TemporaryCopy, copy_pipe, copy_stdin, unpack
+from gvoys.io.copies import CONVERTED, TemporaryCopy, convert, copy_pipe, copy_stdin, unpack
 from gvoys.io.fetch import find_dataset
-from gvoys.io.guess import HEAD, guess_suffix
-from gvoys.io.nearest import did_you_mean, names_in
-from gvoys.io.sources.base import GraphSource
-from gvoys.io.sources.graphs import BatchSource, ObjectsSource, StoreSource, TuSource
-from gvoys.io.sources.lines import Graph6Source, JsonSource, SmilesSource
-from gvoys.io.sources.molecules import MoleculeSource
-from gvoys.io.sources.named import DEFAULTS, NamedSource
-from gvoys.io.sources.parquet import ParquetSource
-from gvoys.io.sources.table import DELIMITERS, ColumnsSource, TextTableSource
+from gvoys.io.files import did_you_mean, names_in
+from gvoys.io.graph_formats import GRAPH6_HEADERS, read_graph6
+from gvoys.io.sources.graph_sources import (
+    DEFAULTS,
+    BatchSource,
+    JsonSource,
+    NamedSource,
+    ObjectsSource,
+    StoreSource,
+    TuSource,
+)
+from gvoys.io.sources.lines import BOM, Graph6Source, SmilesSource, split_lines
+from gvoys.io.sources.source import GraphSource, MoleculeSource
+from gvoys.io.sources.table_sources import DELIMITERS, ColumnsSource, ParquetSource, TextTableSource
 
 KINDS = (
     ".smi, .csv, .tsv, .txt, .xlsx or .parquet (SMILES), .g6, .s6, .jsonl, .json, .graphml, a TU .zip or folder, or a "
@@ -33,6 +39,9 @@ _SMILES = {".smi", ".smiles"}
 _GRAPH6 = {".g6", ".s6", ".graph6", ".sparse6"}
 _JSON = {".jsonl", ".ndjson"}
 _TEXT = _SMILES | _GRAPH6 | _JSON | set(DELIMITERS) | CONVERTED
+
+HEAD = 1 << 16  # bytes that are enough to guess the kind of a file
+_GUESSED_LINES = 20  # of these
 
 Target = str | Sequence[str] | None
 
@@ -80,7 +89,7 @@ def open_graphs(
         A folder that holds TU datasets, as NAME.zip or NAME/, where `source` is a name; None looks where
         `datasets.load_tu` does.
     chemistry : Chemistry, dict or None, default=None
-        What of a molecule becomes part of its graph: `gvoys.io.Chemistry`, or a dictionary of its options; None means
+        What a molecule's graph contains: `gvoys.io.Chemistry`, or a dictionary of its options; None means
         the defaults. RDKit molecules are always read by the defaults.
     node_label, edge_label, weight : str or None
         Names of the fields that hold labels and weights, in .jsonl, .json, .graphml and graphs in memory; None reads
@@ -152,8 +161,8 @@ def set_chemistry(opened: GraphSource, chemistry: Chemistry) -> None:
     if isinstance(opened, MoleculeSource):
         opened.chemistry = chemistry
     elif chemistry != Chemistry():
-        options = ", ".join(chemistry.as_dict())
-        raise DatasetError(f"{opened} holds no SMILES, and only these have options of chemistry; leave out {options}")
+        names = ", ".join(chemistry.as_dict())
+        raise DatasetError(f"{opened} holds no SMILES, and only these have options of chemistry; leave out {names}")
 
 
 def _check_names(smiles: Any, id: Any, target: Any) -> None:
@@ -178,8 +187,8 @@ def _open(source: Any, smiles: str, id: str | None, target: Target, root: Any) -
         return _open_path(_locate(source, root), smiles, id, target)
     if hasattr(source, "iloc") and hasattr(source, "columns"):  # a DataFrame, without importing pandas
         columns: dict[str, Any] = {}
-        for place, name in enumerate(source.columns):
-            columns.setdefault(str(name), source.iloc[:, place].tolist())  # of two alike, the first
+        for number, name in enumerate(source.columns):
+            columns.setdefault(str(name), source.iloc[:, number].tolist())  # of two alike, the first
         return ColumnsSource("the DataFrame", columns, smiles, id, target)
     if isinstance(source, GraphBatch):
         return BatchSource(source)
@@ -194,20 +203,16 @@ def _open(source: Any, smiles: str, id: str | None, target: Target, root: Any) -
 
 
 def _locate(source: str | PathLike[str], root: Any) -> Path:
-    """The path, or the path of the dataset of this name."""
+    """Return the path, or the path of the dataset of this name."""
     path = Path(source)
     named = isinstance(source, str) and path.name == source and not path.exists() and not path.suffix
-    if named or (root is not None and not _is_file(path)):
+    if named or (root is not None and path.suffix.lower() not in _TEXT | {".parquet", ".gz"}):
         return find_dataset(str(source), root, names_in(Path()) if named else ()).absolute()
     if not path.exists():
         folder = "" if path.parent == Path() else f"{path.parent}{os.sep}"
         near = did_you_mean(path.name, names_in(path.parent), folder)
         raise DatasetError(f"there is no file or folder {path}{near}")
     return path.absolute()  # workers may stand elsewhere
-
-
-def _is_file(path: Path) -> bool:
-    return path.suffix.lower() in _TEXT | {".parquet", ".gz"}
 
 
 def _open_path(path: Path, smiles: str, id: str | None, target: Target, kind: str = "") -> GraphSource:
@@ -243,7 +248,7 @@ def _open_stdin(smiles: str, id: str | None, target: Target) -> GraphSource:
 
 def _open_pipe(copy: TemporaryCopy, name: str, smiles: str, id: str | None, target: Target) -> GraphSource:
     """Open a copy under a name, to which a suffix that is guessed is added unless it has one."""
-    if not _is_file(Path(name)) and not name.lower().endswith(".zip"):
+    if Path(name).suffix.lower() not in _TEXT | {".parquet", ".gz", ".zip"}:
         with copy.path.open("rb") as file:
             name += guess_suffix(file.read(HEAD), smiles)
     copy.rename(name)
@@ -254,3 +259,61 @@ def _open_copy(copy: TemporaryCopy, smiles: str, id: str | None, target: Target,
     opened = _open_path(copy.path, smiles, id, target, kind)
     opened.temporary = [copy, opened.temporary]  # which live as long
     return opened
+
+
+def guess_suffix(head: bytes, smiles: str) -> str:
+    """Return what the name of a file would end with; a table has a column of SMILES, or a header that is no SMILES."""
+    is_utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    lines = _first_lines(head.decode("utf-16", errors="replace").encode() if is_utf16 else head)
+    first = lines[0].strip() if lines else ""
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    if head.startswith(b"PK") and b"[Content_Types].xml" in head:
+        return ".xlsx"
+    if first.startswith("<"):
+        return ".graphml"
+    if first.startswith("[{") or first in ("{", "["):
+        return ".json"
+    if first.startswith(GRAPH6_HEADERS) or _is_graph6(lines):
+        return ".g6"
+    if first.startswith("{"):
+        return ".jsonl"
+    return _table_suffix(first, smiles) or ".smi"
+
+
+def _first_lines(head: bytes) -> list[str]:
+    lines = split_lines(head.removeprefix(BOM))
+    if len(head) == HEAD and len(lines) > 1:
+        del lines[-1]  # which may go on
+    return [line.decode(errors="replace") for line in lines if line.strip()][:_GUESSED_LINES]
+
+
+def _is_graph6(lines: list[str]) -> bool:
+    """Return whether all lines are graphs and one is no molecule: a few strings, as CF, are both."""
+    are_graphs = bool(lines) and all(_can_read(read_graph6, line.strip()) for line in lines)
+    return are_graphs and not all(map(_is_smiles, lines))
+
+
+def _is_smiles(line: str) -> bool:
+    with suppress(MissingDependencyError):
+        parse = fast_parser(rdkit())
+        return _can_read(lambda text: parse_text(text, parse), line.split()[0])
+    return False
+
+
+def _can_read(read: Callable[[str], object], text: str) -> bool:
+    try:
+        read(text)
+    except GraphError:
+        return False
+    return True
+
+
+def _table_suffix(first: str, smiles: str) -> str | None:
+    for delimiter, suffix in ((",", ".csv"), ("\t", ".tsv"), (";", ".csv"), ("|", ".csv")):
+        names = next(csv.reader([first], delimiter=delimiter), [])
+        if smiles.strip().lower() in [name.strip().lower() for name in names]:
+            return suffix
+    if {",", ";"} & set(first.split("\t")[0].split(" ")[0]):  # which no SMILES has
+        return ".csv"
+    return ".tsv" if "\t" in first and not _is_smiles(first) else None

@@ -7,19 +7,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gvoys.errors import GraphError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import assemble
 from gvoys.graphs.entries import Entries
-from gvoys.io.chemistry.bonds import SMALL, Bonds
+from gvoys.io.chemistry.atom_labels import SMALL, AtomFacts, Bonds, Configurations, bond_labels
 from gvoys.io.chemistry.canonical import as_smiles_list
-from gvoys.io.chemistry.labels import AtomFacts, Configurations, bond_labels
-from gvoys.io.chemistry.options import Chemistry, as_chemistry
-from gvoys.io.chemistry.parse import has_marks, molecule_parser, no_garbage_collection, parse_text, rdkit
+from gvoys.io.chemistry.parse import (
+    Chemistry,
+    as_chemistry,
+    has_marks,
+    molecule_parser,
+    no_garbage_collection,
+    parse_text,
+    rdkit,
+)
+from gvoys.io.named_graphs import GraphParts, Names, stack_attributes
 
-_AROMATIC = 1.5  # the order of an aromatic bond
+_AROMATIC_ORDER = 1.5  # of a bond
 
 
 def from_smiles(
@@ -98,18 +104,39 @@ def read_smiles(
             bonds.add(text, size, molecule.GetNumBonds(), matrix)
     rows, ends, orders = bonds.joined()
     entries = Entries(rows, ends, None, bond_labels(rows, ends, orders, configurations))
-    aromatic = _aromatic(len(facts.elements), rows[orders == _AROMATIC], asked)
+    aromatic = np.zeros(len(facts.elements), np.int64)
+    aromatic[rows[orders == _AROMATIC_ORDER]] = 1  # RDKit marks atoms and bonds of a ring together
+    for end, flags in asked:
+        aromatic[end - len(flags) : end] = flags
     return assemble(entries, np.array(sizes, np.int64), False, facts.labels(aromatic, configurations), None), skipped
 
 
-def _aromatic(n_atoms: int, in_rings: NDArray[np.int64], asked: list[tuple[int, list[bool]]]) -> NDArray[np.int64]:
-    aromatic = np.zeros(n_atoms, np.int64)
-    aromatic[in_rings] = 1  # RDKit marks atoms and bonds of a ring together
-    for end, flags in asked:
-        aromatic[end - len(flags) : end] = flags
-    return aromatic
+def is_molecule(graph: Any) -> bool:
+    """Recognise a molecule without importing RDKit."""
+    return hasattr(graph, "GetAtoms") and hasattr(graph, "GetBonds")
 
 
-def check_rdkit() -> None:
-    """Check that RDKit is installed."""
-    rdkit()
+def read_molecule(graph: Any, names: Names) -> GraphParts:
+    """Read one molecule as RDKit would read its SMILES: sanitised, with hydrogens as numbers, not as atoms."""
+    from rdkit import Chem, rdBase
+
+    with rdBase.BlockLogs():  # the error says it
+        try:
+            molecule = Chem.RemoveHs(graph)  # a sanitised copy
+        except (ValueError, RuntimeError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise GraphError(f"RDKit cannot sanitise the molecule ({reason})") from None
+    bonds = list(molecule.GetBonds())
+    ends = np.array([(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in bonds], np.int64).reshape(-1, 2)
+    atoms = [(atom.GetSymbol(), atom.GetIsAromatic(), atom.GetTotalNumHs()) for atom in molecule.GetAtoms()]
+    return GraphParts(
+        n_nodes=len(atoms),
+        rows=ends[:, 0],
+        columns=ends[:, 1],
+        directed=False,
+        both_ways=False,
+        edge_labels=[bond.GetBondTypeAsDouble() for bond in bonds] if names.edge_label == "label" else None,
+        node_labels=atoms if names.node_label == "label" else None,
+        node_attributes=stack_attributes(dict.fromkeys(names.node_attributes), len(atoms)),
+        edge_attributes=stack_attributes(dict.fromkeys(names.edge_attributes), len(atoms), "edge"),
+    )

@@ -24,14 +24,15 @@ from gvoys.io.files import (
     lock_beside,
     locked,
     partial_name,
+    read_sealed,
     remove_folder,
     remove_left_over,
     remove_partial,
+    write_sealed,
 )
-from gvoys.io.sealed import read_sealed, write_sealed
 from gvoys.io.sources import Chunk, FileSource, Skipped
 from gvoys.io.store import StoreWriter
-from gvoys.io.store.manifest import checksum_file
+from gvoys.io.store.store_reader import checksum_file
 from gvoys.search.coding import Coder, comparer_for
 from gvoys.search.folder import (
     CODER,

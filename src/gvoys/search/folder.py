@@ -24,13 +24,20 @@ from gvoys.errors import GvoysError, ParameterError, StoreError
 from gvoys.estimators.saving import read_parts, write_parts
 from gvoys.graphs.build import check_joinable
 from gvoys.io.chemistry import as_chemistry
-from gvoys.io.files import appearing, as_path, check_folder, lock_beside, locked, remove_partial
-from gvoys.io.sealed import open_seal, read_json, write_sealed
-from gvoys.io.sources.base import GraphSource
+from gvoys.io.files import (
+    appearing,
+    as_path,
+    check_folder,
+    lock_beside,
+    locked,
+    open_seal,
+    read_json,
+    remove_partial,
+    write_sealed,
+)
+from gvoys.io.sources.source import GraphSource
 from gvoys.io.store import open_store, write_store
-from gvoys.io.store.arrays import HEADER, ArrayFile
-from gvoys.io.store.manifest import checksum_file
-from gvoys.io.store.reader import map_array
+from gvoys.io.store.store_reader import HEADER, ArrayFile, checksum_file, map_array
 from gvoys.search.coding import BalancedComparer, Coder, Queries, SurroundingsComparer, WalkComparer
 from gvoys.search.index import Index, Segment, as_ids
 

@@ -13,7 +13,7 @@ from gvoys._compiled.cpu.attribution_cpu import Shares, Wanted, Weighted, spread
 from gvoys._compiled.cpu.sketch_rows import WIDTH
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.refine import refinement_rounds
-from gvoys.io.chemistry.labels import label_text
+from gvoys.io.chemistry.atom_labels import label_text
 from gvoys.walks.sequences import entries_back, places_of
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.sparse import SparseProfiles

@@ -65,7 +65,7 @@ def _learn(console: Console, seed: int, n_jobs: int | None) -> tuple[Graphs, Eva
     """The molecules, what all methods predict of those that are held out, and the model."""
     with console.status("reading …") as status:
         from gvoys.apps.evaluation import LearnerMethod, baselines_for, evaluate, make_folds
-        from gvoys.datasets.bundled import read_freesolv
+        from gvoys.datasets.loaders import read_freesolv
         from gvoys.estimators.regressor import RandomWalkRegressor
         from gvoys.threads import threads
 
@@ -137,7 +137,7 @@ def _spread(y: Any) -> list[int]:
 
 def _explain(console: Console, graphs: Graphs, found: Evaluation, model: Any) -> None:
     """One molecule, atom by atom: the second lowest of those above."""
-    from gvoys.io.chemistry.labels import label_text
+    from gvoys.io.chemistry.atom_labels import label_text
 
     test = found.folds[0].test
     chosen = int(test[_spread(found.y[test])[1]])

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from gvoys.errors import ParameterError
 from gvoys.io import Graphs, canonical_smiles, scaffolds
-from gvoys.io.sources.columns import find_columns, is_missing
+from gvoys.io.sources.records import find_columns, is_missing
 
 Places = NDArray[np.int64]
 

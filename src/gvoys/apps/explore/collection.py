@@ -14,8 +14,8 @@ from gvoys.apps.explore.properties import Property, as_property, is_missing, siz
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io import Graphs, Skipped, open_graphs
-from gvoys.io.sources.columns import find_columns
-from gvoys.io.sources.graphs import TuSource
+from gvoys.io.sources.graph_sources import TuSource
+from gvoys.io.sources.records import find_columns
 from gvoys.io.tu import LabelNames
 
 _NAMES = ("name", "id")  # columns that name a graph rather than describe it

@@ -14,7 +14,7 @@ from gvoys.drawing.picture import known_molecule
 from gvoys.drawing.structures import BOND, Structure, draw_structure
 from gvoys.graphs.arcs import edges_of
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.chemistry.labels import label_text
+from gvoys.io.chemistry.atom_labels import label_text
 
 _OFTEN = 100  # graphs between two progress reports
 

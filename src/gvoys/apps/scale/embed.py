@@ -18,8 +18,8 @@ from gvoys.apps.scale.predict import open_file
 from gvoys.apps.scale.run import SUMMARY, Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.errors import DatasetError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.arrow import ARROW_ERRORS, pyarrow
 from gvoys.io.chemistry import Chemistry
+from gvoys.io.copies import ARROW_ERRORS, pyarrow
 from gvoys.io.files import as_path, check_kept
 from gvoys.io.sources import FileSource
 from gvoys.walks.profiles import check_finite

@@ -34,8 +34,17 @@ from gvoys.errors import GvoysError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.io.chemistry import Chemistry
-from gvoys.io.files import appearing, check_kept, check_new, lock_beside, locked, move_in_place, remove_partial
-from gvoys.io.sealed import read_sealed, write_sealed
+from gvoys.io.files import (
+    appearing,
+    check_kept,
+    check_new,
+    lock_beside,
+    locked,
+    move_in_place,
+    read_sealed,
+    remove_partial,
+    write_sealed,
+)
 from gvoys.io.sources import FileSource
 from gvoys.series import series_named
 from gvoys.walks.checks import is_auto

@@ -16,7 +16,7 @@ import numpy as np
 from gvoys.errors import ParameterError
 from gvoys.estimators import RandomWalkFeatures
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.sealed import open_seal, read_json, write_sealed
+from gvoys.io.files import open_seal, read_json, write_sealed
 from gvoys.io.sources import FileSource, Skipped
 from gvoys.series import Series, series_named
 from gvoys.walks import Sequences, Sketch

@@ -28,7 +28,7 @@ from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import LABEL_CHOICES
 from gvoys.io.files import as_path
 from gvoys.io.sources import FileSource
-from gvoys.io.sources.base import digest_file
+from gvoys.io.sources.source import digest_file
 from gvoys.kernels.inputs import missing_labels
 from gvoys.walks import Moments, Sequences
 from gvoys.walks.walk import FIELDS, check_walk

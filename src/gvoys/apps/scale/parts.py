@@ -19,10 +19,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError, ParameterError
-from gvoys.io.arrow import ARROW_ERRORS, pyarrow
+from gvoys.io.copies import ARROW_ERRORS, pyarrow
 from gvoys.io.files import appearing
 from gvoys.io.sources import Skipped
-from gvoys.io.store.manifest import checksum_file
+from gvoys.io.store.store_reader import checksum_file
 
 # numbers of sorted columns differ by little, and few values are different: half the space, without a codec
 SPARSE_ENCODING = {

@@ -22,8 +22,8 @@ from gvoys.apps.scale.parts import part_path, read_summary
 from gvoys.apps.scale.run import Columns, Progress, Summary, Task, Worker, run_job
 from gvoys.errors import InputWarning, ModelError, ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.arrow import pyarrow
 from gvoys.io.chemistry import as_chemistry
+from gvoys.io.copies import pyarrow
 from gvoys.io.files import (
     appearing,
     as_path,
@@ -37,9 +37,8 @@ from gvoys.io.files import (
 )
 from gvoys.io.open import name_fields, open_source
 from gvoys.io.sources import FileSource, GraphSource
-from gvoys.io.sources.base import digest_file
-from gvoys.io.sources.molecules import MoleculeSource
-from gvoys.io.sources.named import DEFAULTS, NamedSource
+from gvoys.io.sources.graph_sources import DEFAULTS, NamedSource
+from gvoys.io.sources.source import MoleculeSource, digest_file
 from gvoys.walks.checks import check_count
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gvoys.errors import GraphError
-from gvoys.io.chemistry.options import Chemistry, as_chemistry
 from gvoys.io.chemistry.parse import (
+    Chemistry,
+    as_chemistry,
     has_isotopes,
     molecule_parser,
     no_garbage_collection,
@@ -52,7 +54,8 @@ def canonical_smiles(smiles: Iterable[str], chemistry: Chemistry | dict[str, Any
     """
     chem, options = rdkit(), as_chemistry(chemistry)
     parse = molecule_parser(replace(options, hydrogens="count"), chem, cip=False)
-    return _each(smiles, "canonical_smiles", parse, lambda molecule, text: _name(molecule, text, options, chem))
+    write = partial(_canonical_name, options=options, chem=chem)
+    return _write_each(smiles, "canonical_smiles", parse, write)
 
 
 def scaffolds(smiles: Iterable[str], chemistry: Chemistry | dict[str, Any] | None = None) -> list[str]:
@@ -86,11 +89,11 @@ def scaffolds(smiles: Iterable[str], chemistry: Chemistry | dict[str, Any] | Non
     """
     chem = rdkit()
     parse = molecule_parser(Chemistry(fragments=as_chemistry(chemistry).fragments), chem)
-    return _each(smiles, "scaffolds", parse, lambda molecule, text: _scaffold(molecule, text, chem))
+    return _write_each(smiles, "scaffolds", parse, partial(_scaffold, chem=chem))
 
 
 def as_smiles_list(smiles: Any, function: str) -> list[Any]:
-    """The strings of a list, or of anything like one."""
+    """Return the strings of a list, or of anything like one."""
     if isinstance(smiles, str):
         raise GraphError(f"{function} takes a list of SMILES strings and was given a single one; wrap it in a list")
     if hasattr(smiles, "iloc") and hasattr(smiles, "columns"):
@@ -100,33 +103,29 @@ def as_smiles_list(smiles: Any, function: str) -> list[Any]:
     return list(smiles)
 
 
-def _each(smiles: Any, function: str, parse: Callable[[str], Any], write: Callable[[Any, str], str]) -> list[str]:
-    found = []
+def _write_each(smiles: Any, function: str, parse: Callable[[str], Any], write: Callable[[Any, str], str]) -> list[str]:
+    strings = []
     with no_garbage_collection():
         for index, text in enumerate(as_smiles_list(smiles, function)):
             try:
-                found.append(write(parse_text(text, parse), text))
+                strings.append(write(parse_text(text, parse), text))
             except GraphError as error:
                 raise GraphError(f"molecule {index}: {error}; correct it or remove it") from None
-    return found
+    return strings
 
 
-def _name(molecule: Any, text: str, options: Chemistry, chem: Any) -> str:
+def _canonical_name(molecule: Any, text: str, options: Chemistry, chem: Any) -> str:
     if ":" in text:
         for atom in molecule.GetAtoms():
             atom.SetAtomMapNum(0)
     if options.hydrogens == "atoms" and not options.isotopes and has_isotopes(text):
-        molecule = _without_hydrogens(without_isotopes(molecule, text, chem), chem)  # deuterium is one like all others
+        how = chem.RemoveHsParameters()
+        how.removeDefiningBondStereo = True  # there is none between a double bond's two hydrogens
+        molecule = chem.RemoveHs(without_isotopes(molecule, text, chem), how)  # deuterium is one like all others
     if options.isotopes and not options.stereo:
         chem.RemoveStereochemistry(molecule)
     chem.AssignRadicals(molecule)  # which tells [Cl] and Cl apart, and which no label needs
     return str(chem.MolToSmiles(molecule, isomericSmiles=options.stereo or options.isotopes))
-
-
-def _without_hydrogens(molecule: Any, chem: Any) -> Any:
-    how = chem.RemoveHsParameters()
-    how.removeDefiningBondStereo = True  # there is none between a double bond's two hydrogens
-    return chem.RemoveHs(molecule, how)
 
 
 def _scaffold(molecule: Any, text: str, chem: Any) -> str:

@@ -2,35 +2,68 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError, GraphError, GvoysError, InputWarning
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.convert import build_batch, read_graph
-from gvoys.io.graph6 import claimed_nodes, read_graph6
-from gvoys.io.readers.from_node_link import find_attributes
-from gvoys.io.smiles import check_rdkit
-from gvoys.io.sources.base import FileSource
-from gvoys.io.sources.columns import line_text
-from gvoys.io.sources.ends import BOM, blocks_of_lines, line_ends, split_lines
-from gvoys.io.sources.molecules import MoleculeSource
-from gvoys.io.sources.named import NamedSource
-from gvoys.io.sources.records import Chunk, Records, Skipped
+from gvoys.io.chemistry.parse import rdkit
+from gvoys.io.convert import build_batch
+from gvoys.io.graph_formats import claimed_nodes, read_graph6
+from gvoys.io.sources.records import Chunk, Records, Skipped, line_text
+from gvoys.io.sources.source import FileSource, MoleculeSource
 
-_READ = 1 << 20  # bytes at a time, when lines are counted
-_HEAVY = 1 << 24  # bytes after which a chunk ends with the line
-_LONGEST = 1 << 26  # bytes of a line
-_MOST_VALUES = 3_000_000  # in a line of JSON, each of which takes some hundred bytes of memory
-_MOST_NODES = 8_000_000  # that lines of graph6 may have together besides one per character
-_FIRST = 1000  # lines among which a graph must tell the names of columns
+BOM = b"\xef\xbb\xbf"
+_READ_BYTES = 1 << 20  # bytes at a time, when lines are counted
+_CHUNK_BYTES = 1 << 24  # bytes after which a chunk ends with the line
+_LINE_BYTES = 1 << 26  # bytes of a line
+_CHUNK_NODES = 8_000_000  # that lines of graph6 may have together besides one per character
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    """Split lines from their ends; after the last end comes one more, which is empty."""
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data.split(b"\n")
+
+
+def line_ends(block: bytes) -> NDArray[np.int64]:
+    """Return the places after the line ends of a block, of which a CR at the end is one."""
+    raw = np.frombuffer(block, np.uint8)
+    ends = raw == ord("\n")
+    if b"\r" in block:
+        alone = raw == ord("\r")
+        alone[:-1] &= raw[1:] != ord("\n")
+        ends |= alone
+    return np.flatnonzero(ends) + 1
+
+
+def blocks_of_lines(file: Any, n_bytes: int) -> Iterator[bytes]:
+    """Yield the rest of a file in blocks of so many bytes, none of which ends between a CR and its LF."""
+    rest = b""
+    while block := file.read(n_bytes):
+        block, rest = rest + block, b""
+        if block.endswith(b"\r"):  # an LF may follow
+            block, rest = block[:-1], b"\r"
+        yield block
+    if rest:
+        yield rest
+
+
+def read_line(file: Any, n_bytes: int) -> bytes:
+    """Read one line with its end, or its first bytes; the file stands after them."""
+    begin = file.tell()
+    block = file.read(n_bytes)
+    ends = line_ends(block)
+    line = block[: int(ends[0])] if len(ends) else block
+    file.seek(begin + len(line))
+    return bytes(line)
 
 
 class LinesSource(FileSource):
@@ -38,7 +71,7 @@ class LinesSource(FileSource):
 
     _begin = 0  # the byte at which rows begin
     _takes_any = False  # whether lines may be no UTF-8, as the names of molecules in old files
-    _heavy = 1 << 62  # bytes after which a chunk of this format ends with the line, where that is less than for others
+    _heavy = _CHUNK_BYTES  # after which a chunk of this format ends with the line
 
     @property
     def size(self) -> int:
@@ -46,7 +79,7 @@ class LinesSource(FileSource):
 
     def chunks(self, n_rows: int) -> Iterator[Chunk]:
         begin, row = self._begin, self.first_row
-        for index, (end, n_lines) in enumerate(_cuts(self.path, begin, n_rows, min(_HEAVY, self._heavy))):
+        for index, (end, n_lines) in enumerate(_find_cuts(self.path, begin, n_rows, min(_CHUNK_BYTES, self._heavy))):
             yield Chunk(index, begin, end, row)
             begin, row = end, row + n_lines
 
@@ -68,8 +101,8 @@ class LinesSource(FileSource):
             return line.decode()
         if not self._takes_any:
             raise GraphError("the line is not UTF-8; save the file as UTF-8")
-        told = f"{self} is not UTF-8 and is read as Windows-1252; save it as UTF-8 if its names look wrong"
-        warnings.warn(told, InputWarning, stacklevel=4)
+        warning = f"{self} is not UTF-8 and is read as Windows-1252; save it as UTF-8 if its names look wrong"
+        warnings.warn(warning, InputWarning, stacklevel=4)
         with suppress(UnicodeDecodeError):
             return line.decode("cp1252")
         return line.decode("latin-1")  # which reads any byte
@@ -84,7 +117,7 @@ class LinesSource(FileSource):
 
     @abstractmethod
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
-        """What some lines hold."""
+        """Read records from lines."""
 
 
 class SmilesSource(MoleculeSource, LinesSource):
@@ -93,7 +126,7 @@ class SmilesSource(MoleculeSource, LinesSource):
     _takes_any = True
 
     def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
-        check_rdkit()  # where it is missing, no row is at fault
+        rdkit()  # where it is missing, no row is at fault
         kept, ids, items = [], [], []
         for row, text in zip(rows, texts, strict=True):
             smiles, *name = text.split(None, 1)
@@ -134,97 +167,40 @@ class Graph6Source(LinesSource):
 def _check_nodes(lines: Sequence[str]) -> None:
     """Lines each of which is read for itself may still be too many: nodes without edges cost no character."""
     total = sum(map(claimed_nodes, lines))
-    if len(lines) > 1 and total > _MOST_NODES + sum(map(len, lines)):
+    if len(lines) > 1 and total > _CHUNK_NODES + sum(map(len, lines)):
         raise GraphError(f"{len(lines):,} graphs of {total:,} nodes together, most of which have no edges")
 
 
-class JsonSource(NamedSource, LinesSource):
-    """A file of node-link graphs; what they say under "graph" are their columns."""
-
-    def __init__(self, path: Path, id: str | None, target: str | Sequence[str] | None) -> None:
-        super().__init__(path)
-        self.column_names = list(_attributes(next(self.first_graphs(), {})))
-        if self.column_names:
-            self._choose(id, target)
-
-    def first_graphs(self) -> Iterator[Any]:
-        first = next(self.chunks(_FIRST), None)
-        for line in [] if first is None else self._lines(first):
-            with suppress(GraphError):
-                yield _parse_json(self._decode(line))
-
-    def find_attributes(self, kind: str) -> Sequence[str]:
-        known = (find_attributes(graph, kind, self.names) for graph in self.first_graphs())
-        return next((names for names in known if names is not None), [])
-
-    def _options(self) -> dict[str, Any]:
-        return {"fields": self.fields}
-
-    def _records(self, rows: list[int], texts: list[str], skipped: list[Skipped], columns: bool) -> Records:
-        names = self.column_names if columns else self._needed
-        if not names:
-            return Records(rows, [str(row) for row in rows], texts, skipped)
-        said = [_attributes_of_line(text) for text in texts]
-        return self._select(rows, texts, {name: [each.get(name) for each in said] for name in names}, skipped)
-
-    def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-        return build_each(items, lambda text: read_graph(_parse_json(text), self.names))
-
-
-def _cuts(path: Any, begin: int, n_rows: int, n_bytes: int) -> Iterator[tuple[int, int]]:
-    """Where chunks end, and how many lines they have, in memory that does not depend on the file."""
-    first, place, held = begin, begin, 0  # where this chunk begins, how far was read, lines so far
+def _find_cuts(path: Any, begin: int, n_rows: int, n_bytes: int) -> Iterator[tuple[int, int]]:
+    """Yield where chunks end and how many lines they have, in memory that does not depend on the file."""
+    first, position, n_lines = begin, begin, 0  # where this chunk begins, how far was read, lines so far
     latest = begin  # where the line begins that is being read
     with path.open("rb") as file:
         file.seek(begin)
-        for block in blocks_of_lines(file, _READ):
-            ends = place + line_ends(block)
+        for block in blocks_of_lines(file, _READ_BYTES):
+            ends = position + line_ends(block)
             used = 0
             while used < len(ends):
                 heavy = int(np.searchsorted(ends, first + n_bytes))  # the line that passes the limit is the last
-                last = min(used + n_rows - held, heavy + 1)
+                last = min(used + n_rows - n_lines, heavy + 1)
                 if last > len(ends):
-                    held += len(ends) - used
+                    n_lines += len(ends) - used
                     break
-                yield int(ends[last - 1]), held + last - used
-                first, used, held = int(ends[last - 1]), last, 0
-            place, latest = place + len(block), int(ends[-1]) if len(ends) else latest
-            if place - latest > _LONGEST:
-                raise DatasetError(f"{path.name} has a line of over {_LONGEST / 2**20:g} MiB, at byte {latest}")
-    if place > first:
-        yield place, held + 1
+                yield int(ends[last - 1]), n_lines + last - used
+                first, used, n_lines = int(ends[last - 1]), last, 0
+            position, latest = position + len(block), int(ends[-1]) if len(ends) else latest
+            if position - latest > _LINE_BYTES:
+                raise DatasetError(f"{path.name} has a line of over {_LINE_BYTES / 2**20:g} MiB, at byte {latest}")
+    if position > first:
+        yield position, n_lines + 1
 
 
 def build_each(items: Sequence[Any], read: Callable[[Any], Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
     """Build the graphs that can be read to GraphParts; the place and reason of the others."""
     parts, unread = [], []
-    for place, item in enumerate(items):
+    for position, item in enumerate(items):
         try:
             parts.append(read(item))
         except GvoysError as error:
-            unread.append((place, str(error)))
+            unread.append((position, str(error)))
     return build_batch(parts), unread
-
-
-def _parse_json(text: str) -> Any:
-    if len(text) > _MOST_VALUES and sum(map(text.count, ",[{")) > _MOST_VALUES:
-        raise GraphError(f"the line has over {_MOST_VALUES:,} values; a store takes larger graphs")
-    try:
-        graph = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise GraphError(f"the line is not JSON ({error})") from None
-    if not isinstance(graph, dict) or "nodes" not in graph:
-        raise GraphError('the line is not a graph; {"nodes": [{"id": …}], "links": [{"source": …, "target": …}]} is')
-    return graph
-
-
-def _attributes(graph: Any) -> dict[str, Any]:
-    found = graph.get("graph")
-    return found if isinstance(found, dict) else {}
-
-
-def _attributes_of_line(text: str) -> dict[str, Any]:
-    try:
-        return _attributes(_parse_json(text))
-    except GraphError:  # which `build` says
-        return {}

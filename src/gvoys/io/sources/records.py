@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
+from gvoys.errors import DatasetError, GraphError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.io.files import did_you_mean
 
-_LONGEST = 100  # characters of a row that are kept of one that was skipped
+_SHOWN_CHARACTERS = 100  # of a row that was skipped
+_SHOWN_COLUMNS = 20  # names in a message
+_BLANKS = {"", "nan", "<na>", "nat"}  # in small letters
+_MISSING = {"NA", "N/A", "n/a", "#N/A", "NULL", "null"}  # as pandas takes them; Na is sodium
 
 
 class Skipped(NamedTuple):
@@ -49,7 +58,7 @@ class Skipped(NamedTuple):
             The row.
         """
         text = item.decode(errors="replace") if isinstance(item, bytes) else item if isinstance(item, str) else ""
-        text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        text = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
         return cls(row, text if text.isascii() else text.encode(errors="replace").decode(), reason)
 
 
@@ -98,18 +107,18 @@ class Graphs:
         """
         return Graphs(
             self.batch[places],
-            [self.ids[place] for place in places],
+            _take(self.ids, places),
             {name: values[places] for name, values in self.columns.items()},
-            [self.rows[place] for place in places],
+            _take(self.rows, places),
             self.skipped,
             None if self.y is None else self.y[places],
-            None if self.smiles is None else [self.smiles[place] for place in places],
+            None if self.smiles is None else _take(self.smiles, places),
         )
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A stretch of a source."""
+    """A range of rows of a source."""
 
     index: int
     begin: int  # in bytes or rows
@@ -128,9 +137,15 @@ class Records:
     skipped: list[Skipped] = field(default_factory=list)  # already
     columns: Mapping[str, Any] = field(default_factory=dict)
 
-    def skip(self, place: int, reason: str) -> Skipped:
-        """Return the row of a place as skipped."""
-        return Skipped.of(self.rows[place], self.items[place], reason)
+    def skip(self, position: int, reason: str) -> Skipped:
+        """Return a row as skipped."""
+        return Skipped.of(self.rows[position], self.items[position], reason)
+
+    def take(self, kept: Sequence[int], ids: list[str] | None = None) -> Records:
+        """Return the rows of some positions, with their ids or those that are given."""
+        columns = {name: _take(values, kept) for name, values in self.columns.items()}
+        ids = _take(self.ids, kept) if ids is None else ids
+        return Records(_take(self.rows, kept), ids, _take(self.items, kept), self.skipped, columns)
 
     @classmethod
     def joined(cls, parts: Sequence[Records]) -> Records:
@@ -138,10 +153,74 @@ class Records:
         if len(parts) == 1:
             return parts[0]
         names = parts[0].columns if parts else {}
-        return cls(
-            [row for part in parts for row in part.rows],
-            [name for part in parts for name in part.ids],
-            [item for part in parts for item in part.items],
-            [each for part in parts for each in part.skipped],
-            {name: [value for part in parts for value in part.columns[name]] for name in names},
+        rows, ids, items, skipped = (
+            list(chain.from_iterable(getattr(part, name) for part in parts))
+            for name in ("rows", "ids", "items", "skipped")
         )
+        return cls(rows, ids, items, skipped, {n: [v for part in parts for v in part.columns[n]] for n in names})
+
+
+def _take(values: Any, positions: Any) -> Any:
+    return values[positions] if isinstance(values, np.ndarray) else [values[position] for position in positions]
+
+
+def find_columns(where: str, names: Sequence[str], wanted: Sequence[str], option: str) -> list[str]:
+    """Return columns by their names, whatever the case, as the table spells them; `option` chose them."""
+    by_name = {name.strip().lower(): name for name in reversed(names)}  # of two alike, the first
+    for name in wanted:
+        if name.strip().lower() not in by_name:
+            shown = ", ".join(map(repr, names[:_SHOWN_COLUMNS])) or "none"
+            near = did_you_mean(name, names)
+            raise DatasetError(
+                f"{where} has no column {name!r}{near}; it has {shown}; choose one with {option}=… or --{option}"
+            )
+    return [by_name[name.strip().lower()] for name in wanted]
+
+
+def as_values(column: Sequence[Any], decimal_comma: bool = False) -> NDArray[Any]:
+    """Return floats, nan where one is missing, if all values are numbers or texts of numbers; else strings."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        return column
+    texts = ["" if is_missing(value) else _decoded(value) for value in column]
+    for spelled in (texts, [text.replace(",", ".") for text in texts]) if decimal_comma else (texts,):
+        with suppress(ValueError):
+            return np.array([float(text) if text else math.nan for text in spelled], np.float64)
+    return np.array(texts, np.str_)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is empty: None, blank, or what tables write instead, such as NA."""
+    if value is None:
+        return True
+    text = _decoded(value).strip()
+    return len(text) < 5 and (text.lower() in _BLANKS or text in _MISSING)
+
+
+def check_present(value: Any, name: str) -> None:
+    """Check that a cell of a column is not empty."""
+    if is_missing(value):
+        raise GraphError(f"the column {name!r} is empty")
+
+
+def cell_text(value: Any, name: str) -> str:
+    """Return a cell of a column as text on one line, without spaces around it."""
+    check_present(value, name)
+    try:
+        text = value.decode() if isinstance(value, bytes) else str(value)
+    except UnicodeDecodeError:
+        raise GraphError(f"the column {name!r} is not UTF-8") from None
+    return line_text(text, f"the column {name!r}")
+
+
+def line_text(text: str, what: str) -> str:
+    """Return text that `str.splitlines` leaves whole and UTF-8 can write; `what` it is stands in the message."""
+    text = text.strip()
+    if len(text.splitlines()) > 1:
+        raise GraphError(f"{what} holds a line break; it must be text on one line")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise GraphError(f"{what} holds half a character, which UTF-8 cannot write")
+    return text
+
+
+def _decoded(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -21,8 +20,9 @@ from gvoys.graphs.labels import Labels
 from gvoys.graphs.numbers import as_floats
 from gvoys.io.convert import as_batch
 from gvoys.io.files import as_path, lock_beside, locked, move_in_place, partial_name, remove_left_over
-from gvoys.io.store.arrays import ArrayFile
-from gvoys.io.store.manifest import checksum_file, encode_label, write_manifest
+from gvoys.io.store.store_reader import ArrayFile, checksum_file, encode_label, write_manifest
+
+_COLUMNS = ("edge_weights", "edge_labels", "node_labels", "node_attributes", "edge_attributes")
 
 
 def write_store(graphs: Any, path: str | PathLike[str]) -> None:
@@ -88,34 +88,31 @@ class StoreWriter:
         self._largest = -1  # node that its entries lead to
 
     def _check_new(self) -> None:
-        try:
-            exists = self.path.exists()
-        except OSError as error:
-            raise self._cannot(error) from None
-        if exists or not self.path.name:
-            raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
+        with self._explain_errors():
+            if self.path.exists() or not self.path.name:
+                raise StoreError(f"{self.path} exists already; choose another folder, or remove it first")
 
-    def _make(self, folder: Path) -> None:
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            yield
         except OSError as error:
-            raise self._cannot(error) from None
-
-    def _cannot(self, error: OSError) -> StoreError:
-        return StoreError(f"the store {self.path} cannot be written: {error.strerror or error}")
+            raise StoreError(f"the store {self.path} cannot be written: {error.strerror or error}") from None
 
     def __enter__(self) -> StoreWriter:
-        self._make(self.path.parent)
-        with ExitStack() as held:  # what is to be undone, also where this fails half-way
-            held.enter_context(locked(lock_beside(self.path), self.path))
+        with self._explain_errors():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as cleanup:  # what is to be undone, also where this fails half-way
+            cleanup.enter_context(locked(lock_beside(self.path), self.path))
             self._check_new()
             remove_left_over(self.path)
-            held.callback(self._discard)
-            self._make(self._folder)
+            cleanup.callback(self._discard)
+            with self._explain_errors():
+                self._folder.mkdir(parents=True, exist_ok=True)
             for name in ("node_offsets", "indptr"):
                 self._array(name, np.int64).append(np.zeros(1))
             self._array("indices", np.int32)
-            self._held = held.pop_all()
+            self._held = cleanup.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
@@ -152,16 +149,8 @@ class StoreWriter:
         if not len(batch):
             return
         nodes = self.n_nodes
-        self._append_rows(
-            np.diff(batch.indptr),
-            batch.indices,
-            batch.directed,
-            batch.edge_weights,
-            batch.edge_labels,
-            batch.node_labels,
-            batch.node_attributes,
-            batch.edge_attributes,
-        )
+        columns = {name: getattr(batch, name) for name in _COLUMNS}
+        self._append_rows(np.diff(batch.indptr), batch.indices, batch.directed, columns)
         self._arrays["node_offsets"].append(nodes + batch.node_offsets[1:].astype(np.int64))
 
     def add_rows(
@@ -214,7 +203,8 @@ class StoreWriter:
         if weights is not None and not np.isfinite(weights).all():
             raise GraphError("edge_weights must be finite")
         edges, nodes = (None if values is None else Labels.from_values(values) for values in (edge_labels, node_labels))
-        self._append_rows(degrees, indices, directed, weights, edges, nodes)
+        columns = {"edge_weights": weights, "edge_labels": edges, "node_labels": nodes}
+        self._append_rows(degrees, indices, directed, columns)
         self._graph_nodes += len(degrees)
         self._largest = max(self._largest, int(indices.max(initial=-1)))
 
@@ -243,39 +233,25 @@ class StoreWriter:
         return self._arrays["indices"].length
 
     def _append_rows(
-        self,
-        degrees: NDArray[Any],
-        indices: NDArray[Any],
-        directed: bool,
-        edge_weights: NDArray[Any] | None,
-        edge_labels: Labels | None,
-        node_labels: Labels | None,
-        node_attributes: NDArray[Any] | None = None,
-        edge_attributes: NDArray[Any] | None = None,
+        self, degrees: NDArray[Any], indices: NDArray[Any], directed: bool, columns: dict[str, Any]
     ) -> None:
         if self.directed not in (None, directed):
             raise GraphError("directed and undirected graphs do not go into one store; make them alike first")
-        self._check_alike("edge_labels", edge_labels, self.n_entries, len(indices))
-        self._check_alike("node_labels", node_labels, self.n_nodes, len(degrees))
-        self._check_alike("node_attributes", node_attributes, self.n_nodes, len(degrees))
-        self._check_alike("edge_attributes", edge_attributes, self.n_entries, len(indices))
+        counts = {"edge": (self.n_entries, len(indices)), "node": (self.n_nodes, len(degrees))}
+        for name in _COLUMNS[1:]:
+            before, count = counts[name[:4]]
+            if count and before and (columns.get(name) is not None) != (name in self._arrays):
+                what = name.replace("_", " ")
+                raise GraphError(f"some of the graphs have {what} and others have none; give {what} to all or to none")
         self.directed = directed
-        self._append_weights(edge_weights, len(indices))
-        if edge_labels is not None and len(indices):
-            self._append_labels("edge_labels", edge_labels)
-        if node_labels is not None and len(degrees):
-            self._append_labels("node_labels", node_labels)
-        if node_attributes is not None and len(degrees):
-            self._append_attributes("node_attributes", node_attributes)
-        if edge_attributes is not None and len(indices):
-            self._append_attributes("edge_attributes", edge_attributes)
+        self._append_weights(columns["edge_weights"], len(indices))
+        for name in _COLUMNS[1:]:
+            values = columns.get(name)
+            if values is not None and counts[name[:4]][1]:
+                append = self._append_labels if isinstance(values, Labels) else self._append_attributes
+                append(name, values)
         self._arrays["indptr"].append(self.n_entries + np.cumsum(degrees, dtype=np.int64))
         self._arrays["indices"].append(indices)
-
-    def _check_alike(self, name: str, given: Any, before: int, count: int) -> None:
-        if count and before and (given is not None) != (name in self._arrays):
-            what = name.replace("_", " ")
-            raise GraphError(f"some of the graphs have {what} and others have none; give {what} to all or to none")
 
     def _append_weights(self, weights: NDArray[Any] | None, count: int) -> None:
         if weights is not None and "edge_weights" not in self._arrays:
@@ -291,7 +267,7 @@ class StoreWriter:
         array.append(attributes)
 
     def _append_labels(self, name: str, labels: Labels) -> None:
-        """Codes into a table for the whole store, which grows with new labels."""
+        """Append codes into the store's table of labels, which grows with new ones."""
         table = self._labels.setdefault(name, {})
         for key, value in zip(labels.hashes.tolist(), labels.values, strict=True):
             table.setdefault(key, (len(table), value))
@@ -313,20 +289,19 @@ class StoreWriter:
         # offsets are counted in 64 bits, and kept as batches in memory have them
         kinds = {"node_offsets": index_type(self.n_nodes), "indptr": index_type(self.n_entries)}
         arrays = {name: array.finish(kinds.get(name)) for name, array in self._arrays.items()}
-        values = {name: self._write_values(name, table) for name, table in self._labels.items()}
+        values = {}
+        for name, table in self._labels.items():
+            file = self._folder / f"{name}_values.json"
+            file.write_text(json.dumps([encode_label(value) for _, value in table.values()]))
+            values[name] = {"bytes": file.stat().st_size, "crc32": checksum_file(file)}
         write_manifest(self._folder, {"directed": bool(self.directed), "arrays": arrays, "values": values})
         if self.path.exists():
             raise StoreError(f"{self.path} was made by someone else in the meantime; choose another folder")
         move_in_place(self._folder, self.path)
 
-    def _write_values(self, name: str, table: dict[int, tuple[int, Any]]) -> dict[str, int]:
-        file = self._folder / f"{name}_values.json"
-        file.write_text(json.dumps([encode_label(value) for _, value in table.values()]))
-        return {"bytes": file.stat().st_size, "crc32": checksum_file(file)}
-
 
 def _check_counts(values: Any, name: str) -> NDArray[Any]:
-    """Flat integers of at least 0 that 32 bits hold."""
+    """Return flat integers of at least 0 that 32 bits hold."""
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise GraphError(f"{name} must be a flat array of integers, not {array.dtype} of shape {array.shape}")
@@ -336,7 +311,7 @@ def _check_counts(values: Any, name: str) -> NDArray[Any]:
 
 
 def _check_sorted(degrees: NDArray[Any], indices: NDArray[Any], nodes_before: int) -> None:
-    """Entries may fall where a row begins, and nowhere else."""
+    """Check that entries fall only where a row begins."""
     ends = np.cumsum(degrees, dtype=np.int64)
     falls = np.flatnonzero(indices[1:] < indices[:-1]) + 1
     rows = np.searchsorted(ends, falls, side="right")

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gvoys.errors import DatasetError, GraphError, GvoysError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.io.chemistry.options import Chemistry
-from gvoys.io.sources.columns import as_values, cell_text, check_present, find_columns
-from gvoys.io.sources.records import Chunk, Graphs, Records, Skipped
+from gvoys.io.chemistry.parse import Chemistry
+from gvoys.io.smiles import read_smiles
+from gvoys.io.sources.records import Chunk, Graphs, Records, Skipped, as_values, cell_text, check_present, find_columns
 
-_ALL = 1 << 62  # rows: more than any source has
+_ALL_ROWS = 1 << 62  # more than any source has
 
 
 class GraphSource(ABC):
@@ -37,7 +36,7 @@ class GraphSource(ABC):
     has_smiles : bool
         Whether the graphs come from SMILES.
     chemistry : Chemistry or None
-        What of a molecule becomes part of its graph; None for other graphs.
+        What a molecule's graph contains; None for other graphs.
     first_row : int
         Number of the first row: 2 where the header of a text file is line 1. Ids of rows count from 1 nevertheless.
     fields : dict
@@ -77,13 +76,13 @@ class GraphSource(ABC):
         DatasetError
             If no graph can be read.
         """
-        records = Records.joined([self.records(chunk, columns=True) for chunk in self.chunks(_ALL)])
+        records = Records.joined([self.records(chunk, columns=True) for chunk in self.chunks(_ALL_ROWS)])
         if not records.rows:
             raise self.no_graph(records.skipped)
-        found = self._graphs(records)
-        if not len(found.batch):
-            raise self.no_graph(found.skipped)
-        return found
+        graphs = self._graphs(records)
+        if not len(graphs.batch):
+            raise self.no_graph(graphs.skipped)
+        return graphs
 
     def batches(self, n_rows: int = 4096) -> Iterator[Graphs]:
         """Read the graphs in pieces: memory holds one at a time.
@@ -103,24 +102,12 @@ class GraphSource(ABC):
 
     def _graphs(self, records: Records) -> Graphs:
         batch, kept, skipped = self.graphs_of(records)
-        columns = {
-            name: as_values(_taken(values, kept), self.decimal_comma) for name, values in records.columns.items()
-        }
-        return Graphs(
-            batch,
-            [records.ids[place] for place in kept],
-            columns,
-            [records.rows[place] for place in kept],
-            sorted([*records.skipped, *skipped]),
-            self._target(columns),
-            [records.items[place] for place in kept] if self.has_smiles else None,
-        )
-
-    def _target(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[Any] | None:
-        if not self.target_names:
-            return None
-        values = [columns[name] for name in self.target_names]
-        return values[0] if self._one_target else np.column_stack(values)
+        records = records.take(kept)
+        columns = {name: as_values(values, self.decimal_comma) for name, values in records.columns.items()}
+        targets = [columns[name] for name in self.target_names]
+        y = None if not targets else targets[0] if self._one_target else np.column_stack(targets)
+        smiles = list(records.items) if self.has_smiles else None
+        return Graphs(batch, records.ids, columns, records.rows, sorted([*records.skipped, *skipped]), y, smiles)
 
     # -- from any chunk on
 
@@ -205,27 +192,28 @@ class GraphSource(ABC):
         except GvoysError:
             batch, unread = self._build_alike(records.items)
         bad = dict(unread)
-        kept = [place for place in range(len(records.rows)) if place not in bad]
-        return batch, kept, [records.skip(place, reason) for place, reason in unread]
+        kept = [row for row in range(len(records.rows)) if row not in bad]
+        return batch, kept, [records.skip(row, reason) for row, reason in unread]
 
     def _build_alike(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
-        """One by one: slow, and only where some graph does not go with the others."""
+        """Build graphs one by one, which is slow, where some graph does not go with the others."""
         batches, unread = [], []
         first: GraphBatch | None = None  # those that tell what the others must have: up to the first with an edge
-        for place, item in enumerate(items):
+        for position, item in enumerate(items):
             try:
                 one, bad = self.build([item])
                 joined = one if first is None else GraphBatch.concatenate([first, one])
             except GvoysError as error:
-                unread.append((place, _of_one(error)))
+                reason = str(error).removeprefix("graph 0: ")  # the number among those that were read together
+                unread.append((position, reason.replace("batch 1", "it").replace("batch 0", "the first graph")))
                 continue
-            unread += [(place, reason) for _, reason in bad]
+            unread += [(position, reason) for _, reason in bad]
             batches.append(one)  # without a graph, if it was bad
             first = joined if first is None or not first.n_entries else first
         return GraphBatch.concatenate(batches) if batches else self.build([])[0], unread
 
     def no_graph(self, skipped: Sequence[Skipped]) -> DatasetError:
-        """What to raise where no graph can be read.
+        """Make the error for a source from which no graph can be read.
 
         Parameters
         ----------
@@ -256,30 +244,28 @@ class GraphSource(ABC):
         return self._id_name is not None
 
     def _options(self) -> dict[str, Any]:
-        """Options of reading that are not the defaults, by name."""
+        """Return the options of reading that are not the defaults, by name."""
         return {}
 
     @property
     def _needed(self) -> list[str]:
         return [*self.target_names, *([] if self._id_name is None else [self._id_name])]
 
-    def _select(
-        self, rows: Sequence[int], items: Sequence[Any], cells: Mapping[str, Sequence[Any]], skipped: list[Skipped]
-    ) -> Records:
-        """Skip rows without a target or an id."""
-        kept, ids = [], []
-        for place, row in enumerate(rows):
+    def _select(self, records: Records) -> Records:
+        """Skip rows without a target or an id, and give the others their ids."""
+        kept, ids, id_name = [], [], self._id_name
+        for position, row in enumerate(records.rows):
             try:
-                own = None if self._id_name is None else cell_text(cells[self._id_name][place], self._id_name)
-                ids.append(str(row - self.first_row + 1) if own is None else own)
+                number = str(row - self.first_row + 1)
+                text = number if id_name is None else cell_text(records.columns[id_name][position], id_name)
                 for name in self.target_names:
-                    check_present(cells[name][place], name)
-                kept.append(place)
+                    check_present(records.columns[name][position], name)
             except GraphError as error:
-                del ids[len(kept) :]
-                skipped.append(Skipped.of(row, items[place], str(error)))
-        columns = {name: [values[place] for place in kept] for name, values in cells.items()}
-        return Records([rows[place] for place in kept], ids, [items[place] for place in kept], skipped, columns)
+                records.skipped.append(records.skip(position, str(error)))
+                continue
+            kept.append(position)
+            ids.append(text)
+        return records.take(kept, ids)
 
 
 class FileSource(GraphSource):
@@ -288,19 +274,27 @@ class FileSource(GraphSource):
     def __init__(self, path: Path) -> None:
         super().__init__(path.stem)
         self.path = path
-        self._stamps = file_stamps(self._files())
+        self._stamps = self._file_stamps()
 
     def __str__(self) -> str:
         return self.path.name
 
     def _files(self) -> list[Path]:
-        """The files that hold the graphs."""
+        """Return the files that hold the graphs."""
         return [self.path]
+
+    def _file_stamps(self) -> list[tuple[str, int, int]]:
+        """Return what changes when a file does: name, time in nanoseconds and size of each."""
+        return [(file.name, (stat := file.stat()).st_mtime_ns, stat.st_size) for file in self._files()]
+
+    def _exact_stamps(self) -> tuple[Any, ...]:
+        """Return stamps that change also when a file is replaced by one of equal size and time."""
+        return (*self._file_stamps(), *(file.stat().st_ino for file in self._files()))
 
     def has_changed(self) -> bool:
         """Return whether a file is gone or has another size or time than when it was opened, not another inode."""
         try:
-            return file_stamps(self._files()) != self._stamps
+            return self._file_stamps() != self._stamps
         except OSError:
             return True
 
@@ -315,28 +309,26 @@ class FileSource(GraphSource):
         }
 
 
-def _taken(values: Any, places: list[int]) -> Any:
-    return values[places] if isinstance(values, np.ndarray) else [values[place] for place in places]
-
-
-def _of_one(error: GvoysError) -> str:
-    """What an error says of a graph that was read for itself, or joined to the first ones."""
-    return str(error).removeprefix("graph 0: ").replace("batch 1", "it").replace("batch 0", "the first graph")
-
-
 def row_chunks(size: int, n_rows: int) -> Iterator[Chunk]:
     """Yield chunks of so many rows, in order."""
     for index, begin in enumerate(range(0, size, n_rows)):
         yield Chunk(index, begin, min(begin + n_rows, size), begin + 1)
 
 
-def file_stamps(files: Sequence[Path]) -> tuple[tuple[str, int, int], ...]:
-    """Return what changes when a file does: name, time in nanoseconds and size of each."""
-    found = [(file, file.stat()) for file in files]
-    return tuple((file.name, stat.st_mtime_ns, stat.st_size) for file, stat in found)
-
-
 def digest_file(path: Path) -> str:
     """Return a digest of all bytes of a file, about a second per gigabyte."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+class MoleculeSource(GraphSource):
+    """Molecules from SMILES; `chemistry` may be set until graphs are read."""
+
+    has_smiles = True
+    chemistry: Chemistry = Chemistry()
+
+    def build(self, items: Sequence[Any]) -> tuple[GraphBatch, list[tuple[int, str]]]:
+        return read_smiles(items, self.chemistry)
+
+    def _options(self) -> dict[str, Any]:
+        return {"chemistry": self.chemistry.as_dict()} if self.chemistry != Chemistry() else {}
