@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 pytest.importorskip("rdkit")
@@ -96,6 +97,13 @@ def no_work(monkeypatch):
     """Whoever opens graphs or a model has begun to work."""
     for name in ("gvoys.io.open._open", "gvoys.io.container.zipfile.ZipFile", "gvoys.apps.cli.demo_command._learn"):
         monkeypatch.setattr(name, lambda *_, **__: pytest.fail("the work began"))
+
+
+def test_every_command_that_writes_is_here():
+    options = {name: {each.name for each in command.params} for name, command in get_command(app).commands.items()}
+    writing = {name for name, names in options.items() if "out" in names}
+    assert writing == {words[0] for words, *_ in COMMANDS.values()} | {"classify"}
+    assert {name for name, names in options.items() if "overwrite" in names} == writing
 
 
 # -- what is there stays, unless --overwrite is given

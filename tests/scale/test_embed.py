@@ -322,7 +322,7 @@ def test_an_input_that_changes_in_mid_run_leaves_nothing(inputs, tmp_path, steal
 
     with pytest.raises(DatasetError, match=r"a.smi was changed while it was read, .*; give the command again$"):
         embed_file(molecules, tmp_path / "out", SMALL, on_progress=change)
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
     assert not (tmp_path / "out.skipped.csv").exists()
     for folder in ("out", "whole"):
         embed_file(molecules, tmp_path / folder, SMALL)

@@ -166,7 +166,8 @@ def run_job(
                 return _complete(task, job, worker or run_here, on_progress)
             except GvoysError as error:
                 if is_new and not isinstance(error, ClusterError):  # it would fail again
-                    remove_run(folder)
+                    with suppress(ParameterError):
+                        remove_run(folder)
                 raise
     except GvoysError:
         with suppress(OSError):
