@@ -17,6 +17,7 @@ from gvoys._jit import kernel
 KINDS = {"linear": 0, "matern12": 1, "matern32": 2, "gaussian": 3}
 
 _N_CHUNKS = 64
+_UNION_ROWS = 64  # that are divided at once, in the cache
 TILE_PAIRS = 512  # whose distances are in the cache at once
 ROOT3 = sqrt(3.0)
 _LOG2E, _LN2 = np.float32(1 / log(2.0)), np.float32(log(2.0))
@@ -179,13 +180,14 @@ def _add_values(kind, amplitude, inner, left, right, same, out):
                 out[i, j] += amplitude * (1.0 + root) * exp(-root)
 
 
-@kernel(parallel=True)
-def divide_by_union(common, left, right):
+def divide_by_union(common: Array, left: Array, right: Array) -> None:
     """Divide what two multisets share by what either has, in place: common / (left + right - common), or 0."""
-    for i in prange(len(left)):
-        for j in range(len(right)):
-            either = left[i] + right[j] - common[i, j]
-            common[i, j] = common[i, j] / either if either > 0 else 0.0
+    for first in range(0, len(left), _UNION_ROWS):
+        rows = slice(first, first + _UNION_ROWS)
+        union = left[rows, None] + right - common[rows]
+        empty = ~(union > 0)
+        np.divide(common[rows], union, out=common[rows], where=~empty)
+        common[rows][empty] = 0.0
 
 
 def slopes_by_weight(

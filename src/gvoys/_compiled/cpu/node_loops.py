@@ -45,14 +45,14 @@ def _peel(first, end, pointers, columns, out):
                 out[v] -= 1
 
 
-@kernel(parallel=True)
+@kernel()
 def ring_sizes(starts, pointers, columns, longest, out):
     """Bit k of out[u]: some edge of u has k as the length of the smallest cycle through it, up to `longest`.
 
     Nodes around u belong to the branch of the neighbour of u that they are reached through. An edge between two
     branches closes a cycle through u, and the smallest cycle through an edge of u is closed by such an edge.
     """
-    for graph in prange(len(starts) - 1):
+    for graph in range(len(starts) - 1):  # by one thread: it takes less time than to compile a parallel loop
         first, size = starts[graph], starts[graph + 1] - starts[graph]
         depth, branch = np.full(size, -1, np.int64), np.empty(size, np.int64)
         queue, smallest = np.empty(size, np.int64), np.empty(size, np.int64)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from gvoys._jit import kernel
 
-_TILE_ROWS = 64  # and columns that are mirrored at once, while they are in the cache
+_MIRRORED_ROWS = 128  # at once, while they are in the cache
 
 
 @kernel(parallel=True)
@@ -52,14 +53,11 @@ def renumbered(pointers, columns, values, numbers):
     return new_pointers, new_columns, new_values
 
 
-@kernel(parallel=True)
-def mirror(out):
+def mirror(out: NDArray[np.float64]) -> None:
     """Copy what is below the diagonal to above it."""
-    size = len(out)
-    n_tiles = (size + _TILE_ROWS - 1) // _TILE_ROWS
-    for t in prange(n_tiles):
-        first = np.int64(t) * _TILE_ROWS
-        for other in range(0, first + 1, _TILE_ROWS):
-            for i in range(first, min(first + _TILE_ROWS, size)):
-                for j in range(other, min(other + _TILE_ROWS, i)):
-                    out[j, i] = out[i, j]
+    for first in range(0, len(out), _MIRRORED_ROWS):
+        rows = slice(first, first + _MIRRORED_ROWS)
+        out[:first, rows] = out[rows, :first].T
+        block = out[rows, rows]
+        below = np.tril_indices(len(block), -1)
+        block.T[below] = block[below]
