@@ -182,7 +182,7 @@ def test_learn_for_real_targets(table):
     assert result.exit_code == 0, result.output
     assert "likelihood" in result.output
     assert "RMSE" in result.output
-    found = run("learn", table, "--target", "size", "--max-length", 1, "--folds", 3, "--json")
+    found = run("learn", table, "--target", "size", "--start", "ones", "--stop", "ones", "--folds", 3, "--json")
     errors = json.loads(found.stdout)["rmse"]
     assert [len(errors[name]) for name in ("geometric", "learned")] == [3, 3]
     assert np.mean(errors["learned"]) < 1.0

@@ -90,7 +90,7 @@ def features_by_every_kernel(patch):
     size = labelled.graph_sizes.astype(float)
     yield gv.RandomWalkRegressor(gv.Walk(1), layers=("given", "fine")).fit(labelled, size).predict(labelled)
     yield (
-        gv.RandomWalkClassifier(gv.Walk(1, labels="core"))
+        gv.RandomWalkClassifier(gv.Walk(1, None, structure="core"))
         .fit(labelled, size > np.median(size))
         .decision_function(labelled)
     )

@@ -119,7 +119,18 @@ class Walk(WalkFields):
     # -- what methods ask
 
     def on(self, batch: GraphBatch) -> Walk:
-        """Check every field, and resolve ``labels="auto"`` for these graphs."""
+        """Check every field, and resolve ``labels="auto"`` for these graphs.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Returns
+        -------
+        Walk
+            The walk, with its labels named.
+        """
         labels = _choose_labels(batch, self.labels)
         if self.max_length is not None:
             check_length(self.max_length)
@@ -136,7 +147,18 @@ class Walk(WalkFields):
         return self if labels == self.labels else replace(self, labels=labels)
 
     def labelled_by_structure(self, batch: GraphBatch) -> tuple[GraphBatch, Walk]:
-        """Return the graphs with their structural labels, where these are wanted, and the walk by such labels."""
+        """Return the graphs with their structural labels, where these are wanted, and the walk by such labels.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Returns
+        -------
+        tuple of GraphBatch and Walk
+            Both as they are where no structure is wanted.
+        """
         names = check_structure(self.structure)
         if not names:
             return batch, self
@@ -155,7 +177,18 @@ class Walk(WalkFields):
         return replace(self.in_iteration(1), refine=self.refine, structure=None)
 
     def in_iteration(self, iteration: int) -> Walk:
-        """Return the walk by the labels of one Weisfeiler–Lehman iteration, which are on nodes after the first."""
+        """Return the walk by the labels of one Weisfeiler–Lehman iteration, which are on nodes after the first.
+
+        Parameters
+        ----------
+        iteration : int
+            Number of the iteration, 0 for the labels as given.
+
+        Returns
+        -------
+        Walk
+            The walk without refinement.
+        """
         labels = self.labels if iteration == 0 else "both" if self.edge_labels else "node"
         return replace(self, refine=0, labels=labels)
 
@@ -212,18 +245,53 @@ class Walk(WalkFields):
         return self.refine + 1
 
     def ends(self, batch: GraphBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the start and stop weights of all nodes."""
+        """Return the start and stop weights of all nodes.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The graphs.
+
+        Returns
+        -------
+        tuple of two ndarray of shape (n_nodes,)
+            The weights.
+        """
         start = compute_endpoint(batch, self.start, "start")
         same = isinstance(self.start, str) and isinstance(self.stop, str) and self.start == self.stop
         return start, start if same else compute_endpoint(batch, self.stop, "stop")
 
     def within(self, batch: GraphBatch, graphs: slice) -> Walk:
-        """Return the walk on ``batch[graphs]``: arrays of start and stop weights are cut with them."""
+        """Return the walk on ``batch[graphs]``: arrays of start and stop weights are cut with them.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            All graphs.
+        graphs : slice
+            Consecutive ones of them.
+
+        Returns
+        -------
+        Walk
+            The walk on these.
+        """
         nodes = slice(int(batch.node_offsets[graphs.start]), int(batch.node_offsets[graphs.stop]))
         return self._with_ends(lambda name, values: np.asarray(values)[nodes])
 
     def on_pair(self, n_nodes: int) -> tuple[Walk, Walk]:
-        """Return the walks on two graphs, of `n_nodes` and others; arrays of weights are for all nodes, or pairs."""
+        """Return the walks on two graphs, of `n_nodes` and others; arrays of weights are for all nodes, or pairs.
+
+        Parameters
+        ----------
+        n_nodes : int
+            Number of nodes of the first graph.
+
+        Returns
+        -------
+        tuple of two Walk
+            A walk for each graph.
+        """
 
         def half(which: int) -> Callable[[str, Any], Any]:
             def take(name: str, values: Any) -> Any:
