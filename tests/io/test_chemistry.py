@@ -302,7 +302,7 @@ def test_cip_labels_of_the_parser_do_not_stay():
 
 
 def test_cip_labels_that_take_too_long(monkeypatch):
-    monkeypatch.setattr(parse, "_COMPARISONS", 1)
+    monkeypatch.setattr(parse, "_CIP_STEPS", 1)
     smiles = ["C[C@H](CCCCO)CCCCN", "CC"]
     graphs = open_graphs(smiles, chemistry={"stereo": True}).read()
     reason = "RDKit cannot find the CIP labels of 'C[C@H](CCCCO)CCCCN' in 1 steps"

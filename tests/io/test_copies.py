@@ -180,7 +180,7 @@ def test_a_copy_that_cannot_be_written(stdin, monkeypatch, folder):
             raise OSError(28, "No space left on device")
 
     with pytest.raises(DatasetError) as caught:
-        copies._written("stdin", copies._blocks(Full()), None)
+        copies._write_copy("stdin", copies._blocks(Full()), None)
     told = f"stdin cannot be copied to {folder} (No space left on device); name a folder with more space in TMPDIR"
     assert str(caught.value) == told
 
