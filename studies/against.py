@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gvoys.drawing.machine import describe_machine
+from gvoys.drawing.page import describe_machine
 from gvoys.io.fetch import data_folder
 from studies.against_runner import ROWS
 from studies.timing import show

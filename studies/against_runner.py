@@ -88,7 +88,7 @@ def _embed() -> Work:
 
     def work() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            _python("-m", "gvoys.apps.cli", "embed", str(molecules), "-o", f"{folder}/features")
+            _python("-m", "gvoys", "embed", str(molecules), "-o", f"{folder}/features")
 
     return work
 

@@ -193,7 +193,7 @@ def _embedded(command: str, name: str, options: list[str]) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         source, out = Path(folder) / "some.smi", Path(folder) / name
         source.write_text("\n".join(lines) + "\n")
-        arguments = [sys.executable, "-P", "-m", "gvoys.apps.cli", command, str(source), "-o", str(out), *options]
+        arguments = [sys.executable, "-P", "-m", "gvoys", command, str(source), "-o", str(out), *options]
         subprocess.run(arguments, capture_output=True, check=True)
         if out.is_file():
             return np.load(out)

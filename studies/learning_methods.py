@@ -9,7 +9,7 @@ import numpy as np
 
 import gvoys as gv
 from gvoys.apps.evaluation.baselines import Forest, GramMethod, ecfp4_counts, tanimoto
-from gvoys.apps.evaluation.measures import LearnerMethod, Method
+from gvoys.apps.evaluation.evaluate import LearnerMethod, Method
 from studies.learning_data import Molecules
 
 N_COLUMNS = 2**16  # so many that hardly two fragments share one

@@ -8,7 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import gvoys as gv
-from gvoys.apps.evaluation.measures import measure
+from gvoys.apps.evaluation.evaluate import measure
 from studies.learning_data import COPIED, GENERATED, MOLECULEACE, Molecules, Split, places, read
 from studies.learning_methods import CLASSIFIER, FOREST, PARTS, REGRESSOR, TANIMOTO, Compared, learner
 from studies.memory import peak_memory

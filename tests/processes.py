@@ -14,7 +14,7 @@ def start(work, *arguments, log=os.devnull):
     """Begin work in a process that is forked from one that has imported all: it is at work at once."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["gvoys.apps.cli.stream", "gvoys.apps.scale", "gvoys.search", "rdkit.Chem", "pyarrow.parquet", "gvoys"]
+        ["gvoys.apps.cli.outputs", "gvoys.apps.scale", "gvoys.search", "rdkit.Chem", "pyarrow.parquet", "gvoys"]
     )
     run = context.Process(target=_quietly, args=(str(log), work, arguments))
     run.start()

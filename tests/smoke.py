@@ -19,7 +19,7 @@ Y = (BATCH.graph_sizes > np.median(BATCH.graph_sizes)).astype(int)
 
 def gvoys(*arguments):
     done = subprocess.run(
-        [sys.executable, "-m", "gvoys.apps.cli", *map(str, arguments)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "gvoys", *map(str, arguments)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -38,9 +38,7 @@ def test_help(command):
 
 
 def test_a_wrong_option_is_explained():
-    done = subprocess.run(
-        [sys.executable, "-m", "gvoys.apps.cli", "demo", "--seed", "x"], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", "gvoys", "demo", "--seed", "x"], capture_output=True, text=True)
     assert done.returncode == 2
     assert "Invalid value for '--seed'" in done.stderr
 

@@ -14,7 +14,7 @@ def gvoys(*arguments, **environment):
     import os
 
     return subprocess.run(
-        [sys.executable, "-m", "gvoys.apps.cli", *arguments],
+        [sys.executable, "-m", "gvoys", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, "COLUMNS": "120", **environment},

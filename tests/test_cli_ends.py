@@ -37,7 +37,7 @@ def start(*arguments, hook="", folder=None, environment=(), **options):
         path = f"{folder}{os.pathsep}{path}"
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     return subprocess.Popen(
-        [sys.executable, "-m", "gvoys.apps.cli", *map(str, arguments)],
+        [sys.executable, "-m", "gvoys", *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "120", **dict(environment)},
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a job of a script ignores it

@@ -128,8 +128,7 @@ def test_overwrite(kit, words, option, name, monkeypatch):
     """Run, run again, and overwrite."""
     if name == "demo.html":
         monkeypatch.setattr("gvoys.apps.cli.demo_command._learn", lambda *_: (None, None, None))
-        for step in ("_show_errors", "_show_predictions", "_explain"):
-            monkeypatch.setattr(f"gvoys.apps.cli.demo_command.{step}", lambda *_: None)
+        monkeypatch.setattr("gvoys.apps.cli.demo_command._show", lambda *_: None)
         monkeypatch.setattr("gvoys.apps.cli.demo_command._write", lambda *words: words[-1].write_text("page"))
     done = run(*words, option, name)
     assert done.exit_code == 0, repr(done.exception)
@@ -363,7 +362,7 @@ def test_errors_of_the_system_are_sentences(kit, number, words, named, monkeypat
     def fail(*_):
         raise OSError(number, os.strerror(number), *([".hits.csv.a1b2.partial"] if named else []))
 
-    monkeypatch.setattr("gvoys.apps.cli.search_command._write", fail)
+    monkeypatch.setattr("gvoys.io.files.appearing", fail)
     result = run("search", "store", "tu", "-o", "hits.csv")
     with pytest.raises(SystemExit) as ended, in_one_sentence():
         raise result.exception

@@ -104,7 +104,7 @@ def test_the_kernel_without_grakel_says_so(monkeypatch, tmp_path):
 
     from gvoys.io.fetch import find_dataset
 
-    demo = import_module("gvoys.apps.cli.demo_kernel")
+    demo = import_module("gvoys.apps.cli.demo_command")
     found = find_dataset("MUTAG", None)
     (shutil.copytree if found.is_dir() else shutil.copy)(found, tmp_path / found.name)
     monkeypatch.setattr(demo, "find_spec", lambda name: None)

@@ -24,7 +24,7 @@ def report(tmp_path_factory):
     """In CPU time of this process: what other processes do meanwhile does not count."""
     out = tmp_path_factory.mktemp("reproduced")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gvoys.drawing.machine.time", SimpleNamespace(perf_counter=time.process_time))
+        patch.setattr("gvoys.drawing.page.time", SimpleNamespace(perf_counter=time.process_time))
         return reproduce(["all"], Plan(quick=True), out)
 
 
@@ -83,7 +83,7 @@ def test_voyagers_grow_slower_than_every_solver(report):
 def clock(monkeypatch):
     """A clock that only `clock.now += …` moves."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("gvoys.drawing.machine.time", SimpleNamespace(perf_counter=lambda: clock.now))
+    monkeypatch.setattr("gvoys.drawing.page.time", SimpleNamespace(perf_counter=lambda: clock.now))
     return clock
 
 

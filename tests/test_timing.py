@@ -3,8 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-
-from gvoys.drawing.machine import best_of
+from studies.timing import best_of
 
 
 @pytest.mark.parametrize(
@@ -25,6 +24,6 @@ def test_long_work_is_not_repeated(naps, runs, monkeypatch):
         done.append(1)
         return len(done)
 
-    monkeypatch.setattr("gvoys.drawing.machine.time", SimpleNamespace(perf_counter=lambda: now))
+    monkeypatch.setattr("studies.timing.time", SimpleNamespace(perf_counter=lambda: now))
     assert best_of(work, 3, 1.0) == (min(naps[:runs]), runs)
     assert len(done) == runs

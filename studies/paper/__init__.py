@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gvoys.drawing.machine import describe_machine
+from gvoys.drawing.page import describe_machine
 from gvoys.errors import ParameterError
 from studies.paper import bound, fig3, fig4, fig5, learn, protocol, rademacher, table1, unbiased
 from studies.paper.page import write_page

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from gvoys.datasets import erdos_renyi
-from gvoys.drawing.machine import best_of
 from gvoys.errors import DivergenceError, GvoysError
 from gvoys.estimators import RandomWalkKernel
 from gvoys.exact import exact_kernel
@@ -20,6 +19,7 @@ from gvoys.paper import GraphVoyagers
 from gvoys.series import Geometric, Series
 from gvoys.walks import Walk
 from studies.paper.result import Curve, Figure, Plan, Result, Row, slope
+from studies.timing import best_of
 
 _N_GRAPHS = 10
 _N_PAIRS = _N_GRAPHS * (_N_GRAPHS + 1) // 2

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gvoys.drawing.machine import best_of
 from gvoys.estimators import RandomWalkKernel
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
@@ -17,6 +16,7 @@ from gvoys.series import Exponential, Series
 from gvoys.walks import Walk
 from studies.paper.pairs import pair_from
 from studies.paper.result import Curve, Figure, Plan, Result, Row, slope
+from studies.timing import best_of
 
 _NODES = (100, 180)
 

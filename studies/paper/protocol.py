@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from gvoys.apps.evaluation.support_machine import GRID
+from gvoys.apps.evaluation.baselines import GRID
 from gvoys.graphs.batch import GraphBatch
 from gvoys.series import Geometric
 from studies.paper.pairs import load_or_none

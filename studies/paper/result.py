@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,13 +86,34 @@ def slope(x: Any, y: Any) -> float:
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
 
+def save_curves(
+    path: Path, curves: Sequence[tuple[str, Any, Any, Any, str]], title: str, x_axis: str, y_axis: str
+) -> None:
+    """Plot several curves on logarithmic axes."""
+    figure, axes = plots.new_figure(8.0, 4.5)
+    for name, x, y, error, ended in curves:
+        kept = [i for i, value in enumerate(y) if value is not None]
+        values = [[column[i] for i in kept] for column in (x, y)]
+        line = axes.errorbar(
+            *values, yerr=None if error is None else [error[i] for i in kept], label=name, marker="o", capsize=2
+        )
+        if ended and kept:
+            end = (values[0][-1], values[1][-1])
+            axes.annotate(ended, end, (4, 4), textcoords="offset points", fontsize="small", color=line[0].get_color())
+            axes.plot(*end, marker="x", markersize=10, color=line[0].get_color())
+    axes.set(title=title, xlabel=x_axis, ylabel=y_axis, xscale="log", yscale="log")
+    figure.legend(loc="outside right upper", fontsize="small")
+    axes.grid(alpha=0.3)
+    plots.save_figure(figure, path)
+
+
 def write_result(result: Result, folder: Path) -> None:
     """NAME.json, and a PNG and an SVG of every figure; a file appears when it is whole."""
     for figure in result.figures:
         curves = [(curve.name, curve.x, curve.y, curve.error, curve.ended) for curve in figure.curves]
         for suffix in ("png", "svg"):
             path = folder / f"{figure.name}.{suffix}"
-            plots.save_curves(path, curves, figure.title, figure.x_axis, figure.y_axis)
+            save_curves(path, curves, figure.title, figure.x_axis, figure.y_axis)
     with appearing(folder / f"{result.name}.json") as partial:
         partial.write_text(json.dumps(asdict(result), indent=1) + "\n")
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.apps.evaluation import LearnerMethod, evaluate, make_folds
+from gvoys.apps.evaluation.baselines import nested_score
 from gvoys.apps.evaluation.folds import fold_splits
-from gvoys.apps.evaluation.series_gain import nested_score
 from gvoys.estimators.classifier import RandomWalkClassifier
 from gvoys.graphs.batch import GraphBatch
 from gvoys.paper import GraphVoyagers

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.drawing.machine import best_of, describe_machine
+from gvoys.drawing.page import describe_machine
 from gvoys.errors import MissingDependencyError, ParameterError
 from gvoys.io.files import appearing
 from studies.peers.packages import Peer, PeerFailure, find_python, peer_version, peers_named, run_peer
 from studies.peers.tasks import Task, make_tasks, our_ways, true_gram
+from studies.timing import best_of
 
 __all__ = ["Measurement", "Settings", "run_bench", "write_results"]
 

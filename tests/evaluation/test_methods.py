@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, WhiteKe
 import gvoys as gv
 from gvoys.apps.evaluation import LearnerMethod, Prediction, baselines_for
 from gvoys.apps.evaluation.baselines import GramMethod, Process, ecfp4_counts, tanimoto
-from gvoys.apps.evaluation.measures import measure
+from gvoys.apps.evaluation.evaluate import measure
 
 RNG = np.random.default_rng(0)
 

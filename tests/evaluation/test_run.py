@@ -9,7 +9,7 @@ from scipy import stats
 
 from gvoys.apps.evaluation import Evaluation, Fold, Prediction, Result, evaluate, make_folds
 from gvoys.apps.evaluation.evaluation_page import summarise, write_page, write_predictions
-from gvoys.drawing.machine import as_json
+from gvoys.drawing.page import as_json
 
 
 class Noisy:

@@ -10,10 +10,9 @@ from standins import explained, leaning
 
 import gvoys as gv
 from gvoys.drawing.attribution_drawing import attribution_svg, save_attribution
-from gvoys.drawing.networks import LARGEST
+from gvoys.drawing.page import PALETTES, class_name, number, share_colour, signed
 from gvoys.drawing.picture import picture_of
-from gvoys.drawing.shares import PALETTES, class_name, number, share_colour, signed
-from gvoys.drawing.structures import BOND
+from gvoys.drawing.structures import BOND, LARGEST
 from gvoys.errors import MissingDependencyError, ParameterError
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -198,7 +197,7 @@ def test_a_plot_has_the_colours_and_a_bar_for_each_length(monkeypatch, tmp_path)
     from gvoys.drawing import attribution_drawing as attribution_plot
 
     kept = []
-    monkeypatch.setattr(attribution_plot, "_save", lambda figure, path: kept.append(figure))
+    monkeypatch.setattr(attribution_plot, "save_figure", lambda figure, path: kept.append(figure))
     lengths = np.array([[0.5, -0.5, 0.0], [0.5, -1.0, 0.0]])
     explanation = molecule("CCO", [-1.0, 0.0, 1.0], lengths=lengths)
     save_attribution(explanation, tmp_path / "a.png")

@@ -11,7 +11,7 @@ from standins import explained, leaning, sequence
 
 import gvoys as gv
 from gvoys.apps.explain import Prediction, write_page
-from gvoys.drawing.shares import PALETTES, share_colour
+from gvoys.drawing.page import PALETTES, share_colour
 from gvoys.errors import ParameterError
 
 pytestmark = pytest.mark.usefixtures("one_browser")

@@ -5,7 +5,7 @@ import pytest
 
 import gvoys as gv
 from gvoys.apps.explore.collection import Collection, has_bonds, load_collection
-from gvoys.apps.explore.drawing import draw
+from gvoys.apps.explore.explore_page import draw
 from gvoys.datasets.loaders import read_freesolv
 from gvoys.io.tu import LabelNames
 

@@ -13,9 +13,8 @@ import gvoys as gv
 from gvoys.apps.cli import app
 from gvoys.apps.explore import Collection, as_property, explore, load_collection
 from gvoys.apps.explore.blocks import compute_blocks
-from gvoys.apps.explore.drawing import draw
-from gvoys.drawing.networks import LARGEST
-from gvoys.drawing.structures import BOND
+from gvoys.apps.explore.explore_page import draw
+from gvoys.drawing.structures import BOND, LARGEST
 from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
 from gvoys.io.fetch import find_dataset
 from gvoys.io.tu import parse_names, read_names

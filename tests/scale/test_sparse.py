@@ -164,7 +164,7 @@ def test_a_column_out_of_range_is_damage(tmp_path):
 
 
 def test_more_numbers_than_a_part_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr("gvoys.apps.scale.parts._MOST", 2)
+    monkeypatch.setattr("gvoys.apps.scale.parts._MOST_NUMBERS", 2)
     with pytest.raises(ParameterError, match="a part would have 3 numbers, too many for Parquet; lower rows_per_part"):
         write_part(tmp_path / "a", ["a", "b", "c"], {"features": sp.csr_array(np.eye(3))}, [])
 

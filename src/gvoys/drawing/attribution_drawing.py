@@ -6,22 +6,23 @@ from hashlib import blake2b
 from html import escape
 from itertools import pairwise
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gvoys.drawing.networks import LARGEST, Points
-from gvoys.drawing.picture import BAND, Band, Picture, picture_of
-from gvoys.drawing.plots import _save, check
-from gvoys.drawing.shares import PALETTES, class_name, largest_share, legible, number, share_colour, signed
-from gvoys.drawing.structures import BOND, INK, SHOWN, structure_image
+from gvoys.drawing.page import PALETTES, class_name, largest_share, legible, number, share_colour, signed
+from gvoys.drawing.picture import BAND, Picture, picture_of
+from gvoys.drawing.plots import check, save_figure
+from gvoys.drawing.structures import BOND, INK, LARGEST, SHOWN, structure_image
 from gvoys.errors import ParameterError
 from gvoys.io.files import appearing, as_path, check_output
 
 _INK, _EDGE = "#1f2430", "#737b8c"  # of molecules and letters, and of edges that are no bonds
 _CLOSE_UP = np.array([4.6, 3.4]) * BOND  # least size of a fragment's drawing
 _FRAGMENTS = 6  # in notebooks
+_INCHES = 0.42 / BOND  # of one unit of length
+_WIDEST = 7.0  # inches of the drawing
+_BARS = 2.6  # inches beside it
 
 
 def attribution_svg(explanation: Any, scale: float | None = None, *, name: str = "") -> str:
@@ -31,7 +32,12 @@ def attribution_svg(explanation: Any, scale: float | None = None, *, name: str =
     """
     count = len(explanation.nodes)
     if not 0 < count <= LARGEST:
-        return _sentence(f"{count:,} nodes are too many to draw" if count else "a graph without nodes")
+        sentence = f"{count:,} nodes are too many to draw" if count else "a graph without nodes"
+        return (
+            '<svg xmlns="http://www.w3.org/2000/svg" class="attribution" viewBox="0 0 300 40" width="300" height="40" '
+            f'font-family="system-ui, sans-serif"><text x="4" y="25" font-size="16" fill="{_EDGE}">{sentence}</text>'
+            "</svg>"
+        )
     return _drawn(picture_of(explanation), explanation, scale, name)
 
 
@@ -42,9 +48,7 @@ def drawing_with_fragments(explanation: Any, name: str, count: int) -> tuple[str
     picture = picture_of(explanation)
     drawing = _drawn(picture, explanation, None, name)
     key = f"ink-{blake2b(drawing.encode(), digest_size=6).hexdigest()}"  # of its own on any page, or in any notebook
-    parts = [
-        (sequence, _fragment_svg(explanation, sequence, picture, key)) for sequence in explanation.sequences[:count]
-    ]
+    parts = [(item, _fragment_svg(explanation, item, picture, key)) for item in explanation.sequences[:count]]
     return drawing.replace('<g class="ink"', f'<g id="{key}" class="ink"'), parts
 
 
@@ -54,9 +58,9 @@ def _drawn(picture: Picture, explanation: Any, scale: float | None, name: str) -
     wide, tall = SHOWN * (high - low)
     kind = "attribution" if picture.molecule is None else "attribution molecule"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" aria-label="{_called(name)}" '
-        f'viewBox="{_numbers(*low, *(high - low))}" width="{wide:.0f}" height="{tall:.0f}" '
-        f'style="background: #fff; color: {_INK}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" '
+        f'aria-label="drawing of {_text(name or "a graph")}" viewBox="{_numbers(*low, *(high - low))}" '
+        f'width="{wide:.0f}" height="{tall:.0f}" style="background: #fff; color: {_INK}">',
         *(_edge(picture, explanation, edge, scale) for edge in range(len(picture.bands))),
         *(_node(picture, explanation, node, scale) for node in range(len(picture.xy))),
         f"<g {INK}>{picture.ink or _network_ink(picture)}</g></svg>",
@@ -65,7 +69,7 @@ def _drawn(picture: Picture, explanation: Any, scale: float | None, name: str) -
 
 
 def fragment(explanation: Any, sequence: Any) -> tuple[list[int], list[int]]:
-    """Nodes and edges at one place of a sequence, with those around it up to its Weisfeiler–Lehman iteration."""
+    """Find nodes and edges at one place of a sequence, and around it up to its Weisfeiler–Lehman iteration."""
     nodes, steps = set(sequence.nodes), {frozenset(step) for step in pairwise(sequence.nodes)}
     ends = [frozenset(pair) for pair in explanation.edges.tolist()]
     edges = {k for k, pair in enumerate(ends) if pair in steps}
@@ -76,7 +80,7 @@ def fragment(explanation: Any, sequence: Any) -> tuple[list[int], list[int]]:
 
 
 def _fragment_svg(explanation: Any, sequence: Any, picture: Picture, key: str) -> str:
-    """A part of the drawing, with the place of a sequence highlighted."""
+    """Draw a part of the picture, with the place of a sequence highlighted."""
     nodes, edges = fragment(explanation, sequence)
     xy, kind = picture.xy[nodes], "away" if sequence.share < 0 else "towards"
     low, high = xy.min(axis=0), xy.max(axis=0)
@@ -113,13 +117,29 @@ def save_attribution(explanation: Any, path: str | PathLike[str]) -> None:
     if suffix not in (".svg", ".png"):
         raise ParameterError(f"drawings are written as NAME.svg or NAME.png, and not as {path.name}")
     check_output(path)
-    if suffix == ".png":
-        pass
-
-        save_plot(explanation, path)
+    if suffix == ".svg":
+        with appearing(path) as partial:
+            partial.write_text(attribution_svg(explanation), encoding="utf-8")
         return
-    with appearing(path) as partial:
-        partial.write_text(attribution_svg(explanation), encoding="utf-8")
+    check()
+    n_nodes = len(explanation.nodes)
+    if not 0 < n_nodes <= LARGEST:
+        raise ParameterError(f"graphs of 1 to {LARGEST:,} nodes are drawn, and this one has {n_nodes:,}")
+    from matplotlib.figure import Figure
+
+    picture = picture_of(explanation)
+    low, high = picture.box
+    inches = min(_INCHES, _WIDEST / (high - low).max())
+    wide, tall = np.maximum(inches * (high - low), 1.0)
+    figure = Figure(figsize=(wide + _BARS, max(tall, 2.2) + 0.35), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[wide, _BARS])
+    draw_picture(left, picture, explanation, 72 * inches)
+    _draw_bars(right, explanation)
+    what = "prediction" if explanation.of is None else f"decision for {class_name(explanation.of)}"
+    terms = f"baseline {number(explanation.baseline)}, nodes {signed(float(np.sum(explanation.nodes)))}"
+    total = f"{terms}: {what} {number(explanation.decision)}"
+    figure.suptitle(legible(total), fontsize=9, parse_math=False)
+    save_figure(figure, path)
 
 
 def _node_title(picture: Picture, explanation: Any, node: int) -> str:
@@ -135,26 +155,12 @@ def _edge_title(picture: Picture, explanation: Any, edge: int) -> str:
     return f"{picture.names[a]} {a}{joint}{picture.names[b]} {b}: {share}"
 
 
-# -- SVG
-
-
 def _text(text: str) -> str:
     return escape(legible(text))
 
 
 def _numbers(*values: float) -> str:
     return " ".join(f"{value:.0f}" for value in values)
-
-
-def _called(name: str) -> str:
-    return f"drawing of {_text(name)}" if name else "drawing of a graph"
-
-
-def _sentence(sentence: str) -> str:
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" class="attribution" viewBox="0 0 300 40" width="300" height="40" '
-        f'font-family="system-ui, sans-serif"><text x="4" y="25" font-size="16" fill="{_EDGE}">{sentence}</text></svg>'
-    )
 
 
 def _edge(picture: Picture, explanation: Any, edge: int, scale: float) -> str:
@@ -165,7 +171,9 @@ def _edge(picture: Picture, explanation: Any, edge: int, scale: float) -> str:
         x, y = picture.xy[a] - [0.0, picture.radius + 0.14 * BOND]
         drawn = f'<circle {colour} fill="none" cx="{x:.0f}" cy="{y:.0f}" r="{0.2 * BOND:.0f}" stroke-width="6"/>'
     else:
-        drawn = f'<line {colour} {_ends(band)} stroke-width="{min(BAND, picture.radius):.0f}"/>'
+        (x, y), (u, v) = band
+        ends = f'x1="{x:.0f}" y1="{y:.0f}" x2="{u:.0f}" y2="{v:.0f}"'
+        drawn = f'<line {colour} {ends} stroke-width="{min(BAND, picture.radius):.0f}"/>'
     title = _text(_edge_title(picture, explanation, edge))
     about = f'data-edge="{edge}" data-ends="{a} {b}" data-share="{share:.6g}"'
     return f'<g class="edge" {about}><title>{title}</title>{drawn}</g>'
@@ -182,14 +190,10 @@ def _node(picture: Picture, explanation: Any, node: int, scale: float) -> str:
     return f'<g class="node" data-node="{node}" data-share="{share:.6g}"><title>{title}</title>{disc}</g>'
 
 
-def _ends(band: Band) -> str:
-    (x, y), (u, v) = band
-    return f'x1="{x:.0f}" y1="{y:.0f}" x2="{u:.0f}" y2="{v:.0f}"'
-
-
 def _network_ink(picture: Picture) -> str:
     lines = "".join(f"M{_numbers(*begin)}L{_numbers(*end)}" for begin, end in picture.lines)
-    heads = "".join(_polygon(corners) for corners in picture.heads)
+    corners = (" ".join(f"{x:.0f},{y:.0f}" for x, y in head) for head in picture.heads)
+    heads = "".join(f'<polygon class="head" points="{points}" fill="{_EDGE}" stroke="none"/>' for points in corners)
     letters = "".join(
         f'<text x="{x:.0f}" y="{y + 0.35 * size:.0f}" font-size="{size:.0f}" text-anchor="middle">{_text(text)}</text>'
         for text, (x, y), size in picture.letters
@@ -198,43 +202,6 @@ def _network_ink(picture: Picture) -> str:
         f'<path class="line" stroke="{_EDGE}" stroke-width="2.5" d="{lines}"/>{heads}'
         f'<g fill="currentColor" stroke="none">{letters}</g>'
     )
-
-
-def _polygon(corners: Points) -> str:
-    points = " ".join(f"{x:.0f},{y:.0f}" for x, y in corners)
-    return f'<polygon class="head" points="{points}" fill="{_EDGE}" stroke="none"/>'
-
-
-_INCHES = 0.42 / BOND  # of one unit of length
-_WIDEST = 7.0  # inches of the drawing
-_BARS = 2.6  # inches beside it
-_PLOT_INK, _PLOT_EDGE = "#1f2430", "#737b8c"
-
-
-def save_plot(explanation: Any, path: Path) -> None:
-    """Write the drawing and the bars to NAME.png."""
-    check()
-    n_nodes = len(explanation.nodes)
-    if not 0 < n_nodes <= LARGEST:
-        raise ParameterError(f"graphs of 1 to {LARGEST:,} nodes are drawn, and this one has {n_nodes:,}")
-    from matplotlib.figure import Figure
-
-    picture = picture_of(explanation)
-    low, high = picture.box
-    inches = min(_INCHES, _WIDEST / (high - low).max())
-    wide, tall = np.maximum(inches * (high - low), 1.0)
-    figure = Figure(figsize=(wide + _BARS, max(tall, 2.2) + 0.35), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[wide, _BARS])
-    draw_picture(left, picture, explanation, 72 * inches)
-    _draw_bars(right, explanation)
-    figure.suptitle(legible(_sum(explanation)), fontsize=9, parse_math=False)
-    _save(figure, path)
-
-
-def _sum(explanation: Any) -> str:
-    what = "prediction" if explanation.of is None else f"decision for {class_name(explanation.of)}"
-    total = signed(float(np.sum(explanation.nodes)))
-    return f"baseline {number(explanation.baseline)}, nodes {total}: {what} {number(explanation.decision)}"
 
 
 def draw_picture(axes: Any, picture: Picture, explanation: Any, points: float) -> None:
@@ -248,12 +215,15 @@ def draw_picture(axes: Any, picture: Picture, explanation: Any, points: float) -
             index = picture.xy[a] - [0.0, picture.radius + 0.14 * BOND]
             axes.add_patch(Circle(index, 0.2 * BOND, facecolor="none", edgecolor=colour, linewidth=6 * points))
         else:
-            corners = _rectangle(band, min(BAND, picture.radius))
+            begin, end = band
+            x, y = end - begin
+            aside = min(BAND, picture.radius) / 2.0 / (float(np.hypot(x, y)) or 1.0) * np.array([-y, x])
+            corners = np.array([begin + aside, end + aside, end - aside, begin - aside])
             axes.add_patch(Polygon(corners, facecolor=colour, linewidth=0))
     rim = 0.0 if picture.molecule is not None else 1.2 * points
     for index, share in zip(picture.xy, explanation.nodes, strict=True):
         colour = share_colour(float(share), scale)
-        axes.add_patch(Circle(index, picture.radius, facecolor=colour, edgecolor=_PLOT_EDGE, linewidth=rim, zorder=2))
+        axes.add_patch(Circle(index, picture.radius, facecolor=colour, edgecolor=_EDGE, linewidth=rim, zorder=2))
     (left, top), (right, bottom) = picture.box
     if picture.molecule is None:
         _draw_network(axes, picture, points)
@@ -269,25 +239,12 @@ def _draw_network(axes: Any, picture: Picture, points: float) -> None:
     from matplotlib.patches import Polygon
 
     for line in picture.lines:
-        axes.plot(*np.array(line).T, zorder=3, color=_PLOT_EDGE, linewidth=1.8 * points)
+        axes.plot(*np.array(line).T, zorder=3, color=_EDGE, linewidth=1.8 * points)
     for corners in picture.heads:
-        axes.add_patch(Polygon(corners, facecolor=_PLOT_EDGE, linewidth=0, zorder=3))
+        axes.add_patch(Polygon(corners, facecolor=_EDGE, linewidth=0, zorder=3))
     for text, index, size in picture.letters:
-        how = {
-            "ha": "center",
-            "va": "center_baseline",
-            "parse_math": False,
-            "zorder": 4,
-            "color": _PLOT_INK,
-        }
-        axes.text(*index, legible(text), fontsize=0.9 * size * points, **how)
-
-
-def _rectangle(band: Band, width: float) -> Any:
-    begin, end = band
-    x, y = end - begin
-    aside = width / 2.0 / (float(np.hypot(x, y)) or 1.0) * np.array([-y, x])
-    return np.array([begin + aside, end + aside, end - aside, begin - aside])
+        look = {"ha": "center", "va": "center_baseline", "parse_math": False, "zorder": 4, "color": _INK}
+        axes.text(*index, legible(text), fontsize=0.9 * size * points, **look)
 
 
 def _draw_bars(axes: Any, explanation: Any) -> None:
@@ -296,6 +253,6 @@ def _draw_bars(axes: Any, explanation: Any) -> None:
     axes.barh(range(len(lengths)), lengths, color=[share_colour(np.sign(length) * scale, scale) for length in lengths])
     axes.set_yticks(range(len(lengths)))
     axes.invert_yaxis()
-    axes.axvline(0.0, color=_PLOT_EDGE, linewidth=0.8)
+    axes.axvline(0.0, color=_EDGE, linewidth=0.8)
     axes.set(xlabel="share", ylabel="walk length")
     axes.spines[["top", "right", "left"]].set_visible(False)

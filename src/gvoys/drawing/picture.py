@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gvoys.drawing.networks import Points, node_texts, springs
-from gvoys.drawing.structures import BOND, draw_structure, elements, read_molecule
+from gvoys.drawing.structures import BOND, Points, draw_structure, elements, node_texts, read_molecule, springs
 from gvoys.errors import GraphError, MissingDependencyError
 
 DISC = 0.36 * BOND  # radius of a node
@@ -18,8 +17,8 @@ MARGIN = 0.6 * BOND  # around the outermost nodes
 _LEAST = 0.1 * BOND  # radius of a node among many
 _VISIBLE = 0.006  # radius of a node, in widths of the whole drawing
 _GAP = 0.42  # of a node's distance to the next one that its disc may fill
-_FEW = 60  # nodes up to which long labels are written
-_SOME = 150  # nodes up to which short ones are
+_LONG_LABELS = 60  # nodes up to which long labels are written
+_SHORT_LABELS = 150  # nodes up to which short ones are
 _WIDER = 2.4  # length of a usual edge where labels are long
 _CROWDED = 2.0  # and where nodes are near each other, at most
 _INSIDE = 3  # letters that fit into a disc
@@ -92,7 +91,7 @@ def _network(graph: Any, ends: Any) -> Picture:
 
 def _spread(texts: list[str], xy: Points) -> float:
     """Return the factor by which edges are longer, for long labels and for nodes that crowd."""
-    if len(texts) <= _FEW and any(len(text) > _INSIDE for text in texts):
+    if len(texts) <= _LONG_LABELS and any(len(text) > _INSIDE for text in texts):
         return _WIDER
     return float(np.clip(DISC / max(_room(xy), 1e-9), 1.0, _CROWDED))
 
@@ -104,7 +103,7 @@ def _radius(xy: Points) -> float:
 
 
 def _room(xy: Points) -> float:
-    """The radius that most nodes have room for."""
+    """Return the radius that most nodes have room for."""
     if len(xy) < 2:
         return DISC
     distances = np.linalg.norm(xy[:, None] - xy[None], axis=2)
@@ -113,7 +112,7 @@ def _room(xy: Points) -> float:
 
 
 def _bands(xy: Points, graph: Any, ends: Any) -> list[Band | None]:
-    """Each edge from node to node; edges in both directions keep to their right."""
+    """Draw edges from node to node; those in both directions keep to their right."""
     known = Counter(map(tuple, ends.tolist())) if graph.directed else Counter()
     made: list[Band | None] = []
     for a, b in ends.tolist():
@@ -144,12 +143,12 @@ def _head(line: Band, size: float) -> Points:
 
 
 def _letters(texts: list[str], xy: Points, radius: float) -> list[tuple[str, Points, float]]:
-    """Short labels inside their discs, and long ones below them where nodes are few."""
+    """Write short labels inside their discs, and long ones below them where nodes are few."""
     made = []
     for text, index in zip(texts, xy, strict=True):
-        if 0 < len(text) <= _INSIDE and len(texts) <= _SOME:
+        if 0 < len(text) <= _INSIDE and len(texts) <= _SHORT_LABELS:
             made.append((text, index, radius * (1.1 if len(text) < _INSIDE else 0.8)))
-        elif text and len(texts) <= _FEW:
+        elif text and len(texts) <= _LONG_LABELS:
             short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
             made.append((short, index + np.array([0.0, radius + 0.2 * BOND]), 0.3 * BOND))
     return made

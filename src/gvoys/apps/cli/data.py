@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,9 @@ from gvoys.kernels.profiler import usual_bandwidth, usual_walk
 
 TASKS = ("auto", "classes", "numbers")
 _SHOWN = 3  # rows that are skipped, by name
-_CLASSES = 20  # different whole numbers up to which a target is taken as classes
+_MOST_CLASSES = 20  # different whole numbers up to which a target is taken as classes
 _SIGNS = "<>=~≤≥≈ "  # of censored numbers
-_FEW = 20  # graphs of which each may have a class of its own
+_FEW_GRAPHS = 20  # of which all may have different classes
 
 
 def read_with_target(
@@ -47,12 +48,12 @@ def read_with_target(
 
 
 def file_name(column: str) -> str:
-    """A column as part of the name of a file."""
+    """Write a column as part of the name of a file."""
     return re.sub(r"[^\w.+-]+", "_", column)
 
 
 def counted(number: int, what: str) -> str:
-    """1 graph, 2 graphs."""
+    """Count in words, as in 1 graph and 2 graphs."""
     return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
@@ -84,11 +85,14 @@ def is_real(y: NDArray[Any], task: str = "auto", name: str | None = None, rows: 
     if y.dtype.kind not in "iuf":
         real = False
     elif task == "auto":  # a dataset whose file says integers means classes, a table says nothing
-        real = y.dtype.kind == "f" and (bool((y != np.round(y)).any()) or n_values > _CLASSES)
+        real = y.dtype.kind == "f" and (bool((y != np.round(y)).any()) or n_values > _MOST_CLASSES)
     else:
         real = task == "numbers"
-    if not real:
-        _check_classes(n_values, len(y), what)
+    if not real and len(y) > _FEW_GRAPHS and 2 * n_values > len(y):
+        raise DatasetError(
+            f"{what} has {n_values:,} different values in {len(y):,} graphs, which are too many to be classes; "
+            "choose another one with --target"
+        )
     return real
 
 
@@ -104,16 +108,14 @@ def _check_numbers(y: NDArray[Any], task: str, what: str, rows: Sequence[int]) -
     n_numbers, n_close = (sum(not math.isnan(_number(text.lstrip(signs))) for text in texts) for signs in ("", _SIGNS))
     if not others or (task == "auto" and (not n_numbers or 2 * n_close <= len(texts))):
         return
-    result = [f"{text!r} in row{'s' * (len(values) > 1)} {_listed(values)}" for text, values in others.items()]
+    result = []
+    for text, values in others.items():
+        more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+        result.append(f"{text!r} in row{'s' * (len(values) > 1)} {', '.join(map(str, values[:_SHOWN]))}{more}")
     result[_SHOWN:] = [f"{len(result) - _SHOWN} other texts"] if len(result) > _SHOWN else []
     comma = any("," in text and not math.isnan(_number(text)) for text in others)
     remedy = "write numbers with a point" if comma else "leave such cells empty, and their rows are skipped"
     raise DatasetError(f"{what} holds numbers, but also {' and '.join(result)}; {remedy}, or give --task classes")
-
-
-def _listed(rows: Sequence[int]) -> str:
-    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-    return ", ".join(map(str, rows[:_SHOWN])) + more
 
 
 def _number(text: str) -> float:
@@ -122,14 +124,6 @@ def _number(text: str) -> float:
         return float(text.replace(",", "."))
     except ValueError:
         return math.nan
-
-
-def _check_classes(n_classes: int, n_graphs: int, what: str) -> None:
-    if n_graphs > _FEW and 2 * n_classes > n_graphs:
-        raise DatasetError(
-            f"{what} has {n_classes:,} different values in {n_graphs:,} graphs, which are too many to be classes; "
-            "choose another one with --target"
-        )
 
 
 @dataclass(frozen=True)
@@ -174,31 +168,24 @@ def prepare(
     if n_same and splitting.duplicates == "merge":
         rows, y, n_bad = merge_duplicates(y, same, classify)
         graphs, same = graphs.take(rows), same[rows]
-        facts.append(f"{n_same:,} duplicates were merged, {_means(classify, n_bad)}.")
+        means = f"without {n_bad:,} molecules of several classes" if n_bad else "which agree in their classes"
+        means = means if classify else "with the mean of their values"
+        facts.append(f"{n_same:,} duplicates were merged, {means}.")
     elif n_same:
         sentence = "1 is a duplicate of another" if n_same == 1 else f"{n_same:,} are duplicates of others"
         facts.append(f"{sentence}, by their canonical SMILES; they stay in one fold.")
     facts += [differing] if differing else []
     groups = groups_for(splitting.split, graphs, same, splitting.group)
     classes, counts = np.unique(y, return_counts=True) if classify else (None, None)
-    for fact in [*facts[1:], *_rare(classes, counts)]:
+    rare = [] if classes is None else [str(name) for name in classes[counts == 1].tolist()]
+    single = [f"Classes with a single graph, which no fold can learn and test: {', '.join(rare[:5])}."] if rare else []
+    for fact in [*facts[1:], *single]:
         say(console, fact)
     return Job(source.name, graphs, y, groups, facts, classes, target, source.fields)
 
 
-def _means(classify: bool, n_bad: int) -> str:
-    if not classify:
-        return "with the mean of their values"
-    return f"without {n_bad:,} molecules of several classes" if n_bad else "which agree in their classes"
-
-
-def _rare(classes: NDArray[Any] | None, counts: NDArray[Any] | None) -> list[str]:
-    rare = [] if classes is None else [str(name) for name in classes[counts == 1].tolist()]
-    return [f"Classes with a single graph, which no fold can learn and test: {', '.join(rare[:5])}."] if rare else []
-
-
 def learner_for(job: Job, attributes: bool | None, n_jobs: int | None) -> Any:
-    """A regressor for real targets, a classifier for classes; attributes are used, ignored or, by default, tried."""
+    """Make a regressor or a classifier; attributes are used, ignored or, by default, tried."""
     batch = job.graphs.batch
     if attributes and batch.node_attributes is None:
         remedy = "name them with --node-attributes, or leave out --attributes"
@@ -216,30 +203,18 @@ def learner_for(job: Job, attributes: bool | None, n_jobs: int | None) -> Any:
 def cross_validate(
     console: Console, job: Job, model: Any, n_folds: int, seeds: tuple[int, ...], baselines: bool = False
 ) -> tuple[Evaluation, list[Any]]:
-    """Predictions for every fold, with a progress bar, and what each model learned of walk lengths."""
+    """Predict every fold, with a progress bar; return that and what each model learned of walk lengths."""
     batch, y, classes = job.graphs.batch, job.y, job.classes
     folds = make_folds(y, classes is not None, n_folds, seeds, job.groups)
     method = LearnerMethod(model, batch, y, classes, _lengths)
     others = baselines_for(batch, y, classes, job.graphs.smiles, model.n_jobs) if baselines else {}
-    evaluation = evaluate(
-        {"gvoys": method, **others},
-        y,
-        classes,
-        folds,
-        lambda steps: track(steps, job.title, console=console, transient=True),
-    )
-    return evaluation, method.kept
+    methods = {"gvoys": method, **others}
+    bar = partial(track, description=job.title, console=console, transient=True)
+    return evaluate(methods, y, classes, folds, bar), method.kept
 
 
 def _lengths(model: Any) -> Any:
-    """Alignments of the lengths with the classes, where they are known, or the weights of a regressor's blocks."""
+    """Return the alignments of lengths with the classes, where known, or the weights of a regressor's blocks."""
     if hasattr(model, "mu_"):
         return dict(zip(model.blocks_, model.mu_, strict=True))
     return getattr(model, "contributions_", None)
-
-
-def shown_score(found: Evaluation) -> tuple[str, str]:
-    """The mean over folds and seeds, and the deviation over folds."""
-    if found.classes is not None:
-        return f"{100 * found.mean:.1f} %", f"{100 * found.deviation:.1f}"
-    return f"RMSE {found.mean:.3g}", f"{found.deviation:.2g}"

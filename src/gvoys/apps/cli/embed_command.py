@@ -55,8 +55,7 @@ def embed(
     with the same options compare; with *--like* they compare with those of another run, or of a trained model.
     """
     console = begin(json)
-    from gvoys.apps.cli.outputs import RunFiles, check_outputs
-    from gvoys.apps.cli.stream import run_parts
+    from gvoys.apps.cli.outputs import RunFiles, check_outputs, run_parts
     from gvoys.apps.scale import embed_file
     from gvoys.apps.scale.parts import skipped_beside
 
@@ -64,16 +63,12 @@ def embed(
     check_outputs(
         out, inputs=[data, like], root=reading.root, overwrite=overwrite, folder=True, beside=[files.skipped], work=out
     )
-    how: dict[str, Any] = read_options(reading, molecules)
+    how: dict[str, Any] = read_options(reading, molecules) | {"overwrite": overwrite}
     more = {"lengths": lengths, "rows_per_part": parts.rows_per_part, "device": device}
     how["parameters"] = parameters_of(walks, counting, more)
     if like is not None:
         how |= _given(context, how) | {"like": like}
-
-    def work(worker: Any, on_progress: Any, _: Any) -> Any:
-        return embed_file(data, out, **how, overwrite=overwrite, worker=worker, on_progress=on_progress)
-
-    run_parts(console, "embed", files, parts, n_jobs, json, work)
+    run_parts(console, ("embed",), files, parts, n_jobs, json, partial(embed_file, data, out, **how))
 
 
 def parameters_of(walks: WalkFields, counting: Counting, more: dict[str, Any]) -> dict[str, Any]:
@@ -116,32 +111,17 @@ def kernel(
     was when the command is given again.
     """
     console = begin(json)
-    from gvoys.apps.cli.outputs import RunFiles, check_outputs
-    from gvoys.apps.cli.stream import run_parts
+    from gvoys.apps.cli.outputs import RunFiles, check_outputs, run_parts
     from gvoys.apps.scale import write_gram
     from gvoys.apps.scale.job import Parameters
     from gvoys.io.files import check_folder
 
-    files = RunFiles.beside(out)
+    files = RunFiles.from_out(out)
     check_folder(out.parent)
     out.parent.mkdir(parents=True, exist_ok=True)
-    off_diagonal = [out.parent / f"{out.stem}.ids.txt", files.skipped]
-    check_outputs(
-        out, ".npy", inputs=[data], root=reading.root, overwrite=overwrite, beside=off_diagonal, work=files.work
-    )
+    tables = [out.parent / f"{out.stem}.ids.txt", files.skipped]
+    check_outputs(out, ".npy", inputs=[data], root=reading.root, overwrite=overwrite, beside=tables, work=files.work)
     how: dict[str, Any] = {**read_options(reading, molecules), "normalize": normalize, "overwrite": overwrite}
     more = {"lengths": lengths, "rows_per_part": parts.rows_per_part, "device": device}
-    options = parameters_of(walks, counting, more)
-
-    def work(worker: Any, on_progress: Any, bar: Any) -> Any:
-        rows = bar.add_task("kernel", total=None, start=False, rate="")
-
-        def on_rows(done: int, total: int) -> None:
-            bar.start_task(rows)
-            bar.update(rows, completed=done, total=total)
-
-        return write_gram(
-            data, out, Parameters(**options), **how, worker=worker, on_progress=on_progress, on_rows=on_rows
-        )
-
-    run_parts(console, "profiles", files, parts, n_jobs, json, work)
+    how["parameters"] = Parameters(**parameters_of(walks, counting, more))
+    run_parts(console, ("profiles", "kernel"), files, parts, n_jobs, json, partial(write_gram, data, out, **how))

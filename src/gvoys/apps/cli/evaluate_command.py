@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gvoys.apps.evaluation import Evaluation
 
 
-_FEW = 1000  # graphs below which one split says little, and three are made
+_FEW_GRAPHS = 1000  # graphs below which one split says little, and three are made
 
 
 def evaluate(
@@ -65,16 +65,17 @@ def evaluate(
     from gvoys.apps.cli.data import cross_validate, file_name, learner_for, prepare
     from gvoys.apps.cli.outputs import another, check_outputs, together
     from gvoys.apps.evaluation.evaluation_page import summarise
+    from gvoys.drawing import plots
     from gvoys.kernels.inputs import warn_of_unused
 
     if out is not None:
         check_outputs(out, inputs=data, root=reading.root, overwrite=overwrite, folder=True)
-        _check_plots()
+        plots.check()
     summaries, folders = [], list[Path]()
     columns = columns_of(target)
     for source, column in product(data, columns):
         job = prepare(console, source, read_options(reading, molecules), column, splitting, task)
-        seeds = tuple(seed) if seed else (0, 1, 2) if len(job.y) < _FEW else (0,)
+        seeds = tuple(seed) if seed else (0, 1, 2) if len(job.y) < _FEW_GRAPHS else (0,)
         learner = learner_for(job, attributes, n_jobs)
         warn_of_unused(learner, job.graphs.batch)  # as `fit` does, which folds silence
         evaluation, learned = cross_validate(console, job, learner, folds, seeds, baselines)
@@ -91,60 +92,58 @@ def evaluate(
         answer(summaries if len(summaries) > 1 else summaries[0])
 
 
-def _show(console: Console, job: Job, found: Evaluation, folds: int) -> None:
-    """One row for each method."""
+def _show(console: Console, job: Job, evaluation: Evaluation, folds: int) -> None:
+    """Print a row for each method, and whether the first one differs from the others."""
     from rich.markup import escape
     from rich.table import Table
 
     from gvoys.apps.evaluation.evaluation_page import shown_measure
 
-    first, *_ = found.results
-    names = list(found.results[first].measures[0])
+    first, *_ = evaluation.results
+    names = list(evaluation.results[first].measures[0])
     title = f"{escape(job.title)}: {len(job.y):,} graphs, {folds} folds; everything chosen inside the training folds"
     table = Table("", *names, "fit", "predict", title=title, caption="Times are those of one fold.")
-    n_folds = len(found.folds)
-    for method, result in found.results.items():
+    n_folds = len(evaluation.folds)
+    for method, result in evaluation.results.items():
         cells = [shown_measure(result.values(name)) for name in names]
         seconds = [f"{value:.1f} s" for value in (result.fit_seconds / n_folds, result.predict_seconds / n_folds)]
         table.add_row(method, *cells, *seconds)
     console.print(table)
-    for method in list(found.results)[1:]:
-        console.print(_said(method, found), highlight=False, markup=False)
+    for method in list(evaluation.results)[1:]:
+        ahead = evaluation.difference(method)
+        difference = (
+            f"{'ahead of' if ahead.mean >= 0 else 'behind'} {method} by {abs(ahead.mean):.3f} ± {ahead.error:.3f}"
+        )
+        noise = "may be noise" if ahead.is_noise else "more than noise"
+        console.print(f"gvoys is {difference} ({noise}, p = {ahead.p:.2g})", highlight=False, markup=False)
 
 
-def _said(method: str, found: Evaluation) -> str:
-    ahead = found.difference(method)
-    what = "may be noise" if ahead.is_noise else "more than noise"
-    where = "ahead of" if ahead.mean >= 0 else "behind"
-    return f"gvoys is {where} {method} by {abs(ahead.mean):.3f} ± {ahead.error:.3f} ({what}, p = {ahead.p:.2g})"
-
-
-def _write(folder: Path, job: Job, found: Evaluation, learned: list[Any], summary: dict[str, Any]) -> None:
-    """All files of one evaluation."""
+def _write(folder: Path, job: Job, evaluation: Evaluation, learned: list[Any], summary: dict[str, Any]) -> None:
+    """Write all files of one evaluation."""
     from gvoys.apps.evaluation.evaluation_page import write_page, write_predictions
-    from gvoys.drawing.machine import as_json
+    from gvoys.drawing.page import as_json
     from gvoys.io.files import appearing
 
-    write_predictions(folder / "predictions.csv", found, job.graphs.ids, job.graphs.smiles)
+    write_predictions(folder / "predictions.csv", evaluation, job.graphs.ids, job.graphs.smiles)
     with appearing(folder / "results.json") as partial:
         partial.write_text(as_json(summary), encoding="utf-8")
-    pictures = _plot(folder, found, learned)
+    pictures = _plot(folder, evaluation, learned)
     n_seeds = len(summary["seeds"])
     facts = [*job.facts, f"{summary['folds']} folds, {summary['split']} split, {n_seeds} seed{'s' * (n_seeds > 1)}."]
-    write_page(folder / "report.html", job.title, found, facts, pictures, job.graphs.ids, job.graphs.smiles)
+    write_page(folder / "report.html", job.title, evaluation, facts, pictures, job.graphs.ids, job.graphs.smiles)
 
 
-def _plot(folder: Path, found: Evaluation, learned: list[Any]) -> dict[str, Path]:
-    """The plots, by what they show."""
+def _plot(folder: Path, evaluation: Evaluation, learned: list[Any]) -> dict[str, Path]:
+    """Draw the plots; return their files by what they show."""
     import numpy as np
 
     from gvoys.drawing import plots
 
-    result = next(iter(found.results.values()))
-    truth = np.concatenate([found.y[fold.test] for fold in found.folds]).tolist()
+    result = next(iter(evaluation.results.values()))
+    truth = np.concatenate([evaluation.y[fold.test] for fold in evaluation.folds]).tolist()
     predicted = np.concatenate([values.values for values in result.predictions]).tolist()
     lengths = folder / "lengths.png"
-    if found.classes is not None:
+    if evaluation.classes is not None:
         first = folder / "confusion.png"
         plots.save_confusion(first, truth, predicted)
         shares = [values for values in learned if values is not None]
@@ -155,13 +154,6 @@ def _plot(folder: Path, found: Evaluation, learned: list[Any]) -> dict[str, Path
     first = folder / "predictions.png"
     plots.save_scatter(first, truth, predicted)
     names = list(dict.fromkeys(name for values in learned for name in values))  # models may have chosen other kernels
-    plots.save_bars(
-        lengths, names, np.array([np.mean([values.get(name, 0.0) for values in learned]) for name in names])
-    )
+    weights = [np.mean([values.get(name, 0.0) for values in learned]) for name in names]
+    plots.save_bars(lengths, names, np.array(weights))
     return {"predicted against measured": first, "learned weight of walk lengths": lengths}
-
-
-def _check_plots() -> None:
-    from gvoys.drawing import plots
-
-    plots.check()

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gvoys.apps.cli.messages import begin
 from gvoys.apps.cli.options import Data, Jobs, Molecules, Overwrite, Reading, fields_of, read_options
 from gvoys.walk_fields import WalkFields
-
-if TYPE_CHECKING:
-    from gvoys.apps.explore import Collection
-    from gvoys.series import Series
 
 
 def explore(
@@ -50,23 +46,36 @@ def explore(
     console = begin()
     from gvoys.apps.cli.data import say_skipped
     from gvoys.apps.cli.outputs import check_outputs
-    from gvoys.apps.explore import check_plotly, has_umap
     from gvoys.apps.explore import explore as write_page
+    from gvoys.apps.explore import load_collection
+    from gvoys.apps.explore.explore import has_umap
+    from gvoys.apps.explore.explore_page import check_plotly
+    from gvoys.apps.scale.predict import load_one, open_as_trained, training_of
+    from gvoys.errors import ParameterError
+    from gvoys.search.folder import check_chemistry
+    from gvoys.series import series_named
     from gvoys.threads import threads
     from gvoys.walks.walk import Walk
 
     check_plotly()
     check_outputs(out, ".html", ".htm", inputs=[data, model, index], root=reading.root, overwrite=overwrite)
-    chosen = _series(series, decay)
+    if series is None and decay is not None:
+        raise ParameterError("--decay needs --series geometric or --series exponential")
+    mu = None if series is None else series_named(series, decay)
     start = time.perf_counter()
     with threads(n_jobs), console.status("reading …") as status:
-        learner, collection = _read(data, read_options(reading, molecules), target, model, index)
+        learner = None if model is None else load_one(model)
+        source = open_as_trained(data, learner, read_options(reading, molecules))
+        if index is not None:
+            check_chemistry(index, source)
+        known = training_of(learner).get("target")
+        collection = load_collection(source, target=target or (known if known in source.column_names else None))
         page = write_page(
             collection,
             path=out,
             model=learner,
             index=index,
-            series=chosen,
+            series=mu,
             walk=Walk(**fields_of(walks)),
             n_graphs=graphs,
             random_state=seed,
@@ -79,30 +88,3 @@ def explore(
     if not has_umap():
         console.print("With umap-learn installed the page would have a second map.", style="dim")
     console.print(f"Open {out} in a browser.", highlight=False, soft_wrap=True, markup=False)
-
-
-def _read(
-    data: str, how: dict[str, Any], target: str | None, model: Path | None, index: Path | None
-) -> tuple[Any, Collection]:
-    """The model, where there is one, and the graphs, read as those that it was trained on."""
-    from gvoys.apps.explore import load_collection
-    from gvoys.apps.scale.predict import load_one, open_as_trained
-    from gvoys.search.folder import check_chemistry
-
-    learner = None if model is None else load_one(model)
-    source = open_as_trained(data, learner, how)
-    if index is not None:
-        check_chemistry(index, source)
-    known = (getattr(learner, "training_", None) or {}).get("target")
-    return learner, load_collection(source, target=target or (known if known in source.column_names else None))
-
-
-def _series(name: str | None, decay: float | None) -> Series | None:
-    from gvoys.errors import ParameterError
-    from gvoys.series import series_named
-
-    if name is None:
-        if decay is not None:
-            raise ParameterError("--decay needs --series geometric or --series exponential")
-        return None
-    return series_named(name, decay)

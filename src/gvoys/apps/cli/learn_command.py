@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,8 +25,8 @@ from gvoys.walk_fields import WalkFields
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from gvoys.apps.evaluation.baselines import Comparison
     from gvoys.estimators.learned_series import LearnedSeries
-    from gvoys.walks.walk import Walk
 
 
 def learn(
@@ -51,9 +49,14 @@ def learn(
 ) -> None:
     """Learn the coefficients mu of the walk kernel, and see the gain in nested cross-validation."""
     console = begin(json)
+    import numpy as np
+    from rich.progress import track
+
     from gvoys.apps.cli.data import is_real, read_with_target
     from gvoys.apps.cli.outputs import check_outputs, together
+    from gvoys.apps.evaluation.baselines import compare_series
     from gvoys.apps.evaluation.folds import check_folds
+    from gvoys.drawing import plots
     from gvoys.errors import ParameterError
     from gvoys.estimators.learned_series import learn_series
     from gvoys.threads import threads
@@ -73,14 +76,19 @@ def learn(
         start = time.perf_counter()
         series = learn_series(graphs.batch, graphs.y, objective, walk=walk)
         _show(console, name, series, time.perf_counter() - start)
-        compare = _compare_errors if real else partial(_compare, objective=objective)
-        comparison = compare(console, name, graphs, folds=folds, seeds=tuple(seed or [0]), walk=walk)
+        splits = (folds, tuple(seed or [0]), lambda steps: track(steps, name, console=console, transient=True))
+        comparison = compare_series(graphs.batch, graphs.y, objective, *splits, walk)
+    _show_gain(console, f"{name}: {folds} folds", comparison, real)
     if out is not None:
         with together(out) as folder:
-            _write(folder, name, series)
+            names, _, shares = zip(*_rows(series), strict=True)
+            plots.save_bars(folder / f"{name}-lengths.png", list(names), np.array(shares))
+            plots.save_curve(folder / f"{name}-curve.png", series.curve, series.objective)
     if json:
         mu = [{"walks": walk, "mu": value, "share": share} for walk, value, share in _rows(series)]
-        answer({"data": name, "objective": objective, "mu": mu, "rmse" if real else "accuracy": comparison})
+        scores = vars(comparison)
+        scores = {key: scores[key] for key in ("geometric", "learned")} if real else scores
+        answer({"data": name, "objective": objective, "mu": mu, "rmse" if real else "accuracy": scores})
 
 
 def _rows(series: LearnedSeries) -> list[tuple[str, float, float]]:
@@ -104,72 +112,20 @@ def _show(console: Console, name: str, series: LearnedSeries, seconds: float) ->
     console.print(f"{series.objective}: {series.curve[0]:.4g} at first, {series.curve[-1]:.4g} at the end\n")
 
 
-def _compare_errors(
-    console: Console, name: str, graphs: Any, folds: int, seeds: tuple[int, ...], walk: Walk
-) -> dict[str, Any]:
-    """Gaussian processes on both kernels, learned anew inside every training fold."""
+def _show_gain(console: Console, title: str, comparison: Comparison, real: bool) -> None:
+    """Print the scores of both kernels on graphs that the learned series has not seen."""
     import numpy as np
     from rich.markup import escape
-    from rich.progress import track
     from rich.table import Table
 
-    from gvoys.apps.evaluation.series_gain import compare_processes
-
-    def bar(splits: list[Any]) -> Any:
-        return track(splits, name, console=console, transient=True)
-
-    comparison = compare_processes(graphs.batch, graphs.y, folds, seeds, bar, walk)
-    title = f"{escape(name)}: {folds} folds, Gaussian processes"
-    table = Table("series", "RMSE", "± over folds", title=title)
-    for row, errors in (
-        ("geometric, decay 1/d_max²", comparison.geometric),
-        ("learned in the training folds", comparison.learned),
-    ):
-        table.add_row(row, f"{np.mean(errors):.3g}", f"{np.std(errors):.2g}")
+    method = "Gaussian processes" if real else "C chosen in the training folds"
+    table = Table("series", "RMSE" if real else "accuracy", "± over folds", title=f"{escape(title)}, {method}")
+    scores = {"geometric, decay 1/d_max²": comparison.geometric, "learned in the training folds": comparison.learned}
+    for row, values in scores.items():
+        mean, deviation = float(np.mean(values)), float(np.std(values))
+        shown = (f"{mean:.3g}", f"{deviation:.2g}") if real else (f"{100 * mean:.1f} %", f"{100 * deviation:.1f}")
+        table.add_row(row, *shown)
     console.print(table)
-    return {"geometric": comparison.geometric, "learned": comparison.learned}
-
-
-def _compare(
-    console: Console, name: str, graphs: Any, objective: str, folds: int, seeds: tuple[int, ...], walk: Walk
-) -> dict[str, Any]:
-    """Learned anew inside every training fold: what the series is worth on graphs it has not seen."""
-    import numpy as np
-    from rich.markup import escape
-    from rich.progress import track
-    from rich.table import Table
-
-    from gvoys.apps.evaluation.series_gain import compare_machines
-
-    comparison = compare_machines(
-        graphs.batch,
-        graphs.y,
-        objective,
-        folds,
-        seeds,
-        lambda splits: track(splits, name, console=console, transient=True),
-        walk,
-    )
-    title = f"{escape(name)}: {folds} folds, C chosen in the training folds"
-    table = Table("series", "accuracy", "± over folds", title=title)
-    for row, scores in (
-        ("geometric, decay 1/d_max²", comparison.geometric),
-        ("learned in the training folds", comparison.learned),
-    ):
-        table.add_row(row, f"{100 * np.mean(scores):.1f} %", f"{100 * np.std(scores):.1f}")
-    console.print(table)
-    console.print(
-        f"With C chosen on the test folds, biased by selection: {100 * np.mean(comparison.learned_on_test):.1f} ± "
-        f"{100 * np.std(comparison.learned_on_test):.1f} %\n"
-    )
-    return vars(comparison)
-
-
-def _write(folder: Path, name: str, series: LearnedSeries) -> None:
-    import numpy as np
-
-    from gvoys.drawing import plots
-
-    names, _, shares = zip(*_rows(series), strict=True)
-    plots.save_bars(folder / f"{name}-lengths.png", list(names), np.array(shares))
-    plots.save_curve(folder / f"{name}-curve.png", series.curve, series.objective)
+    if not real:
+        mean, deviation = (100 * float(f(comparison.learned_on_test)) for f in (np.mean, np.std))
+        console.print(f"With C chosen on the test folds, biased by selection: {mean:.1f} ± {deviation:.1f} %\n")

@@ -30,12 +30,9 @@ _PARTIAL = re.compile(r"\.(.+)\.[^.]+\.partial")  # of files that appear when th
 
 
 def printable(text: str) -> str:
-    """Text whose control characters are escaped, so that a file name or an id cannot steer the terminal."""
-    return "".join(_escaped(c) if unicodedata.category(c) in ("Cc", "Cf", "Cs") else c for c in text)
-
-
-def _escaped(character: str) -> str:
-    return character if character == "\n" else ascii(character)[1:-1]
+    """Escape control characters, so that a file name or an id cannot steer the terminal."""
+    steering = ("Cc", "Cf", "Cs")
+    return "".join(ascii(c)[1:-1] if c != "\n" and unicodedata.category(c) in steering else c for c in text)
 
 
 class Terminal(Console):
@@ -52,7 +49,7 @@ class Terminal(Console):
 
 
 def begin(json: bool = False) -> Terminal:
-    """The console of a command, off standard output where that is for JSON; from here on Ctrl-C closes files."""
+    """Make the console of a command, off standard output where that is for JSON; from here on Ctrl-C closes files."""
     from gvoys.apps.cli import _leave
 
     if signal.getsignal(signal.SIGINT) is _leave:
@@ -60,14 +57,9 @@ def begin(json: bool = False) -> Terminal:
     return Terminal(stderr=json)
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    """One line, without the place in the code."""
-    _say(f"{message}", "yellow")
-
-
 def answer(result: Any) -> None:
     """Print what a command found, for machines."""
-    from gvoys.drawing.machine import as_json
+    from gvoys.drawing.page import as_json
 
     sys.stdout.write(f"{as_json(result)}\n")
 
@@ -78,7 +70,7 @@ def in_one_sentence() -> Iterator[None]:
     try:
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _show_warning
+                warnings.showwarning = lambda message, *_, **__: _say(f"{message}", "yellow")
                 yield
         finally:
             sys.stdout.flush()  # here, since a pipe that is closed at exit makes Python complain
@@ -89,7 +81,7 @@ def in_one_sentence() -> Iterator[None]:
         _say(f"there is not enough memory ({error or 'no size is given'}); {_SMALLER}")
         sys.exit(2)
     except (GvoysError, OSError) as error:
-        _say(_of_system(error) if isinstance(error, OSError) else str(error))
+        _say(_describe_error(error) if isinstance(error, OSError) else str(error))
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -107,8 +99,8 @@ def naming(output: Any) -> Iterator[None]:
         raise
 
 
-def _of_system(error: OSError) -> str:
-    """What an error of the system says of which file, and what to do."""
+def _describe_error(error: OSError) -> str:
+    """Say which file an error of the system concerns, and what to do."""
     if not error.strerror:
         return str(error)
     folder, name = os.path.split(os.fsdecode(error.filename or "the output"))

@@ -28,8 +28,7 @@ Targets = Annotated[
     typer.Option(help="The column to predict; give it again for more. For TU datasets the class by default."),
 ]
 Task = Annotated[
-    str,
-    typer.Option(help="classes or numbers; auto takes texts, and up to 20 different whole numbers, as classes."),
+    str, typer.Option(help="classes or numbers; auto takes texts, and up to 20 different whole numbers, as classes.")
 ]
 Folds = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
 OutFolder = Annotated[Path | None, typer.Option("--out", "-o", help="A folder for the results and plots.")]
@@ -101,8 +100,7 @@ class Splitting:
     ] = "random"
     group: Annotated[str | None, typer.Option(help="The column that --split group goes by.")] = None
     duplicates: Annotated[
-        str,
-        typer.Option(help="keep, in one fold, or merge: molecules that have the same canonical SMILES become one."),
+        str, typer.Option(help="keep, in one fold, or merge: molecules that have the same canonical SMILES become one.")
     ] = "keep"
 
 
@@ -155,56 +153,47 @@ class Parts:
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
-    """A command for typer: the options of each group stand where the group stands, and the command gets the group."""
+    """Make a command for typer, with the options of each group in the place of the group."""
     kinds: dict[str, Any] = get_type_hints(command, include_extras=True)
-    grouped = [name for name, kind in kinds.items() if is_dataclass(kind)]
+    grouped: dict[str, Any] = {name: kind for name, kind in kinds.items() if is_dataclass(kind)}
     parameters = inspect.signature(command).parameters
-    spelled = [each for name in parameters for each in _spelled(parameters[name], kinds[name])]
+    options = [option for name in parameters for option in _spell_options(parameters[name], kinds[name])]
 
     @wraps(command)
     def called(**values: Any) -> None:
-        groups = {name: kinds[name](**_taken(kinds[name], values)) for name in grouped}
+        groups = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            for name, group in grouped.items()
+        }
         with naming(values.get("out")):
             command(**values, **groups)
 
     # arguments and options with a default may stand in any order, but Python's signatures want one
-    ordered = sorted(spelled, key=lambda each: each.default is not inspect.Parameter.empty)
+    ordered = sorted(options, key=lambda option: option.default is not inspect.Parameter.empty)
     vars(called)["__signature__"] = inspect.Signature(ordered)
-    called.__annotations__ = {each.name: each.annotation for each in ordered}
+    called.__annotations__ = {option.name: option.annotation for option in ordered}
     return called
 
 
-def _spelled(parameter: inspect.Parameter, kind: Any) -> Iterator[inspect.Parameter]:
-    """The options that a parameter of a command stands for."""
+def _spell_options(parameter: inspect.Parameter, kind: Any) -> Iterator[inspect.Parameter]:
+    """Yield the options that a parameter of a command stands for; several values of a walk are one text."""
     if not is_dataclass(kind):
         yield parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY)
         return
     hints = get_type_hints(kind, include_extras=True)
     for field in fields(kind):
-        given, option = _option_of_walk(field) if kind is WalkFields else _option_of(hints[field.name])
+        if kind is WalkFields:
+            given = str if field.metadata["several"] else field.metadata["kind"]
+            given, option = given | None if field.default is None else given, typer.Option(help=field.metadata["help"])
+        else:
+            given, option = hints[field.name].__origin__, copy(hints[field.name].__metadata__[0])
         option.rich_help_panel = (kind.__doc__ or "").partition(":")[0]
         shown: Any = Annotated[given, option]
         yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=shown)
 
 
-def _option_of(hint: Any) -> tuple[Any, Any]:
-    """Return the type of an option, and what typer knows of it."""
-    return hint.__origin__, copy(hint.__metadata__[0])
-
-
-def _option_of_walk(field: Field[Any]) -> tuple[Any, Any]:
-    """Return the same of a field of a walk; several values are one text, separated by commas."""
-    kind = str if field.metadata["several"] else field.metadata["kind"]
-    return kind | None if field.default is None else kind, typer.Option(help=field.metadata["help"])
-
-
-def _taken(group: Any, values: dict[str, Any]) -> dict[str, Any]:
-    """The options of a group, taken away from the others."""
-    return {field.name: values.pop(field.name) for field in fields(group)}
-
-
 def is_given(context: typer.Context, name: str) -> bool:
-    """Whether the user has given an option, by the name of its parameter."""
+    """Return whether the user has given an option, by the name of its parameter."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
 
@@ -222,5 +211,5 @@ def read_options(reading: Reading, molecules: Molecules) -> dict[str, Any]:
 
 
 def columns_of(target: list[str] | None) -> list[Any]:
-    """The columns to predict, each once; None stands for the one that the data has."""
+    """List the columns to predict once; None stands for the one that the data has."""
     return [*dict.fromkeys(target)] if target else [None]

@@ -12,8 +12,7 @@ from gvoys.apps.cli.messages import answer, begin, naming
 from gvoys.apps.cli.options import Data, Jobs, Json, Molecules, Overwrite, Reading, read_options
 
 if TYPE_CHECKING:
-    from gvoys.io import Graphs
-    from gvoys.search import Hits, Index
+    from gvoys.search import Index
 
 
 def search(
@@ -43,10 +42,13 @@ def search(
     into memory, so that millions of graphs are searched at once. Give that folder as LIBRARY the next time.
     """
     console = begin(json)
+    import csv
+
     from gvoys.apps.cli.data import say_skipped
     from gvoys.apps.cli.outputs import check_outputs
     from gvoys.errors import ParameterError
     from gvoys.io.chemistry import as_chemistry
+    from gvoys.io.files import appearing
     from gvoys.io.open import open_graphs, set_chemistry
     from gvoys.search.folder import is_index
     from gvoys.threads import threads
@@ -71,9 +73,17 @@ def search(
         with console.status(f"searching {len(built):,} graphs …"):
             hits = built.nearest(wanted.batch, k)
         seconds = time.perf_counter() - start
-    rows = list(_rows(wanted, hits))
+    asked = zip(wanted.ids, wanted.smiles, strict=True) if wanted.smiles else zip(wanted.ids, strict=True)
+    rows = [
+        (*query, rank, name, float(value), float(low), float(high))
+        for query, names, similarities, intervals in zip(asked, *hits, strict=True)
+        for rank, (name, value, (low, high)) in enumerate(zip(names, similarities, intervals, strict=True), 1)
+    ]
     columns = [name for name in _COLUMNS if name != "smiles" or wanted.smiles]
-    _write(out, columns, rows)
+    with appearing(out) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(columns)
+        table.writerows((*row[:-3], *(f"{value:.6f}" for value in row[-3:])) for row in rows)
     if json:
         answer([dict(zip(columns, row, strict=True)) for row in rows])
     milliseconds = 1000 * seconds / max(len(wanted.batch), 1)
@@ -90,13 +100,13 @@ _COLUMNS = ("query", "smiles", "rank", "id", "similarity", "lower", "upper")  # 
 def _index(
     console: Any, library: str, kept: Path | None, like: Path | None, candidates: int, how: dict[str, Any], anew: bool
 ) -> tuple[Index, Any]:
-    """The index of a library, opened or built, and the chemistry by which its graphs were read."""
+    """Open or build the index of a library; return it and the chemistry by which its graphs were read."""
     import shutil
     from contextlib import suppress
     from tempfile import TemporaryDirectory
 
     from gvoys.apps.cli.data import say_skipped
-    from gvoys.apps.cli.stream import progress_bar, resumable
+    from gvoys.apps.cli.outputs import progress_bar, resumable
     from gvoys.apps.scale.job import remove_run
     from gvoys.apps.scale.predict import open_as_trained
     from gvoys.errors import DatasetError, ParameterError
@@ -132,21 +142,3 @@ def _index(
             raise
         say_skipped(console, len(skipped), n_graphs, skipped)
         return Index.open(folder), read_chemistry(folder)
-
-
-def _rows(wanted: Graphs, hits: Hits) -> Any:
-    queries = zip(wanted.ids, wanted.smiles, strict=True) if wanted.smiles else zip(wanted.ids, strict=True)
-    for query, names, similarities, intervals in zip(queries, *hits, strict=True):
-        for rank, (name, value, ends) in enumerate(zip(names, similarities, intervals, strict=True), 1):
-            yield *query, rank, name, float(value), float(ends[0]), float(ends[1])
-
-
-def _write(out: Path, columns: list[str], rows: list[Any]) -> None:
-    import csv
-
-    from gvoys.io.files import appearing
-
-    with appearing(out) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(columns)
-        table.writerows((*row[:-3], *(f"{value:.6f}" for value in row[-3:])) for row in rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +17,13 @@ from gvoys.apps.cli.options import (
     Json,
     Molecules,
     Overwrite,
+    Parts,
     Reading,
     Splitting,
     Targets,
     Task,
     columns_of,
+    given_options,
     read_options,
 )
 
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gvoys.apps.cli.data import Job
-from gvoys.apps.cli.options import Parts, given_options
 
 
 def train(
@@ -57,8 +59,7 @@ def train(
     from gvoys.apps.cli.outputs import check_outputs
     from gvoys.kernels.inputs import unused_attributes
 
-    models = []
-    columns = columns_of(target)
+    models, columns = [], columns_of(target)
     check_outputs(out, inputs=[data], root=reading.root, overwrite=overwrite, folder=len(columns) > 1)
     for column in columns:
         job = prepare(console, data, read_options(reading, molecules), column, splitting, task)
@@ -80,7 +81,9 @@ def train(
         models.append(model)
     files = _save(models, columns, out)
     for file, model in zip(files, models, strict=True):
-        made = f"{file}, {file.stat().st_size / 1e6:.1f} MB: {_what(model.training_)}"
+        names = list(map(str, model.training_["classes"] or []))
+        named = f"tells {len(names)} classes apart: {', '.join(names[:5])}{', …' * (len(names) > 5)}"
+        made = f"{file}, {file.stat().st_size / 1e6:.1f} MB: {named if names else 'predicts numbers'}"
         console.print(made, highlight=False, soft_wrap=True, markup=False)
     if json:
         kept = ("data", "target", "classes", "scores")
@@ -90,25 +93,20 @@ def train(
 
 def _score(console: Console, job: Job, model: Any, folds: int, seed: int) -> list[float]:
     """Cross-validate, and say what came out."""
-    from gvoys.apps.cli.data import cross_validate, shown_score
+    from gvoys.apps.cli.data import cross_validate
 
     evaluation, _ = cross_validate(console, job, model, folds, (seed,))
-    score, deviation = shown_score(evaluation)
-    sentence = f"{score} ± {deviation} over {folds} folds of {len(job.y):,} graphs"
+    mean, deviation = evaluation.mean, evaluation.deviation
+    score = (
+        f"RMSE {mean:.3g} ± {deviation:.2g}" if job.classes is None else f"{100 * mean:.1f} % ± {100 * deviation:.1f}"
+    )
+    sentence = f"{score} over {folds} folds of {len(job.y):,} graphs"
     console.print(sentence if job.target is None else f"{job.target}: {sentence}", highlight=False, markup=False)
     return [float(item) for item in evaluation.scores()[0]]
 
 
-def _what(training: dict[str, Any]) -> str:
-    """Say what was trained, so that users see how a column was taken."""
-    names = training["classes"]
-    if names is None:
-        return "predicts numbers"
-    return f"tells {len(names)} classes apart: {', '.join(map(str, names[:5]))}{', …' * (len(names) > 5)}"
-
-
 def _save(models: list[Any], columns: list[Any], out: Path) -> list[Path]:
-    """One file, or a folder with one for each column, all at once."""
+    """Write one file, or a folder with one for each column, all at once."""
     from gvoys.apps.cli.data import file_name
     from gvoys.apps.cli.outputs import another, together
 
@@ -146,23 +144,12 @@ def predict(
     that was stopped or killed goes on where it was when the command is given again.
     """
     console = begin(json)
-    from gvoys.apps.cli.outputs import RunFiles, check_outputs
-    from gvoys.apps.cli.stream import run_parts
+    from gvoys.apps.cli.outputs import RunFiles, check_outputs, run_parts
     from gvoys.apps.scale import predict_file
 
-    files = RunFiles.beside(out)
-    inputs: list[str | Path | None] = [model, data, index]
-    check_outputs(
-        out, ".csv", inputs=inputs, root=reading.root, overwrite=overwrite, beside=[files.skipped], work=files.work
-    )
-    how: dict[str, Any] = {
-        **given_options(reading),
-        "index": index,
-        "rows_per_part": parts.rows_per_part,
-        "overwrite": overwrite,
-    }
+    files = RunFiles.from_out(out)
+    more: dict[str, Any] = {"root": reading.root, "overwrite": overwrite, "work": files.work}
+    check_outputs(out, ".csv", inputs=[model, data, index], beside=[files.skipped], **more)
+    how = given_options(reading) | {"index": index, "rows_per_part": parts.rows_per_part, "overwrite": overwrite}
 
-    def work(worker: Any, on_progress: Any, _: Any) -> Any:
-        return predict_file(model, data, out, **how, worker=worker, on_progress=on_progress)
-
-    run_parts(console, "predict", files, parts, n_jobs, json, work)
+    run_parts(console, ("predict",), files, parts, n_jobs, json, partial(predict_file, model, data, out, **how))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +105,7 @@ def fold_splits(classify: bool, y: NDArray[Any], n_folds: int, seed: int) -> lis
 
 
 def _grouped_splits(groups: NDArray[Any], strata: NDArray[Any], n_folds: int, seed: int) -> list[tuple[Places, Places]]:
-    """Folds of about equal size in each stratum, whose groups stay together: large groups first, into the emptiest."""
+    """Split groups into folds of about equal size in each stratum: large groups first, into the emptiest."""
     first, codes, sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)[1:]
     if len(sizes) < n_folds:
         raise ParameterError(f"{n_folds} folds need as many groups, and there are {len(sizes)}; take fewer --folds")
@@ -143,24 +142,20 @@ def check_split(split: str, column: str | None) -> None:
 
 
 def groups_for(split: str, graphs: Graphs, same: NDArray[np.int64], column: str | None = None) -> NDArray[np.int64]:
-    """Groups that a split keeps together."""
+    """Number the groups that a split keeps together."""
     check_split(split, column)
     if split == "scaffold":
         if graphs.smiles is None:
             raise ParameterError("--split scaffold needs molecules, and these graphs do not come from SMILES")
         return joined_groups(same, scaffolds(graphs.smiles))
-    return same if column is None else joined_groups(same, _column(graphs, column))
-
-
-def _column(graphs: Graphs, name: str) -> Sequence[Any]:
-    """The values of a column; rows without one are each for themselves."""
-    column = find_columns("the table", list(graphs.columns), [name], "group")[0]
-    values = graphs.columns[column].tolist()
-    return [(row, None) if is_missing(value) else value for row, value in enumerate(values)]
+    if column is None:
+        return same
+    values = graphs.columns[find_columns("the table", list(graphs.columns), [column], "group")[0]].tolist()
+    return joined_groups(same, [(row, None) if is_missing(value) else value for row, value in enumerate(values)])
 
 
 def joined_groups(*partitions: Any) -> NDArray[np.int64]:
-    """Groups such that graphs which are together in any of several partitions are together."""
+    """Number groups such that graphs which are together in any of several partitions are together."""
     count = len(partitions[0])
     codes, first = [], count
     for values in partitions:
@@ -190,7 +185,7 @@ def describe_copies(y: NDArray[Any], same: NDArray[np.int64], classify: bool) ->
 def merge_duplicates(
     y: NDArray[Any], same: NDArray[np.int64], classify: bool
 ) -> tuple[NDArray[np.int64], NDArray[Any], int]:
-    """One graph of each kind, with the mean of its numbers or its one class."""
+    """Keep one graph of each kind, with the mean of its numbers or its one class; return rows, targets, conflicts."""
     first, codes = np.unique(same, return_index=True, return_inverse=True)[1:]
     codes = codes.reshape(-1)
     if not classify:

@@ -4,12 +4,4 @@ from gvoys.apps.explain.explain_page import Prediction, write_page
 from gvoys.estimators.compare import Comparison, SharedSequence, compare
 from gvoys.kernels.explanation import Explanation, SequenceShare
 
-__all__ = [
-    "Comparison",
-    "Explanation",
-    "Prediction",
-    "SequenceShare",
-    "SharedSequence",
-    "compare",
-    "write_page",
-]
+__all__ = ["Comparison", "Explanation", "Prediction", "SequenceShare", "SharedSequence", "compare", "write_page"]

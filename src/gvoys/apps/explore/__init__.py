@@ -10,12 +10,10 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from gvoys.apps.explore.collection import Collection, load_collection
-from gvoys.apps.explore.explore import Page, explore, has_umap
-from gvoys.apps.explore.explore_page import check_plotly
-from gvoys.apps.explore.properties import Property, as_property
+from gvoys.apps.explore.collection import Collection, Property, as_property, load_collection
+from gvoys.apps.explore.explore import Page, explore
 
-__all__ = ["Collection", "Page", "Property", "as_property", "check_plotly", "explore", "has_umap", "load_collection"]
+__all__ = ["Collection", "Page", "Property", "as_property", "explore", "load_collection"]
 
 
 class _Callable(ModuleType):

@@ -31,7 +31,7 @@ from gvoys.walks.sketch import WIDTH
 from gvoys.walks.spread import widened
 from gvoys.walks.structure import usual_labels
 
-_BYTES = 8_000_000  # of all values on a page, and of all sketches
+_PAGE_BYTES = 8_000_000  # of all values on a page, and of all sketches
 _RANKS = (32, 256)  # directions of an exact length, at least and at most
 _REST = 64  # random signs
 _MORE, _TURNS = 10, 2  # of subspace iteration: directions beyond those that are kept, and how often
@@ -64,7 +64,7 @@ class Blocks:
     method: str  # how the profiles were computed, in words
 
     def features(self) -> NDArray[np.float64]:
-        """Unit vectors whose dot products are the cosines of the kernel with this mu."""
+        """Return unit vectors whose dot products are the cosines of the kernel with this mu."""
         shares = np.sqrt(self.mu * self.means)
         flat = np.hstack([share * block.values for share, block in zip(shares, self.lengths, strict=True)])
         norms = np.linalg.norm(flat.astype(np.float64), axis=1, keepdims=True)
@@ -89,7 +89,7 @@ def compute_blocks(batch: GraphBatch, series: Series | None, walk: Walk, seed: i
     method = "exact, without labels" if walk.plain else "exact label sequences"
     width = WIDTH
     if last < max_length:
-        width = _within(_COMPONENTS, _BYTES // (len(batch) * (max_length - last)) // WIDTH * WIDTH)
+        width = int(np.clip(_PAGE_BYTES // (len(batch) * (max_length - last)) // WIDTH * WIDTH, *_COMPONENTS))
         sketch = Sketch(width, seed).profile(batch, walk)
         profiles += [sketch.block(0, length) for length in range(last + 1, walk.n_lengths)]
         method = f"label sequences, exact up to length {last}, then a sketch of {width} components"
@@ -101,20 +101,19 @@ def compute_blocks(batch: GraphBatch, series: Series | None, walk: Walk, seed: i
         )
     sizes = np.where(means > 0, means, 1.0)
     profiles = [profile / np.sqrt(size) for profile, size in zip(profiles, sizes, strict=True)]
-    rank = _within(_RANKS, _BYTES // (4 * len(batch) * (max_length + 1)))
+    rank = int(np.clip(_PAGE_BYTES // (4 * len(batch) * (max_length + 1)), *_RANKS))
     lengths = [_compress(profile, rank, seed + i) for i, profile in enumerate(profiles[: last + 1])]
     lengths += [Length(profile.astype(np.float32), n_groups=width // WIDTH) for profile in profiles[last + 1 :]]
     if any(length.rest is not None for length in lengths):
         method += ", compressed"
-    return Blocks(_weights(batch, series, means), means, lengths, diagonal / sizes, method)
-
-
-def _within(limits: tuple[int, int], wanted: int) -> int:
-    return min(max(wanted, limits[0]), limits[1])
+    mu = np.where(means > 0, 1.0 / (sizes * len(means)), 0.0)  # the same share of the mean K(G, G), which is one
+    if series is not None:
+        mu = np.asarray(series.resolved(max_degree(batch)).coefficients(len(means) - 1), np.float64)
+    return Blocks(mu, means, lengths, diagonal / sizes, method)
 
 
 def _last_exact(batch: GraphBatch, walk: Walk) -> int:
-    """The longest walks whose profiles fit exactly; -1 if not even single nodes do."""
+    """Return the length of the longest walks whose profiles fit exactly; -1 if not even single nodes do."""
     if walk.plain or walk.attributed:
         return walk.longest if walk.plain else -1
     fits = (
@@ -125,7 +124,7 @@ def _last_exact(batch: GraphBatch, walk: Walk) -> int:
 
 
 def _compress(profiles: Any, rank: int, seed: int) -> Length:
-    """Exact profiles in their leading directions, and random projections of what is orthogonal to them."""
+    """Project exact profiles on their leading directions, and what is orthogonal to these on random signs."""
     if profiles.shape[1] <= rank + _REST:
         return Length(np.asarray(profiles.toarray() if sp.issparse(profiles) else profiles, np.float32))
     directions = _leading_directions(profiles, rank, seed)
@@ -138,10 +137,8 @@ def _compress(profiles: Any, rank: int, seed: int) -> Length:
 
 
 def _leading_directions(profiles: Any, rank: int, seed: int) -> NDArray[np.float64]:
-    """Orthonormal columns, (width, at most rank), by subspace iteration.
-
-    There are many more label sequences than graphs, so that all but products happens on the side of the graphs.
-    """
+    """Find orthonormal columns, (width, at most rank), by subspace iteration."""
+    # there are many more label sequences than graphs, so that all but products happens on the side of the graphs
     directions = np.random.default_rng(seed).normal(size=(profiles.shape[0], min(rank + _MORE, profiles.shape[0])))
     for _ in range(_TURNS):
         directions = np.linalg.qr(profiles @ (profiles.T @ directions))[0]
@@ -156,10 +153,3 @@ def _squared_norms(profiles: Any) -> NDArray[np.float64]:
     if sp.issparse(profiles):
         return np.asarray(profiles.multiply(profiles).sum(axis=1), np.float64).ravel()
     return np.einsum("nj,nj->n", profiles, profiles, dtype=np.float64)
-
-
-def _weights(batch: GraphBatch, series: Series | None, means: NDArray[np.float64]) -> NDArray[np.float64]:
-    """mu of the series, or such that every length has the same share of the mean K(G, G), which is one."""
-    if series is None:
-        return np.where(means > 0, 1.0 / np.where(means > 0, means * len(means), 1.0), 0.0)
-    return np.asarray(series.resolved(max_degree(batch)).coefficients(len(means) - 1), np.float64)

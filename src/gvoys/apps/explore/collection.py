@@ -10,13 +10,111 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.apps.explore.properties import Property, as_property, is_missing, sizes_of
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io import Graphs, Skipped, open_graphs
 from gvoys.io.sources.graph_sources import TuSource
 from gvoys.io.sources.records import find_columns
 from gvoys.io.tu import LabelNames
+
+_MOST_WHOLE = 12  # different values up to which whole numbers are classes
+_MISSING = ("", "na", "n/a", "nan", "none", "null")
+_MOST_CLASSES = 40  # classes beyond which colours cannot be told apart
+
+
+@dataclass(frozen=True)
+class Property:
+    """One value per graph.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_graphs,)
+        Numbers (nan if missing), or codes into `classes`.
+    classes : tuple of str or None
+        Names of the classes; None for numbers.
+    both_ways : bool, default=False
+        Whether numbers are too large or too small, as errors are: their colours are those of both directions from 0.
+    """
+
+    values: NDArray[np.float64]
+    classes: tuple[str, ...] | None = None
+    both_ways: bool = False
+
+    def numbers(self) -> NDArray[np.float64] | None:
+        """The values as numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,) or None
+            The numbers, nan if missing; None if some class is no number.
+        """
+        if self.classes is None:
+            return self.values
+        try:
+            known = [np.nan if is_missing(name) else float(name) for name in self.classes]
+        except ValueError:
+            return None
+        return np.array(known)[self.values.astype(np.int64)]
+
+    def names(self) -> list[str] | None:
+        """The class of every graph.
+
+        Returns
+        -------
+        list of str or None
+            The names; None for numbers.
+        """
+        return None if self.classes is None else [self.classes[int(code)] for code in self.values]
+
+
+def is_missing(text: str) -> bool:
+    """Return whether a cell of a table says nothing."""
+    return text.strip().lower() in _MISSING
+
+
+def as_property(values: Sequence[Any] | NDArray[Any]) -> Property | None:
+    """Read values as numbers, or as classes if they are few or not numbers.
+
+    Parameters
+    ----------
+    values : sequence
+        One value per graph.
+
+    Returns
+    -------
+    Property or None
+        The property; None if all values are missing, or the classes are too many.
+    """
+    texts = [str(value).strip() for value in values]
+    missing = np.array([is_missing(text) for text in texts], bool)
+    try:
+        numbers = np.array([np.nan if gone else float(text) for text, gone in zip(texts, missing, strict=True)])
+    except ValueError:
+        return _classes(["none" if gone else text for text, gone in zip(texts, missing, strict=True)])
+    numbers[~np.isfinite(numbers)] = np.nan
+    known = numbers[np.isfinite(numbers)]
+    if not len(known):
+        return None
+    if (known != np.round(known)).any() or len(np.unique(known)) > _MOST_WHOLE:
+        return Property(numbers)
+    distinct, codes = np.unique(numbers, return_inverse=True)  # nan comes last, and once
+    return Property(codes.astype(np.float64), tuple("none" if np.isnan(item) else f"{item:.0f}" for item in distinct))
+
+
+def _classes(texts: list[str]) -> Property | None:
+    distinct, codes = np.unique(texts, return_inverse=True)
+    return None if len(distinct) > _MOST_CLASSES else Property(codes.astype(np.float64), tuple(map(str, distinct)))
+
+
+def sizes_of(batch: GraphBatch) -> dict[str, Property]:
+    """Measure the properties that every graph has."""
+    nodes = batch.graph_sizes.astype(np.float64)
+    entries = np.diff(batch.entry_offsets)
+    loops = np.bincount(batch.node_graphs()[batch.rows()[batch.rows() == batch.columns()]], minlength=len(batch))
+    edges = entries if batch.directed else (entries + loops) / 2.0
+    degree = np.where(nodes > 0, entries / np.maximum(nodes, 1.0), 0.0)
+    return {"nodes": Property(nodes), "edges": Property(edges.astype(np.float64)), "mean degree": Property(degree)}
+
 
 _NAMES = ("name", "id")  # columns that name a graph rather than describe it
 _DISTINCT = 0.9  # of the texts of a column that names graphs
@@ -119,17 +217,13 @@ class Collection:
         if len(self.batch) <= n_graphs:
             return self
         kept = np.sort(np.random.default_rng(seed).permutation(len(self.batch))[:n_graphs])
-        properties = {
-            name: replace(values_all, values=values_all.values[kept]) for name, values_all in self.properties.items()
-        }
+        properties = {name: replace(item, values=item.values[kept]) for name, item in self.properties.items()}
         return replace(
             self,
             batch=self.batch[kept],
             captions=[self.captions[i] for i in kept],
             properties={
-                name: values_all
-                for name, values_all in properties.items()
-                if name == self.target or np.isfinite(values_all.values).any()
+                name: item for name, item in properties.items() if name == self.target or np.isfinite(item.values).any()
             },
             smiles=None if self.smiles is None else [self.smiles[i] for i in kept],
             texts={name: [texts[i] for i in kept] for name, texts in self.texts.items()},
@@ -171,11 +265,16 @@ def load_collection(
     opened = open_graphs(source, **options)
     graphs = opened.read()
     given = {name: _for_graphs(graphs, name, values) for name, values in _columns_of(y).items()}
-    ids = _ids(graphs, opened.first_row)
+    rows = zip(graphs.ids, graphs.rows, strict=True)  # ids that merely count the rows are no names
+    ids = ["" if name == str(row - opened.first_row + 1) else name for name, row in rows]
     texts = _texts(graphs, ids, (options.get("id") or "id").lower())
     properties = {name: as_property(values) for name, values in (given | graphs.columns).items() if name not in texts}
     captions = _captions(graphs, ids, texts) if names is None else list(map(str, _for_graphs(graphs, "names", names)))
     shown = {name: property_ for name, property_ in properties.items() if property_ is not None}
+    if target is not None:
+        target = find_columns(str(opened), list(shown), [target], "target")[0]  # as the table spells it
+    else:
+        target = next((name for name in [*given, *opened.target_names] if name in shown), None)
     return Collection(
         opened.name,
         graphs.batch,
@@ -184,28 +283,21 @@ def load_collection(
         opened.label_names() if isinstance(opened, TuSource) else LabelNames(),
         graphs.smiles,
         skipped=graphs.skipped,
-        texts={name: part_values for name, part_values in texts.items() if part_values != captions},
-        target=_target(target, [*given, *opened.target_names], shown, str(opened)),
+        texts={name: values for name, values in texts.items() if values != captions},
+        target=target,
     )
 
 
 def has_bonds(collection: Collection) -> bool:
-    """Whether edges are bonds by the names of labels; H, C and S alone may be helix, coil and sheet."""
+    """Return whether edges are bonds by the names of labels; H, C and S alone may be helix, coil and sheet."""
     labels, names = collection.batch.node_labels, collection.label_names
     if labels is None or collection.batch.edge_labels is None or collection.batch.directed or not names.edges:
         return False
     return all(_ELEMENT.fullmatch(str(names.nodes.get(value, value))) for value in labels.values)
 
 
-def _target(wanted: str | None, usual: Sequence[str], shown: Mapping[str, Property], source: str) -> str | None:
-    """The name of the column that is predicted, as the table spells it."""
-    if wanted is not None:
-        return find_columns(source, list(shown), [wanted], "target")[0]
-    return next((name for name in usual if name in shown), None)
-
-
 def _columns_of(y: Any) -> Mapping[str, Any]:
-    """Values by name, of anything that holds some."""
+    """Return the values of anything that holds some, by name."""
     if y is None:
         return {}
     if isinstance(y, Mapping):
@@ -217,29 +309,30 @@ def _columns_of(y: Any) -> Mapping[str, Any]:
 
 
 def _for_graphs(graphs: Graphs, name: str, values: Any) -> list[Any]:
-    """One value for each graph; those of rows that were skipped are passed over."""
-    values_read = list(values)
-    if len(values_read) == len(graphs.batch) + len(graphs.skipped) and graphs.skipped:
+    """Take one value for each graph; those of rows that were skipped are passed over."""
+    values, n_graphs = list(values), len(graphs.batch)
+    if len(values) == n_graphs + len(graphs.skipped) and graphs.skipped:
         rows = sorted([*graphs.rows, *(item.row for item in graphs.skipped)])
-        values_read = [values_read[rows.index(row)] for row in graphs.rows]
-    if len(values_read) != len(graphs.batch):
-        raise ParameterError(
-            f"{name} must have one value for each of {len(graphs.batch)} graphs, not {len(values_read)}"
-        )
-    return values_read
+        values = [values[rows.index(row)] for row in graphs.rows]
+    if len(values) != n_graphs:
+        raise ParameterError(f"{name} must have one value for each of {n_graphs} graphs, not {len(values)}")
+    return values
 
 
 def _texts(graphs: Graphs, ids: list[str], id_name: str) -> dict[str, list[str]]:
-    """Columns that name graphs or say something of each, and the SMILES; columns of few different texts are classes."""
+    """Return the columns that name or describe graphs, and the SMILES; columns of few different texts are classes."""
     texts = {}
     for name, values in graphs.columns.items():
-        values_shown = [_as_text(value)[:_LONGEST] for value in values]
-        named = name.lower() in (*_NAMES, id_name)
-        if named or (not _is_number(values) and (_differ(values_shown) or as_property(values) is None)):
-            texts[name] = values_shown
+        shown = [_as_text(value)[:_LONGEST] for value in values]
+        is_name, is_number = (
+            name.lower() in (*_NAMES, id_name),
+            getattr(values, "dtype", np.dtype(object)).kind in "fiub",
+        )
+        if is_name or (not is_number and (_differ(shown) or as_property(values) is None)):
+            texts[name] = shown
     if any(ids) and ids not in texts.values():
         texts = {"id": ids} | texts
-    texts = {name: values_shown for name, values_shown in texts.items() if any(values_shown)}
+    texts = {name: shown for name, shown in texts.items() if any(shown)}
     return texts | ({"SMILES": list(graphs.smiles)} if graphs.smiles else {})
 
 
@@ -253,21 +346,12 @@ def _captions(graphs: Graphs, ids: list[str], texts: Mapping[str, list[str]]) ->
     return next(iter([*by_name, *differing]), [""] * len(graphs.batch))
 
 
-def _ids(graphs: Graphs, first: int) -> list[str]:
-    """Return the ids that do not merely count the rows from the first one."""
-    return ["" if name == str(row - first + 1) else name for name, row in zip(graphs.ids, graphs.rows, strict=True)]
-
-
 def _differ(texts: Sequence[str]) -> bool:
     return len(texts) > 2 and len({text for text in texts if not is_missing(text)}) >= _DISTINCT * len(texts)
 
 
-def _is_number(values: Any) -> bool:
-    return getattr(values, "dtype", np.dtype(object)).kind in "fiub"
-
-
 def _as_text(value: Any) -> str:
-    """A cell as text; a whole number as it stood in the table."""
+    """Write a cell as text; a whole number as it stood in the table."""
     if isinstance(value, str):
         return value
     return "" if np.isnan(value) else f"{value:.0f}" if value == np.round(value) else str(value)

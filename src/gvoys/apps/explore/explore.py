@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from gvoys.apps.explore.blocks import Blocks, compute_blocks
 from gvoys.apps.explore.collection import Collection, has_bonds, load_collection
-from gvoys.apps.explore.drawing import draw
-from gvoys.apps.explore.explore_page import Library, check_plotly, write_page
-from gvoys.apps.explore.judged import Judged, judge
+from gvoys.apps.explore.explore_page import Library, check_plotly, draw, write_page
+from gvoys.apps.explore.judged import judge
 from gvoys.drawing.picture import check_smiles
 from gvoys.errors import ParameterError
 from gvoys.estimators.base import as_seed
@@ -25,7 +24,7 @@ from gvoys.series import Series
 from gvoys.walks.checks import is_auto
 from gvoys.walks.walk import Walk, check_walk, takes_walk
 
-_FEW = 50  # graphs under which UMAP's neighbourhoods would be everything
+_LEAST_GRAPHS = 50  # for UMAP, whose neighbourhoods would else be everything
 _HITS = 5  # of a library, for each graph
 
 Progress = Callable[[str], None]
@@ -137,67 +136,43 @@ def explore(
     seed = as_seed(random_state)
     collection = _collection(graphs, y, names, title, model)
     if smiles is not None:
-        collection = _with_smiles(collection, smiles)
-    shown = _shown(collection, n_graphs, seed)
+        collection = replace(collection, smiles=list(smiles))
+        for g, graph in enumerate(collection.batch):
+            check_smiles(smiles[g], graph, g)
+    n_whole, target = len(collection.batch), [] if collection.target is None else [collection.target]
+    shown = collection.with_sizes().reordered(target).sampled(n_graphs, seed)
+    if len(shown.batch) < 3:
+        skipped = f" ({len(collection.skipped)} rows were skipped)" if collection.skipped else ""
+        raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}{skipped}")
     judged = None if model is None else judge(model, shown, on_progress)
     if judged is not None:
-        shown = replace(shown, properties=shown.properties | judged.properties).reordered(_first(shown, judged))
-    blocks = _blocks(shown, series, check_walk(walk), seed, on_progress)
-    library = None if index is None else _nearest(index, shown, on_progress)
+        properties = shown.properties | judged.properties
+        shown = replace(shown, properties=properties).reordered([*target, *judged.properties])
+    on_progress(f"walks of {len(shown.batch):,} graphs")
+    walk = check_walk(walk)
+    if is_auto(walk.labels) and has_bonds(shown):
+        walk = replace(walk, labels="both")
+    blocks = compute_blocks(shown.batch, series, walk, seed)
+    library = None if index is None else _search_library(index, shown, on_progress)
     drawings = draw(shown, on_progress)
     on_progress("map by UMAP")
-    n_whole = len(collection.batch)
     write_page(shown, blocks, drawings, _umap(blocks, seed), n_whole, out, judged, library)
     return Page(out, len(shown.batch), n_whole, blocks.method, blocks)
 
 
 def _collection(graphs: Any, y: Any, names: Any, title: str | None, model: Any) -> Collection:
-    """The graphs; molecules are read as the model's were."""
+    """Load the graphs; molecules are read as the model's were."""
     if not isinstance(graphs, Collection):
         training = getattr(model, "training_", None) or {}
-        chemistry = training.get("chemistry") if _of_smiles(graphs) else None
+        has_smiles = isinstance(graphs, (list, tuple)) and any(isinstance(graph, str) for graph in graphs)
+        chemistry = training.get("chemistry") if has_smiles else None
         graphs = load_collection(graphs, y, names, chemistry=chemistry)
     elif y is not None or names is not None:
         raise ParameterError("a Collection has captions and properties of its own; give neither y nor names with it")
     return graphs if title is None else replace(graphs, name=title)
 
 
-def _with_smiles(collection: Collection, smiles: Sequence[str]) -> Collection:
-    named = replace(collection, smiles=list(smiles))
-    for g, graph in enumerate(named.batch):
-        check_smiles(smiles[g], graph, g)
-    return named
-
-
-def _of_smiles(graphs: Any) -> bool:
-    """Whether graphs in memory are SMILES, which models may read in a way of their own."""
-    return isinstance(graphs, (list, tuple)) and any(isinstance(graph, str) for graph in graphs)
-
-
-def _shown(collection: Collection, n_graphs: int, seed: int) -> Collection:
-    sizes = collection.with_sizes()
-    first = [] if collection.target is None else [collection.target]
-    shown = sizes.reordered(first).sampled(n_graphs, seed)
-    if len(shown.batch) < 3:
-        skipped = f" ({len(collection.skipped)} rows were skipped)" if collection.skipped else ""
-        n_whole = len(collection.batch)
-        raise ParameterError(f"a map needs at least 3 graphs, and {collection.name} has {n_whole}{skipped}")
-    return shown
-
-
-def _first(shown: Collection, judged: Judged) -> list[str]:
-    """Order the properties: measured ones, predictions, then the others."""
-    return [*([] if shown.target is None else [shown.target]), *judged.properties]
-
-
-def _blocks(shown: Collection, series: Series | None, walk: Walk, seed: int, on_progress: Progress) -> Blocks:
-    on_progress(f"walks of {len(shown.batch):,} graphs")
-    if is_auto(walk.labels) and has_bonds(shown):
-        walk = replace(walk, labels="both")
-    return compute_blocks(shown.batch, series, walk, seed)
-
-
-def _nearest(index: Any, shown: Collection, on_progress: Progress) -> Library:
+def _search_library(index: Any, shown: Collection, on_progress: Progress) -> Library:
     opened = index if isinstance(index, Index) else Index.open(index)
     on_progress(f"nearest of {len(opened):,} graphs in the library")
     hits = opened.nearest(shown.batch, _HITS)
@@ -206,13 +181,7 @@ def _nearest(index: Any, shown: Collection, on_progress: Progress) -> Library:
 
 
 def has_umap() -> bool:
-    """Whether UMAP is installed, so that the page has a second map.
-
-    Returns
-    -------
-    bool
-        True if umap-learn can be imported.
-    """
+    """Whether UMAP is installed, so that the page has a second map."""
     try:
         from umap import UMAP  # noqa: F401
     except ImportError:
@@ -221,8 +190,8 @@ def has_umap() -> bool:
 
 
 def _umap(blocks: Blocks, seed: int) -> NDArray[np.float64] | None:
-    """Places by UMAP, or None if it is not installed or the graphs are too few for it."""
-    if len(blocks.diagonal) < _FEW or not has_umap():
+    """Place the graphs by UMAP, or return None if it is not installed or the graphs are too few for it."""
+    if len(blocks.diagonal) < _LEAST_GRAPHS or not has_umap():
         return None
     from umap import UMAP
 

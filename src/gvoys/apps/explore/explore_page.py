@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -15,30 +16,75 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.apps.explore.blocks import Blocks, Length
-from gvoys.apps.explore.collection import Collection
-from gvoys.apps.explore.drawing import Drawings
+from gvoys.apps.explore.collection import Collection, Property
 from gvoys.apps.explore.judged import Judged
-from gvoys.apps.explore.properties import Property
-from gvoys.drawing.networks import LARGEST
 from gvoys.drawing.page import BASE_STYLE, content_policy, read_asset, share_colours
-from gvoys.drawing.structures import INK
+from gvoys.drawing.picture import known_molecule
+from gvoys.drawing.structures import BOND, INK, LARGEST, Structure, draw_structure, springs
 from gvoys.errors import MissingDependencyError
+from gvoys.graphs.arcs import edges_of
+from gvoys.graphs.batch import GraphBatch
+from gvoys.io.chemistry.atom_labels import label_text
 from gvoys.io.files import appearing
 
+_OFTEN = 100  # graphs between two progress reports
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One graph: the place of each node, y downwards, its edges and codes of its labels, or RDKit's drawing."""
+
+    xy: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    structure: Structure | None = None
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """All graphs, without nodes where there are too many, and what is written at a node of each label."""
+
+    graphs: list[Drawn]
+    texts: list[str]
+    directed: bool
+
+    @property
+    def molecules(self) -> bool:
+        """Whether all graphs are drawn as molecules."""
+        return all(graph.structure is not None for graph in self.graphs)
+
+
+def draw(collection: Collection, on_progress: Callable[[str], None]) -> Drawings:
+    """Draw every graph that is not too large."""
+    graphs, n_graphs = [], len(collection.batch)
+    for g, graph in enumerate(collection.batch):
+        if g % _OFTEN == 0:
+            on_progress(f"drawing graph {g:,} of {n_graphs:,}")
+        graphs.append(_draw_one(graph, None if collection.smiles is None else collection.smiles[g]))
+    labels, names = collection.batch.node_labels, collection.label_names.nodes
+    values = () if labels is None else labels.values
+    return Drawings(graphs, [names.get(value, label_text(value)) for value in values], collection.batch.directed)
+
+
+def _draw_one(graph: GraphBatch, smiles: str | None) -> Drawn:
+    no_ends = np.zeros((0, 2), np.int64)
+    if graph.n_nodes > LARGEST:
+        return Drawn(np.zeros((0, 2)), no_ends, np.zeros(0, np.int32))
+    molecule = known_molecule(smiles, graph)
+    codes = np.zeros(graph.n_nodes, np.int32) if graph.node_labels is None else graph.node_labels.codes
+    if molecule is not None:
+        structure = draw_structure(molecule)
+        return Drawn(structure.xy, no_ends, codes, structure)
+    ends = edges_of(graph)[0]
+    return Drawn(BOND * springs(graph.n_nodes, ends), ends, codes)
+
+
 _DRAWN = 5000  # points that are drawn as SVG; more need WebGL, for which Plotly compiles scripts of its own
-_SCRIPTS = tuple(
-    f"{name}.js" for name in ("walks", "draw", "data", "scales", "map", "panel", "find", "weights", "page")
-)
+_SCRIPTS = ("walks", "draw", "data", "scales", "map", "panel", "find", "weights", "page")  # in this order
 
 
 def check_plotly() -> None:
-    """Check that the page can be written in the end.
-
-    Raises
-    ------
-    MissingDependencyError
-        If Plotly is not installed.
-    """
+    """Check that the page can be written in the end."""
     _plotly()
 
 
@@ -62,9 +108,12 @@ def write_page(
     library: Library | None = None,
 ) -> None:
     """Write the page; the file appears when it is complete."""
+    n = len(collection.batch)
+    graphs = f"{n:,} graphs" if n == n_whole else f"{n:,} of {n_whole:,} graphs, drawn at random"
+    rows = f"; {len(collection.skipped):,} rows were skipped" if collection.skipped else ""
     data = {
         "name": collection.name,
-        "about": _about(collection, blocks, n_whole),
+        "about": f"{graphs}; walks of up to {len(blocks.mu) - 1} steps, {blocks.method}{rows}",
         "numbers": None if collection.places is None else collection.places.tolist(),
         "captions": collection.captions,
         "texts": [{"name": name, "values": texts} for name, texts in collection.texts.items()],
@@ -79,11 +128,13 @@ def write_page(
         "drawings": _drawings(drawings, judged is not None and judged.shares is not None),
         "umap": None if umap is None else _array(umap.astype(np.float32)),
         "model": None if judged is None else _model(judged, drawings),
-        "library": None if library is None else _library(library),
+        "library": None
+        if library is None
+        else vars(library) | {"similarities": library.similarities.round(6).tolist()},
     }
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     text = re.sub("<(?=[/!sS])", r"\\u003c", text)  # what ends a script, or changes how it is read
-    plotly, script = _plotly(), "\n".join(map(_asset, _SCRIPTS))
+    plotly, script = _plotly(), "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
     page = Template(_asset("page.html")).substitute(
         policy=content_policy(plotly, script, compiles=data["many"]),
         title=escape(f"{collection.name}: graphs by the walks they share"),
@@ -98,18 +149,11 @@ def write_page(
         partial.write_text(page, encoding="utf-8", errors="replace")
 
 
-def _about(collection: Collection, blocks: Blocks, n_whole: int) -> str:
-    n = len(collection.batch)
-    graphs = f"{n:,} graphs" if n == n_whole else f"{n:,} of {n_whole:,} graphs, drawn at random"
-    rows = f"; {len(collection.skipped):,} rows were skipped" if collection.skipped else ""
-    return f"{graphs}; walks of up to {len(blocks.mu) - 1} steps, {blocks.method}{rows}"
-
-
-def _property(name: str, each: Property) -> dict[str, Any]:
-    values = _known(each.values)
-    if each.classes is not None:
+def _property(name: str, item: Property) -> dict[str, Any]:
+    values = _known(item.values)
+    if item.classes is not None:
         values = [int(value) for value in values]
-    return {"name": name, "values": values, "classes": each.classes} | ({"both": True} if each.both_ways else {})
+    return {"name": name, "values": values, "classes": item.classes} | ({"both": True} if item.both_ways else {})
 
 
 def _known(values: NDArray[np.float64]) -> list[Any]:
@@ -128,36 +172,31 @@ def _model(judged: Judged, drawings: Drawings) -> dict[str, Any]:
     }
 
 
-def _library(library: Library) -> dict[str, Any]:
-    return {"name": library.name, "ids": library.ids, "similarities": library.similarities.round(6).tolist()}
-
-
 def _length(length: Length) -> dict[str, Any]:
+    """Pack values into as few bytes as rounding error allows; it stays far below the sketch's own."""
+    values, rest = length.values, length.rest
+    if length.n_groups > 1 or rest is not None:
+        packed = _rounded(values, np.int8 if length.n_groups > 1 else np.int16)
+    else:
+        packed = _array(values)
     return {
-        "width": length.values.shape[1],
+        "width": values.shape[1],
         "groups": length.n_groups,
         "widening": length.widening,
-        "values": _values(length),
-        "rest": None if length.rest is None else _rounded(length.rest, np.int8) | {"width": length.rest.shape[1]},
+        "values": packed,
+        "rest": None if rest is None else _rounded(rest, np.int8) | {"width": rest.shape[1]},
     }
 
 
-def _values(length: Length) -> dict[str, Any]:
-    """Pack values into as few bytes as rounding error allows; it stays far below the sketch's own."""
-    if length.n_groups > 1:
-        return _rounded(length.values, np.int8)
-    return _array(length.values) if length.rest is None else _rounded(length.values, np.int16)
-
-
 def _rounded(values: NDArray[np.float32], kind: type[np.integer[Any]]) -> dict[str, Any]:
-    """Whole numbers, and a scale for each row."""
+    """Round to whole numbers, with a scale for each row."""
     largest = np.abs(values).max(axis=1, initial=0.0, keepdims=True)
     scales = np.maximum(largest, np.finfo(np.float32).tiny) / np.iinfo(kind).max
     return _array(np.round(values / scales).astype(kind)) | {"scales": _array(scales.astype(np.float32))}
 
 
 def _drawings(drawings: Drawings, with_places: bool) -> dict[str, Any]:
-    """Drawings by RDKit are complete: places of their nodes are needed for shares alone."""
+    """Pack the drawings; those by RDKit are complete, and need places of their nodes for shares alone."""
     assert LARGEST < 2**16
     graphs, needed = drawings.graphs, with_places or not drawings.molecules
     xy = np.rint(np.concatenate([graph.xy for graph in graphs if needed] or [np.zeros((0, 2))]))

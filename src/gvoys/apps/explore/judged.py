@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gvoys.apps.explore.collection import Collection
-from gvoys.apps.explore.properties import Property, as_property
-from gvoys.drawing.networks import LARGEST
-from gvoys.drawing.shares import class_name
+from gvoys.apps.explore.collection import Collection, Property, as_property
+from gvoys.drawing.page import class_name
+from gvoys.drawing.structures import LARGEST
 from gvoys.errors import InputWarning, ModelError, UnsupportedError
 
 _AT_ONCE = 200  # graphs between two progress reports
 _SAME = 1.0 - 1e-9  # similarity of a graph that the model was fitted on
-_MANY = 0.05  # of the graphs, from which their being fitted is told
+_FITTED_SHARE = 0.05  # of the graphs, above which the page says that the model was fitted on them
 
 Array = NDArray[np.float64]
 
@@ -56,15 +55,28 @@ def judge(model: Any, collection: Collection, on_progress: Callable[[str], None]
         table = model.predict_table(collection.batch)
         if "prediction" not in table:
             raise ModelError("the explorer shows models of one target; fit one for each target")
-        shares = _explained(model, collection, on_progress)
+        shares = _explain(model, collection, on_progress)
     target = None if collection.target is None else collection.properties[collection.target]
     judged = _classes(table, target) if hasattr(model, "classes_") else _numbers(table, target)
     likeness = {"like training graphs": as_property(np.where(table["unlike"], "no", "yes"))}
     if "similarity" in table:
         likeness["similarity to training"] = Property(np.asarray(table["similarity"], np.float64))
     properties = judged.properties | {name: property_ for name, property_ in likeness.items() if property_ is not None}
-    facts = judged.facts | _nearest(model, table)
-    return Judged(properties, facts, judged.errors, judged.measure, _note(table, shares), shares)
+    facts, sentences = judged.facts, []
+    if "nearest" in table:
+        ids = (getattr(model, "training_", None) or {}).get("ids")
+        names = [ids[row] if ids else f"graph {row}" for row in table["nearest"].tolist()]
+        pairs = zip(names, table["similarity"], strict=True)
+        facts = facts | {"nearest training graph": [f"{name}, similarity {value:.3f}" for name, value in pairs]}
+    fitted = float(np.mean(table["similarity"] >= _SAME)) if "similarity" in table and len(table["similarity"]) else 0.0
+    if fitted > _FITTED_SHARE:
+        sentences.append(
+            f"{100 * fitted:.0f} % of these graphs are among the training graphs, or cannot be told from one: "
+            "errors on them say nothing about new graphs."
+        )
+    if shares is None:
+        sentences.append("This model cannot explain its predictions.")
+    return Judged(properties, facts, judged.errors, judged.measure, " ".join(sentences), shares)
 
 
 def _numbers(table: Mapping[str, Array], target: Property | None) -> Judged:
@@ -87,11 +99,8 @@ def _classes(table: Mapping[str, Any], target: Property | None) -> Judged:
     predicted = [_name(item) for item in table["prediction"].tolist()]
     prediction = as_property(predicted)
     properties = {} if prediction is None else {"prediction": prediction}
-    known = {
-        _name(key.removeprefix("probability ")): values
-        for key, values in table.items()
-        if key.startswith("probability ")
-    }
+    keys = [key for key in table if key.startswith("probability ")]
+    known = {_name(key.removeprefix("probability ")): table[key] for key in keys}
     if known:
         sure = np.array([known[name][row] for row, name in enumerate(predicted)])
         properties["probability of the prediction"] = Property(sure)
@@ -108,7 +117,7 @@ def _classes(table: Mapping[str, Any], target: Property | None) -> Judged:
 
 
 def _name(value: Any) -> str:
-    """A class as `as_property` names it."""
+    """Name a class as `as_property` does."""
     if isinstance(value, bool):
         return str(value)
     try:
@@ -118,29 +127,7 @@ def _name(value: Any) -> str:
     return f"{number:.0f}" if number == np.round(number) else str(value)
 
 
-def _nearest(model: Any, table: Mapping[str, Any]) -> dict[str, list[str]]:
-    if "nearest" not in table:
-        return {}
-    ids = (getattr(model, "training_", None) or {}).get("ids")
-    names = [ids[row] if ids else f"graph {row}" for row in table["nearest"].tolist()]
-    pairs = zip(names, table["similarity"], strict=True)
-    return {"nearest training graph": [f"{name}, similarity {value:.3f}" for name, value in pairs]}
-
-
-def _note(table: Mapping[str, Any], shares: Shares | None) -> str:
-    sentences = []
-    fitted = float(np.mean(table["similarity"] >= _SAME)) if "similarity" in table and len(table["similarity"]) else 0.0
-    if fitted > _MANY:
-        sentences.append(
-            f"{100 * fitted:.0f} % of these graphs are among the training graphs, or cannot be told from one: "
-            "errors on them say nothing about new graphs."
-        )
-    if shares is None:
-        sentences.append("This model cannot explain its predictions.")
-    return " ".join(sentences)
-
-
-def _explained(model: Any, collection: Collection, on_progress: Callable[[str], None]) -> Shares | None:
+def _explain(model: Any, collection: Collection, on_progress: Callable[[str], None]) -> Shares | None:
     drawn = np.flatnonzero(collection.batch.graph_sizes <= LARGEST)
     scales, values, of = np.zeros(len(collection.batch), np.float32), [], [""] * len(collection.batch)
     numbers = False

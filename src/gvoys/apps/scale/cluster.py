@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -144,7 +144,7 @@ def _ignore_interrupts() -> None:
 
 
 def _distributed() -> Any:
-    """The module distributed, where Dask is installed."""
+    """Import Dask's module distributed."""
     try:
         import distributed
     except ImportError:
@@ -153,13 +153,7 @@ def _distributed() -> Any:
 
 
 class Cluster:
-    """Workers that the functions of this module may use; `open_cluster` makes one.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        A connected client of Dask.
-    """
+    """Workers that the functions of this module may use; `open_cluster` makes one."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -180,27 +174,9 @@ class Cluster:
         return result
 
     def run(self, task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:
-        """Make parts of `gvoys embed`; a dead worker's parts are made by another.
-
-        Parameters
-        ----------
-        task : Task
-            What makes a part.
-        chunks : iterable of Chunk
-            The chunks of the input whose parts are missing.
-
-        Yields
-        ------
-        Done
-            Each part that was made, in whatever order they are done.
-
-        Raises
-        ------
-        ClusterError
-            If the scheduler or too many workers are lost; the parts that are done are kept.
-        """
+        """Make parts of `gvoys embed`; a dead worker's parts are made by another."""
         left = iter(chunks)
-        waiting = _distributed().as_completed([self._submit(task, chunk) for chunk in self._few(left)])
+        waiting = _distributed().as_completed([self._submit(task, chunk) for chunk in self._take_batch(left)])
         while not waiting.is_empty():
             while not waiting.has_ready():
                 time.sleep(0.01)
@@ -210,14 +186,14 @@ class Cluster:
                 waiting.add(self._submit(task, chunk))
 
     def _ordered(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """Results of the items in their order, a few items ahead."""
+        """Yield the results of items in their order, a few items ahead."""
         left = iter(items)
-        waiting = [self._submit(work, item) for item in self._few(left)]
+        waiting = [self._submit(work, item) for item in self._take_batch(left)]
         while waiting:
             yield self._result(waiting.pop(0))
             waiting += [self._submit(work, item) for item in islice(left, 1)]
 
-    def _few(self, items: Iterator[Any]) -> Iterator[Any]:
+    def _take_batch(self, items: Iterator[Any]) -> Iterator[Any]:
         """Take as many tasks as are in flight at once."""
         return islice(items, _AHEAD * self.n_slots)
 
@@ -225,7 +201,7 @@ class Cluster:
         return self._client.submit(_on_worker, work, *arguments, pure=False)
 
     def _reduced(self, work: Callable[[Any], Any], items: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
-        """add(…) along a tree, on the workers."""
+        """Add results along a tree, on the workers."""
         level = [self._submit(work, item) for item in items]
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)
@@ -233,7 +209,7 @@ class Cluster:
         return self._result(level[0])
 
     def _result(self, future: Any) -> Any:
-        """What a task returned, or raised; where the cluster failed, one sentence."""
+        """Return what a task returned, or raise what it raised; where the cluster failed, one sentence."""
         distributed = _distributed()
         while True:
             try:
@@ -268,12 +244,9 @@ def _failed(error: BaseException) -> ClusterError:
 
 
 def _on_worker(work: Callable[..., Any], *arguments: Any) -> Any:
-    """One thread of Numba per task: a worker of n threads runs n tasks at once, and so uses its own threads."""
+    """Run a task on one thread of Numba, since a worker of n threads runs n tasks at once."""
     with threads(1):
         return work(*arguments)
-
-
-# -- the same interface without a cluster
 
 
 def _map(cluster: Cluster | None, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -299,9 +272,6 @@ def _reduce(
     return partial_sums[0][1]
 
 
-# -- features
-
-
 def _load_graphs(partition: Partition) -> GraphBatch:
     """Load the graphs of a partition, without their targets where it loads these too."""
     loaded = partition()
@@ -315,17 +285,22 @@ def _load_both(partition: Partition) -> tuple[GraphBatch, Any]:
     return as_batch(loaded[0]), loaded[1]
 
 
+def _count_graphs(partition: Partition) -> int:
+    return len(_load_graphs(partition))
+
+
 def _has_targets(loaded: Any) -> bool:
     """Return whether this is a pair of graphs and targets; graphs alone are a batch or a list."""
     return isinstance(loaded, tuple) and len(loaded) == 2
 
 
-@dataclass(frozen=True)
-class _Features:
-    model: RandomWalkFeatures
+def _profile(model: RandomWalkFeatures, partition: Partition) -> NDArray[Any]:
+    return model.transform(_load_graphs(partition))
 
-    def __call__(self, partition: Partition) -> NDArray[Any]:
-        return self.model.transform(_load_graphs(partition))
+
+def _profile_labelled(model: RandomWalkFeatures, partition: Partition) -> tuple[NDArray[Any], Any]:
+    graphs, y = _load_both(partition)
+    return model.transform(graphs), y
 
 
 def profile_partitions(
@@ -347,20 +322,12 @@ def profile_partitions(
     iterator of arrays
         One array of shape (n_graphs, n_features) for each partition.
     """
-    return _map(cluster, _Features(model), partitions)
+    return _map(cluster, partial(_profile, model), partitions)
 
 
-# -- Gram matrices
-
-
-@dataclass(frozen=True)
-class _Block:
-    model: RandomWalkFeatures
-
-    def __call__(self, pair: tuple[Partition, Partition]) -> NDArray[np.float64]:
-        left = self.model.transform(_load_graphs(pair[0])).astype(np.float64)
-        right = left if pair[0] is pair[1] else self.model.transform(_load_graphs(pair[1])).astype(np.float64)
-        return products(left, right)
+def _multiply(model: RandomWalkFeatures, pair: tuple[Partition, Partition]) -> NDArray[np.float64]:
+    left = _profile(model, pair[0]).astype(np.float64)
+    return products(left, left if pair[0] is pair[1] else _profile(model, pair[1]).astype(np.float64))
 
 
 def write_gram_of_partitions(
@@ -370,14 +337,10 @@ def write_gram_of_partitions(
 
     Parameters
     ----------
-    partitions : sequence of callables
-        Functions that load graphs, or graphs and targets, which are not looked at.
-    model : RandomWalkFeatures
-        Fitted features.
+    partitions, model, cluster : object
+        As in `profile_partitions`.
     path : str or Path
         File to write, float64. It appears, in the place of an earlier one, when it is complete.
-    cluster : Cluster or None, default=None
-        Workers; None computes in this process.
 
     Raises
     ------
@@ -399,12 +362,12 @@ def _fill_blocks(
     partitions: Sequence[Partition], model: RandomWalkFeatures, path: Path, cluster: Cluster | None
 ) -> None:
     """Write the matrix to a new file, which is unmapped in the end: a mapped one cannot be renamed on every system."""
-    sizes = list(_map(cluster, _count, partitions))
+    sizes = list(_map(cluster, _count_graphs, partitions))
     ends = np.cumsum(sizes)
     rows = [slice(int(end) - size, int(end)) for size, end in zip(sizes, ends, strict=True)]
     K = create_matrix(path, int(ends[-1]))
     pairs = [(i, j) for i in range(len(partitions)) for j in range(i + 1)]
-    blocks = _map(cluster, _Block(model), [(partitions[i], partitions[j]) for i, j in pairs])
+    blocks = _map(cluster, partial(_multiply, model), [(partitions[i], partitions[j]) for i, j in pairs])
     for (i, j), block in zip(pairs, blocks, strict=True):
         K[rows[i], rows[j]] = block
         K[rows[j], rows[i]] = block.T
@@ -412,23 +375,11 @@ def _fill_blocks(
         K.flush()
 
 
-def _count(partition: Partition) -> int:
-    return len(_load_graphs(partition))
-
-
-# -- models
-
-
-@dataclass(frozen=True)
-class _RidgeSums:
-    model: RandomWalkFeatures
-
-    def __call__(self, partition: Partition) -> FeatureMoments:
-        graphs, y = _load_both(partition)
-        X = self.model.transform(graphs)
-        moments = FeatureMoments.empty(np.zeros(X.shape[1] + 1, np.int64))
-        moments.add(np.hstack([X, np.ones((len(X), 1), X.dtype)]), check_targets(y, len(X)))
-        return moments
+def _sum_for_ridge(model: RandomWalkFeatures, partition: Partition) -> FeatureMoments:
+    X, y = _profile_labelled(model, partition)
+    moments = FeatureMoments.empty(np.zeros(X.shape[1] + 1, np.int64))
+    moments.add(np.hstack([X, np.ones((len(X), 1), X.dtype)]), check_targets(y, len(X)))
+    return moments
 
 
 def fit_ridge(
@@ -440,14 +391,10 @@ def fit_ridge(
 
     Parameters
     ----------
-    partitions : sequence of callables
-        Functions that load graphs and targets.
-    model : RandomWalkFeatures
-        Fitted features, of width D.
+    partitions, model, cluster : object
+        As in `profile_partitions`; partitions load targets too, and features are of width D.
     alpha : float, default=1.0
         Strength of the regularisation, above 0.
-    cluster : Cluster or None, default=None
-        Workers; None computes in this process.
 
     Returns
     -------
@@ -463,7 +410,7 @@ def fit_ridge(
     """
     if not 0 < alpha < np.inf:
         raise ParameterError(f"alpha must be positive, not {alpha!r}")
-    sums = _reduce(cluster, _RidgeSums(model), partitions, FeatureMoments.merged)
+    sums = _reduce(cluster, partial(_sum_for_ridge, model), partitions, FeatureMoments.merged)
     if not sums.count:
         raise ParameterError("the partitions hold no graph")
     ones, n = sums.squares[-1, :-1], sums.count
@@ -474,12 +421,8 @@ def fit_ridge(
     return weights, float(mean - ones @ weights / n)
 
 
-@dataclass(frozen=True)
-class _ProcessSums:
-    regressor: RandomWalkRegressor
-
-    def __call__(self, partition: Partition) -> FeatureMoments:
-        return moments_of(self.regressor, *_load_both(partition))
+def _sum_for_process(regressor: RandomWalkRegressor, partition: Partition) -> FeatureMoments:
+    return moments_of(regressor, *_load_both(partition))
 
 
 def fit_regressor(
@@ -491,12 +434,10 @@ def fit_regressor(
 
     Parameters
     ----------
-    partitions : sequence of callables
-        Functions that load graphs and targets.
+    partitions, cluster : object
+        As in `profile_partitions`; partitions load targets too.
     regressor : RandomWalkRegressor
         The regressor to fit.
-    cluster : Cluster or None, default=None
-        Workers; None computes in this process.
 
     Returns
     -------
@@ -511,11 +452,11 @@ def fit_regressor(
     if not partitions:
         raise ParameterError("there must be one partition or more")
     begun = begin(regressor, *_first_graphs(partitions, SAMPLE))
-    return finish(begun, _reduce(cluster, _ProcessSums(begun), partitions, FeatureMoments.merged))
+    return finish(begun, _reduce(cluster, partial(_sum_for_process, begun), partitions, FeatureMoments.merged))
 
 
 def _first_graphs(partitions: Sequence[Partition], count: int) -> tuple[GraphBatch, NDArray[np.float64]]:
-    """The graphs and targets of as many partitions as hold so many."""
+    """Load the graphs and targets of as many partitions as hold so many."""
     graphs, targets, n_graphs = [], [], 0
     for partition in partitions:
         batch, y = _load_both(partition)
@@ -525,15 +466,6 @@ def _first_graphs(partitions: Sequence[Partition], count: int) -> tuple[GraphBat
         if n_graphs >= count:
             break
     return GraphBatch.concatenate(graphs), np.concatenate(targets)
-
-
-@dataclass(frozen=True)
-class _Labelled:
-    model: RandomWalkFeatures
-
-    def __call__(self, partition: Partition) -> tuple[NDArray[Any], Any]:
-        graphs, y = _load_both(partition)
-        return self.model.transform(graphs), y
 
 
 def fit_classifier(
@@ -548,18 +480,14 @@ def fit_classifier(
 
     Parameters
     ----------
-    partitions : sequence of callables
-        Functions that load graphs and classes.
-    model : RandomWalkFeatures
-        Fitted features.
+    partitions, model, cluster : object
+        As in `profile_partitions`; partitions load classes too.
     classifier : estimator
         An estimator with `partial_fit`, such as SGDClassifier.
     classes : array-like
         All classes that may occur.
     n_passes : int, default=1
         Passes over all partitions.
-    cluster : Cluster or None, default=None
-        Workers; None computes in this process.
 
     Returns
     -------
@@ -567,6 +495,6 @@ def fit_classifier(
         The classifier, trained.
     """
     for _ in range(n_passes):
-        for X, y in _map(cluster, _Labelled(model), partitions):
+        for X, y in _map(cluster, partial(_profile_labelled, model), partitions):
             classifier.partial_fit(X, y, classes=classes)
     return classifier

@@ -31,7 +31,6 @@ from gvoys.apps.scale.parts import part_features, part_ids, part_path, read_summ
 from gvoys.apps.scale.predict import open_file
 from gvoys.apps.scale.run import Progress, Summary, Worker
 from gvoys.errors import GvoysError, ParameterError
-from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.degrees import max_degree
 from gvoys.io.chemistry import Chemistry
 from gvoys.io.files import (
@@ -52,12 +51,11 @@ from gvoys.walks.sequences import STATE_BUDGET, Sequences
 from gvoys.walks.sketch import Sketch
 from gvoys.walks.sparse import MOST_COLUMNS
 from gvoys.walks.sparse_products import summed_gram
-from gvoys.walks.walk import Walk
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_RESERVING = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 _FEW_COLUMNS = 1 << 24  # above which arrays of one number for each would be large
-_BLOCK = 1 << 24  # bytes
+_ZERO_BYTES = 1 << 24  # that are written at once
 
 
 def create_matrix(path: Path, n: int) -> NDArray[np.float64]:
@@ -90,17 +88,14 @@ def products(left: Any, right: Any) -> NDArray[np.float64]:
     """Return the dot products of features, dense or sparse, in double precision."""
     if not sp.issparse(left):
         return np.asarray(left @ right.T)
-    if left.shape[1] > _FEW_COLUMNS:
-        columns = np.unique(np.concatenate([left.indices, right.indices]))
-        same, left = right is left, _with_columns(left, columns)
-        right = left if same else _with_columns(right, columns)
-    return summed_gram([left], None if right is left else [right])
-
-
-def _with_columns(features: Any, columns: NDArray[Any]) -> Any:
-    """Return sparse features in these columns alone, which hold all that they have."""
-    indices = np.searchsorted(columns, features.indices).astype(np.int32)
-    return sp.csr_array((features.data, indices, features.indptr), shape=(features.shape[0], len(columns)))
+    factors = [left] if right is left else [left, right]
+    if left.shape[1] > _FEW_COLUMNS:  # then only those that occur
+        columns = np.unique(np.concatenate([factor.indices for factor in factors]))
+        for k, factor in enumerate(factors):
+            indices = np.searchsorted(columns, factor.indices).astype(np.int32)
+            shape = (factor.shape[0], len(columns))
+            factors[k] = sp.csr_array((factor.data, indices, factor.indptr), shape=shape)
+    return summed_gram(factors[:1], factors[1:] or None)
 
 
 def _header(n: int) -> bytes:
@@ -120,7 +115,13 @@ def _mapped(path: Path, n: int) -> NDArray[np.float64]:
             if error.errno not in _FULL:
                 raise
             file.truncate(before)  # what was reserved of it counts as free
-            raise _no_space(path.parent, needed - before) from None
+            free = shutil.disk_usage(path.parent).free
+            error = OSError(
+                f"the matrix needs {_format_bytes(needed - before)} and {_format_bytes(free)} are free in "
+                f"{path.parent}; make room there and give the same command again"
+            )
+            error.errno = errno.ENOSPC
+            raise error from None
     return np.lib.format.open_memmap(path, "r+")
 
 
@@ -133,22 +134,12 @@ def _reserve(file: IO[bytes], before: int, needed: int) -> None:
             if error.errno not in _NO_RESERVING:
                 raise
     file.seek(before)
-    for begin in range(before, needed, _BLOCK):
-        file.write(bytes(min(_BLOCK, needed - begin)))
+    for begin in range(before, needed, _ZERO_BYTES):
+        file.write(bytes(min(_ZERO_BYTES, needed - begin)))
     file.flush()
 
 
-def _no_space(folder: Path, needed: int) -> OSError:
-    free = shutil.disk_usage(folder).free
-    error = OSError(
-        f"the matrix needs {_amount(needed)} and {_amount(free)} are free in {folder}; "
-        "make room there and give the same command again"
-    )
-    error.errno = errno.ENOSPC
-    return error
-
-
-def _amount(size: float) -> str:
+def _format_bytes(size: float) -> str:
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000:
             break
@@ -216,7 +207,7 @@ def write_gram(
     work, features = out.with_name(f"{out.name}.work"), out.with_name(f"{out.name}.work") / "features"
     source = open_file(path, {}, smiles, chemistry, id, root, **fields)
     parameters = _as_kernels_do(source, parameters or Parameters())
-    check_kept([out, *_beside(out)], [source.path])
+    check_kept([out, *_tables(out)], [source.path])
     out.parent.mkdir(parents=True, exist_ok=True)
     with locked(lock_beside(out), work):
         if overwrite and work.exists():
@@ -224,9 +215,9 @@ def write_gram(
             shutil.rmtree(work)
         ending = _read(work / _ENDING)
         if ending and out.exists() and not (work / _MATRIX).exists():  # all was done but to remove the folder
-            same = ending["run"] == _run(source, parameters, normalize)
+            run = {"input": source.identity(), "parameters": parameters.as_dict(), "normalize": normalize}
             _remove(work)
-            if same:
+            if ending["run"] == json.loads(json.dumps(run)):
                 return Summary(**ending["summary"])
         with suppress(OSError):
             work.rmdir()  # where a run was killed between its last two steps
@@ -234,7 +225,8 @@ def write_gram(
             work.mkdir(exist_ok=True)
             write_sealed(work / _OVERWRITE, {})
         if not (work / _OVERWRITE).exists():
-            _check_names(out, bool(ending))
+            for name in (out, *(() if ending else _tables(out))):  # those of a run that was killed at its end may go
+                check_new(name)
         remove_partial(work, ".+")
         try:
             summary = embed_file(source, features, parameters, worker=worker, on_progress=on_progress)
@@ -247,11 +239,11 @@ def write_gram(
         job = read_job(features) or {}
         run = {"input": job["input"], "parameters": job["parameters"], "normalize": normalize}
         write_sealed(work / _ENDING, {"run": run, "summary": asdict(summary)})
-        _move(work, out)
+        made = work / _IDS, skipped_beside(features), work / _MATRIX
+        for file, name in zip(made, (*_tables(out), out), strict=True):
+            move_in_place(file, name)
+        _remove(work)
         return summary
-
-
-# -- what is "auto"
 
 
 def _as_kernels_do(source: FileSource, parameters: Parameters) -> Parameters:
@@ -264,7 +256,8 @@ def _as_kernels_do(source: FileSource, parameters: Parameters) -> Parameters:
     degree, states = 0.0, 0.0
     for part in source.batches(parameters.rows_per_part):
         degree = max(degree, max_degree(part.batch))
-        states += counting.cost(walk, part.batch).operations if _may_count(counting, walk, part.batch) else np.inf
+        may_count = not walk.plain and bool(counting.supports(walk, part.batch))
+        states += counting.cost(walk, part.batch).operations if may_count else np.inf
     chosen: dict[str, Any] = {}
     if is_auto(parameters.decay):
         chosen["decay"] = series_named(parameters.series, None).resolved(degree).get_params()["decay"]
@@ -275,41 +268,14 @@ def _as_kernels_do(source: FileSource, parameters: Parameters) -> Parameters:
     return replace(parameters, **chosen)
 
 
-def _may_count(counting: Sequences, walk: Walk, batch: GraphBatch) -> bool:
-    return not walk.plain and bool(counting.supports(walk, batch))
-
-
-# -- the end
-
-
-def _check_names(out: Path, ending: bool) -> None:
-    """Check that no file would be overwritten but those of a run that was killed at its end."""
-    for name in (out, *(() if ending else _beside(out))):
-        check_new(name)
-
-
-def _beside(out: Path) -> tuple[Path, Path]:
+def _tables(out: Path) -> tuple[Path, Path]:
     return out.with_suffix(".ids.txt"), out.with_suffix(".skipped.csv")
-
-
-def _run(source: FileSource, parameters: Parameters, normalize: bool) -> Any:
-    """Describe a run in JSON, to tell it from others."""
-    run = {"input": source.identity(), "parameters": parameters.as_dict(), "normalize": normalize}
-    return json.loads(json.dumps(run))
 
 
 def _write_ids(work: Path, n_parts: int) -> None:
     ids = (name for index in range(n_parts) for name in part_ids(part_path(work / "features", index)))
     with appearing(work / _IDS) as partial:
         partial.write_text("".join(f"{name}\n" for name in ids), encoding="utf-8")
-
-
-def _move(work: Path, out: Path) -> None:
-    """Give the results their names, the matrix last."""
-    made = work / _IDS, skipped_beside(work / "features"), work / _MATRIX
-    for file, name in zip(made, (*_beside(out), out), strict=True):
-        move_in_place(file, name)
-    _remove(work)
 
 
 def _remove(work: Path) -> None:
@@ -320,62 +286,44 @@ def _remove(work: Path) -> None:
     shutil.rmtree(work)
 
 
-# -- the matrix
-
-
 def _fill(work: Path, summary: Summary, normalize: bool, report: Callable[[int, int], None]) -> None:
     """Fill the blocks of rows that are missing or damaged."""
     parts = [part_path(work / "features", index) for index in range(summary.n_parts)]
     ends = np.cumsum([read_summary(part)[0] for part in parts], dtype=np.int64)
     blocks = [slice(int(begin), int(end)) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
-    K, noted, note = _open(work, summary.n_graphs, normalize)
+    run = {"features": read_job(work / "features"), "normalize": normalize}
+    rows_done = _read(work / _ROWS)
+    if rows_done and rows_done["run"] != run:
+        raise ParameterError(f"{work} holds a run with other parameters; remove it, or choose another name")
+    K, noted = open_matrix(work / _MATRIX, summary.n_graphs), dict(rows_done["rows"]) if rows_done else {}
+    if K is None or not rows_done:
+        noted = {}
+        write_sealed(work / _ROWS, {"run": run, "rows": []})  # before the matrix, which may be a damaged one
+        K = create_matrix(work / _MATRIX, summary.n_graphs)
     intact = {i: value for i, value in noted.items() if i < len(blocks) and _checksum(K, blocks, i) == value}
     done = sum(blocks[i].stop - blocks[i].start for i in intact)
     report(done, summary.n_graphs)
     for i in sorted({*range(len(parts))} - intact.keys()):
-        _fill_rows(K, blocks, parts, i, normalize)
+        row_vectors = _vectors(parts[i], normalize)
+        for j in range(i + 1):
+            block = products(row_vectors, row_vectors if i == j else _vectors(parts[j], normalize))
+            K[blocks[i], blocks[j]] = block
+            K[blocks[j], blocks[i]] = block.T
+        if isinstance(K, np.memmap):
+            K.flush()
         intact[i] = _checksum(K, blocks, i)
-        note(intact)
+        write_sealed(work / _ROWS, {"run": run, "rows": list(intact.items())})
         done += blocks[i].stop - blocks[i].start
         report(done, summary.n_graphs)
 
 
-def _fill_rows(K: NDArray[np.float64], blocks: list[slice], parts: list[Path], i: int, normalize: bool) -> None:
-    row_vectors = _vectors(parts[i], normalize)
-    for j in range(i + 1):
-        block = products(row_vectors, row_vectors if i == j else _vectors(parts[j], normalize))
-        K[blocks[i], blocks[j]] = block
-        K[blocks[j], blocks[i]] = block.T
-    if isinstance(K, np.memmap):
-        K.flush()
-
-
 def _checksum(K: NDArray[np.float64], blocks: list[slice], i: int) -> int:
-    """CRC-32 of the blocks that `_fill_rows` fills: rows up to the diagonal, and columns above it."""
+    """Return the CRC-32 of what `_fill` writes at once: rows up to the diagonal, and columns above it."""
     value = 0
     for j in range(i + 1):
         value = zlib.crc32(np.ascontiguousarray(K[blocks[i], blocks[j]]).data, value)
         value = zlib.crc32(np.ascontiguousarray(K[blocks[j], blocks[i]]).data, value)
     return value
-
-
-def _open(
-    work: Path, n: int, normalize: bool
-) -> tuple[NDArray[np.float64], dict[int, int], Callable[[dict[int, int]], None]]:
-    """The matrix on disk, the checksums of the blocks of rows that were filled, and how to note them."""
-    run = {"features": read_job(work / "features"), "normalize": normalize}
-
-    def note(checksums: dict[int, int]) -> None:
-        write_sealed(work / _ROWS, {"run": run, "rows": list(checksums.items())})
-
-    rows_done = _read(work / _ROWS)
-    if rows_done and rows_done["run"] != run:
-        raise ParameterError(f"{work} holds a run with other parameters; remove it, or choose another name")
-    K = open_matrix(work / _MATRIX, n)
-    if rows_done and K is not None:
-        return K, dict(rows_done["rows"]), note
-    note({})  # before the matrix, which may be a damaged one that had rows
-    return create_matrix(work / _MATRIX, n), {}, note
 
 
 def _vectors(part: Path, normalize: bool) -> Any:

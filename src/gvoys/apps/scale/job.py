@@ -30,7 +30,6 @@ _NAMES = (JOB, "job.json")  # the latter before version 5
 _MADE = re.compile(
     r"_(job|summary|checksums|skipped)\.\w+|(job|index)\.json|coder\.gvoys|(part|segment)-\d+.*|\..*(lock|partial)"
 )
-_INSTEAD = "choose another folder, or start anew with overwrite=True or --overwrite"
 VERSION = 7  # of the folder and of the features: a run goes on, and compares, only with its own version
 
 
@@ -73,9 +72,9 @@ class Parameters:
         for name, end in (("start", self.walk.start), ("stop", self.walk.stop)):
             if not isinstance(end, str):
                 raise ParameterError(f'{name} must be "uniform" or "ones" for the graphs of a file, not an array')
-        self.series_of_walks()
+        self.make_series()
 
-    def series_of_walks(self) -> Series:
+    def make_series(self) -> Series:
         """Return the series mu."""
         return series_named(self.series, decay_of_features(self.decay))
 
@@ -94,21 +93,8 @@ def check_rows(count: Any) -> None:
         raise ParameterError(f"a part has 1 to 1,000,000 rows, not {count}")
 
 
-def describe(source: FileSource, parameters: Parameters, model: RandomWalkFeatures) -> dict[str, Any]:
-    """Return the job as JSON; the same for the same input and parameters, whatever the machine."""
-    fitted = {
-        "method": str(model.method_),
-        "mu": model.series_.coefficients(model.max_length_).tolist(),
-        "lengths": model.lengths_,
-        "width": model.n_features_out_,
-        "labels": model.walk_.labels,
-        "directed": bool(model.directed_) if parameters.walk.refine else None,  # which refined labels depend on
-    }
-    return new_job(source, parameters.as_dict(), fitted)
-
-
-def new_job(source: FileSource, parameters: dict[str, Any], fitted: dict[str, Any], like: Any = None) -> dict[str, Any]:
-    """Return a job as JSON: its input, what was asked for, what came of it, and what its features are like."""
+def describe_job(source: FileSource, parameters: Any, fitted: dict[str, Any], like: Any = None) -> dict[str, Any]:
+    """Return a job as JSON: its input, the parameters, what was fitted, and what its features are like."""
     return {
         "gvoys": metadata.version("gvoys"),
         "version": VERSION,
@@ -124,10 +110,15 @@ def claim_folder(folder: Path, job: dict[str, Any]) -> None:
     before, job = read_job(folder), json.loads(json.dumps(job))  # as it comes back from the file
     if before is None and any(not file.name.startswith(".") for file in folder.iterdir()):
         raise ParameterError(f"{folder} is not empty and holds no run of gvoys; choose another folder")
-    if before in (None, job):
-        write_sealed(folder / JOB, job)
-    else:
-        raise ParameterError(f"{folder} holds a run {_difference(before or {}, job)}")
+    if before not in (None, job):
+        names = {"parameters": "other parameters", "gvoys": "another version of gvoys", "like": "another like=…"}
+        differs = next((key for key in job if before.get(key) != job[key]), "version")
+        run = f"with {names.get(differs, f'another {differs}')}"
+        run = run if before.get("version") == job["version"] else "of another version of gvoys"
+        raise ParameterError(
+            f"{folder} holds a run {run}; choose another folder, or start anew with overwrite=True or --overwrite"
+        )
+    write_sealed(folder / JOB, job)
 
 
 def remove_run(folder: Path) -> None:
@@ -143,17 +134,8 @@ def remove_run(folder: Path) -> None:
             file.unlink()
 
 
-def _difference(before: dict[str, Any], job: dict[str, Any]) -> str:
-    """Say how the run in a folder differs from this one, and what to do."""
-    if before.get("version") != job["version"]:
-        return f"of another version of gvoys; {_INSTEAD}"
-    differs = next((key for key in job if before.get(key) != job[key]), "version")
-    names = {"parameters": "other parameters", "gvoys": "another version of gvoys", "like": "another like=…"}
-    return f"with {names.get(differs, f'another {differs}')}; {_INSTEAD}"
-
-
 def read_job(folder: Path) -> dict[str, Any] | None:
-    """The job that a folder belongs to, or None; raise ParameterError where its file is damaged."""
+    """Read the job that a folder belongs to, or None; raise ParameterError where its file is damaged."""
     path = next((folder / name for name in _NAMES if (folder / name).is_file()), None)
     if path is None:
         return None
@@ -166,17 +148,14 @@ def read_job(folder: Path) -> dict[str, Any] | None:
 
 
 COLUMNS_OF_SEQUENCES = 2**20  # an error of at most 0.14 % of sqrt(K(G, G) K(H, H)), typically far less
-_FIRST = 1000  # rows
+_FIRST_ROWS = 1000  # whatever the size of parts, so that features do not depend on it
 
 
 def first_graphs(source: FileSource) -> GraphBatch:
-    """The graphs of the first rows that hold a node: the kind of labels comes from there, and nothing else.
-
-    How many rows that are does not depend on the parts, so that features do not either.
-    """
+    """Read the graphs of the first rows that hold a node; only the kind of labels comes from them."""
     first: list[Skipped] = []
     empty: GraphBatch | None = None
-    for chunk in source.chunks(_FIRST):
+    for chunk in source.chunks(_FIRST_ROWS):
         records = source.records(chunk)
         graphs, _, skipped = source.graphs_of(records)
         if graphs.n_nodes:
@@ -188,12 +167,14 @@ def first_graphs(source: FileSource) -> GraphBatch:
     return empty
 
 
-def fit_model(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
-    """Fit features on the first graphs; what is "auto" comes from their kind of labels."""
+def plan_features(
+    source: FileSource, graphs: GraphBatch, parameters: Parameters
+) -> tuple[RandomWalkFeatures, dict[str, Any]]:
+    """Fit features on the first graphs, whose kind of labels decides what is "auto"; return them and their job."""
     parameters.check()
     counts = parameters.method == Sequences.name  # in columns that do not depend on the graphs
     model = RandomWalkFeatures(
-        parameters.series_of_walks(),
+        parameters.make_series(),
         parameters.walk,
         parameters.method,
         n_components=parameters.n_components,
@@ -204,4 +185,12 @@ def fit_model(graphs: GraphBatch, parameters: Parameters) -> RandomWalkFeatures:
     ).fit(graphs)
     if parameters.lengths == "auto" and model.method_ == Sketch.name:
         model.set_params(lengths="summed").fit(graphs)
-    return model
+    fitted = {
+        "method": str(model.method_),
+        "mu": model.series_.coefficients(model.max_length_).tolist(),
+        "lengths": model.lengths_,
+        "width": model.n_features_out_,
+        "labels": model.walk_.labels,
+        "directed": bool(model.directed_) if parameters.walk.refine else None,  # which refined labels depend on
+    }
+    return model, describe_job(source, parameters.as_dict(), fitted)

@@ -11,6 +11,7 @@ import os
 import re
 import zlib
 from collections.abc import Mapping
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ SPARSE_ENCODING = {
     "column_encoding": {"columns.list.element": "DELTA_BINARY_PACKED"},
     "use_dictionary": ["values.list.element"],
 }
-_MOST = 2**31 - 1  # numbers in all lists of a column
+_MOST_NUMBERS = 2**31 - 1  # in all lists of a column
 
 
 def stack_rows(parts: list[Any]) -> Any:
@@ -43,7 +44,7 @@ def as_arrow(name: str, array: Any) -> dict[str, Any]:
     """Return the columns of Arrow that an array with a row per graph becomes: one, or `columns` and `values`."""
     arrow = pyarrow()
     if sp.issparse(array):
-        return {"columns": _lists(array, array.indices.astype(np.int32)), "values": _lists(array, array.data)}
+        return {"columns": _as_lists(array, array.indices.astype(np.int32)), "values": _as_lists(array, array.data)}
     if array.ndim == 1 and array.dtype.kind in "OU":
         return {name: arrow.array([*map(str, array)], arrow.string())}
     if array.ndim == 1:
@@ -53,31 +54,14 @@ def as_arrow(name: str, array: Any) -> dict[str, Any]:
     return {name: arrow.FixedSizeListArray.from_arrays(flat, type=kind)}
 
 
-def _lists(matrix: Any, values: NDArray[Any]) -> Any:
-    """A list for each row of a sparse matrix."""
-    if matrix.nnz > _MOST:
+def _as_lists(matrix: Any, values: NDArray[Any]) -> Any:
+    """Make a list for each row of a sparse matrix."""
+    if matrix.nnz > _MOST_NUMBERS:
         raise ParameterError(f"a part would have {matrix.nnz:,} numbers, too many for Parquet; lower rows_per_part")
     arrow = pyarrow()
     flat = arrow.array(values)
     kind = arrow.list_(arrow.field("item", flat.type, nullable=False))
     return arrow.ListArray.from_arrays(arrow.array(matrix.indptr.astype(np.int32)), flat, type=kind)
-
-
-def dense_features(table: Any) -> NDArray[Any]:
-    """Return the features of a table with the column `features`."""
-    column = table.column("features").combine_chunks()
-    flat = column.flatten().to_numpy(zero_copy_only=False)
-    return flat.reshape(len(column), -1) if len(column) else flat.reshape(0, column.type.list_size)
-
-
-def sparse_features(table: Any, n_columns: int) -> sp.csr_array:
-    """Return the sparse features of a table with the columns `columns` and `values`."""
-    columns, values = (table.column(name).combine_chunks() for name in ("columns", "values"))
-    pointers = np.concatenate([[0], np.cumsum(columns.value_lengths().to_numpy(zero_copy_only=False))])
-    arrays = (array.flatten().to_numpy(zero_copy_only=False) for array in (values, columns))
-    features = sp.csr_array((*arrays, pointers), shape=(len(columns), n_columns))
-    features.check_format(full_check=True)  # a column out of range, of a damaged file, is not to be followed
-    return features
 
 
 CHECKSUMS = "_checksums.txt"  # readers of Parquet ignore names that begin with an underscore
@@ -128,18 +112,15 @@ class _Summed(io.BufferedWriter):
 
 
 def find_intact(folder: Path, n_parts: int) -> dict[int, int]:
-    """Parts whose bytes are as they were written, about a second per gigabyte."""
+    """Find the parts whose bytes are as they were written, about a second per gigabyte."""
     try:
         lines = (folder / CHECKSUMS).read_text("ascii", "replace").split("\n")
     except FileNotFoundError:
         return {}
-    entries = [(int(match[1]), int(match[2], 16)) for match in map(_ENTRY.fullmatch, lines) if match]
-    return {index: value for index, value in dict(entries).items() if index < n_parts and _is(folder, index, value)}
-
-
-def _is(folder: Path, index: int, checksum: int) -> bool:
-    part = part_path(folder, index)
-    return part.is_file() and checksum_file(part) == checksum
+    entries = {int(match[1]): int(match[2], 16) for match in map(_ENTRY.fullmatch, lines) if match}
+    parts = {index: part_path(folder, index) for index in entries if index < n_parts}
+    is_intact = (part.is_file() and checksum_file(part) == entries[index] for index, part in parts.items())
+    return {index: entries[index] for index in compress(parts, is_intact)}
 
 
 def write_checksums(folder: Path, checksums: Mapping[int, int]) -> None:
@@ -173,14 +154,22 @@ def read_summary(path: Path) -> tuple[int, list[Skipped]]:
 
 
 def part_features(path: Path) -> Any:
-    """The features of a part."""
+    """Read the features of a part."""
     with pyarrow("parquet").ParquetFile(path) as file:
         n_columns = (file.schema_arrow.metadata or {}).get(_N_COLUMNS)
         if n_columns is None:
-            return dense_features(file.read(columns=["features"]))
-        return sparse_features(file.read(columns=["columns", "values"]), int(n_columns))
+            column = file.read(columns=["features"]).column("features").combine_chunks()
+            flat = column.flatten().to_numpy(zero_copy_only=False)
+            return flat.reshape(len(column), -1) if len(column) else flat.reshape(0, column.type.list_size)
+        table = file.read(columns=["columns", "values"])
+    columns, values = (table.column(name).combine_chunks() for name in ("columns", "values"))
+    pointers = np.concatenate([[0], np.cumsum(columns.value_lengths().to_numpy(zero_copy_only=False))])
+    arrays = (array.flatten().to_numpy(zero_copy_only=False) for array in (values, columns))
+    features = sp.csr_array((*arrays, pointers), shape=(len(columns), int(n_columns)))
+    features.check_format(full_check=True)  # a column out of range, of a damaged file, is not to be followed
+    return features
 
 
 def part_ids(path: Path) -> list[str]:
-    """The ids of a part."""
+    """Read the ids of a part."""
     return list(pyarrow("parquet").read_table(path, columns=["id"]).column("id").to_pylist())

@@ -52,11 +52,11 @@ class Models:
     @property
     def reading(self) -> Mapping[str, Any]:
         """Return how the graphs were read that they were trained on; each model has the fields that it uses."""
-        first, *others = map(_training, self.by_name.values())
+        first, *others = map(training_of, self.by_name.values())
         return first | {"fields": functools.reduce(operator.or_, map(_fields, others), _fields(first))}
 
     def predict_table(self, batch: GraphBatch) -> dict[str, NDArray[Any]]:
-        """All columns of all models."""
+        """Make all columns of all models."""
         return {
             f"{name}{column}": values
             for name, model in self.by_name.items()
@@ -64,12 +64,13 @@ class Models:
         }
 
     def training_ids(self) -> dict[str, list[str]]:
-        """Ids of the training graphs, by name of the column that numbers them."""
-        known = {f"{name}nearest": _training(model).get("ids") for name, model in self.by_name.items()}
+        """Return the ids of the training graphs, by name of the column that numbers them."""
+        known = {f"{name}nearest": training_of(model).get("ids") for name, model in self.by_name.items()}
         return {column: ids for column, ids in known.items() if ids}
 
 
-def _training(model: Any) -> dict[str, Any]:
+def training_of(model: Any) -> dict[str, Any]:
+    """Return what a model keeps of its training: the data, the target and how graphs were read."""
     return getattr(model, "training_", None) or {}
 
 
@@ -89,12 +90,12 @@ def load_models(path: str | PathLike[str]) -> Models:
         raise ModelError(f"{path} is a folder without models, whose names end in .gvoys")
     loaded = {file: load_model(file) for file in files}
     digests = "".join(digest_file(file) for file in files)
-    by_name = {f"{_training(model).get('target') or file.stem} ": model for file, model in loaded.items()}
-    read = [{key: _training(model).get(key) for key in ("smiles", "chemistry")} for model in loaded.values()]
+    by_name = {f"{training_of(model).get('target') or file.stem} ": model for file, model in loaded.items()}
+    read = [{key: training_of(model).get(key) for key in ("smiles", "chemistry")} for model in loaded.values()]
     models = Models(by_name, hashlib.blake2b(digests.encode(), digest_size=16).hexdigest())
     fields = models.reading["fields"].items()
     equal = all(training == read[0] for training in read) and all(
-        _fields(_training(m)).items() <= fields for m in by_name.values()
+        _fields(training_of(m)).items() <= fields for m in by_name.values()
     )
     if len(by_name) < len(files) or not equal:
         raise ModelError(
@@ -140,15 +141,15 @@ def open_file(
 
 def open_as_trained(path: Any, model: Any, how: Mapping[str, Any]) -> FileSource:
     """Open a file as the graphs of a model, or of none, were opened; `how` has the options that were given."""
-    like = getattr(model, "training_", None) or {}
+    like = training_of(model)
     chemistry = as_chemistry(how["chemistry"])
     given = chemistry if chemistry.as_dict() or not like else None
     return open_file(path, like, **{**how, "chemistry": given})
 
 
 @lru_cache(maxsize=1)
-def _opened(path: str, digest: str) -> Any:
-    """An index, once in a process that makes parts."""
+def _open_index(path: str, digest: str) -> Any:
+    """Open an index once in a process that makes parts."""
     from gvoys.search import Index  # which knows all learners; gvoys embed does without
 
     return Index.open(path, n_jobs=1)
@@ -169,15 +170,13 @@ class _Prediction(Task):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InputWarning)  # the summary tells it once, and not once per part
             table: Columns = self.model.predict_table(batch)
-        return table if self.library is None else table | _nearest(_opened(*self.library), batch)
+        if self.library is None:
+            return table
+        hits = _open_index(*self.library).nearest(batch, 1)
+        return table | {"library nearest": hits.ids[:, 0].astype(str), "library similarity": hits.similarities[:, 0]}
 
     def empty(self) -> Columns:
         return self.compute(GraphBatch.from_arrays([], []))
-
-
-def _nearest(library: Any, batch: GraphBatch) -> Columns:
-    hits = library.nearest(batch, 1)
-    return {"library nearest": hits.ids[:, 0].astype(str), "library similarity": hits.similarities[:, 0]}
 
 
 def predict_file(
@@ -206,13 +205,8 @@ def predict_file(
     out : Path
         The table, NAME.csv, with one row for each graph, and its SMILES where it has one; rows that cannot be read are
         in NAME.skipped.csv.
-    smiles : str or None, default=None
-        Column of a table that holds the SMILES; None means that of the training table, whose
-        chemistry is used too.
-    id : str or None, default=None
-        Column that holds the ids; None numbers the rows.
-    root : str, path-like or None, default=None
-        A folder that holds the TU dataset, where `path` is its name.
+    smiles, id, root : str, path-like or None, default=None
+        As in `embed_file`; the chemistry is that of the training table.
     index : str, path-like or None, default=None
         An index that `gvoys search` or `Index.save` wrote: its graph that is nearest to each graph is named, with the
         similarity by which the index compares.
@@ -220,10 +214,8 @@ def predict_file(
         Rows of the input that are predicted at once; another number changes predictions by rounding alone.
     overwrite : bool, default=False
         Whether to start anew, and to replace `out` in the end.
-    worker : callable or None, default=None
-        Makes the parts, such as `Cluster.run`; None makes them in this process.
-    on_progress : callable or None, default=None
-        Called as in `embed_file`.
+    worker, on_progress : callable or None, default=None
+        As in `embed_file`.
     **fields : object
         Names of labels, weights and attributes, as in `open_graphs`, where they are not those of the training graphs.
 
@@ -249,7 +241,12 @@ def predict_file(
     models = load_models(model)
     source = open_file(path, models.reading, smiles, None, id, root, **fields)
     check_kept([out, out.with_suffix(".skipped.csv")], [source.path, model, index])
-    library = None if index is None else _library(index, source)
+    library = None
+    if index is not None:
+        from gvoys.search.folder import MANIFEST, check_chemistry
+
+        check_chemistry(index, source)
+        library = (str(as_path(index).absolute()), digest_file(as_path(index) / MANIFEST))
     work = out.with_name(f"{out.name}.work").absolute()
     job = {"version": VERSION, "input": source.identity(), "model": models.digest}
     job["parameters"] = {"rows_per_part": check_count(rows_per_part, "rows_per_part"), "id": id, "smiles": smiles}
@@ -269,43 +266,22 @@ def predict_file(
     return replace(summary, n_unseen=n_unseen, n_unlike=n_unlike)
 
 
-def _library(index: str | PathLike[str], source: FileSource) -> tuple[str, str]:
-    """The folder of an index that holds graphs like these, and what tells it from others."""
-    from gvoys.search.folder import MANIFEST, check_chemistry
-
-    check_chemistry(index, source)
-    folder = as_path(index).absolute()
-    return str(folder), digest_file(folder / MANIFEST)
-
-
 def _write_table(task: Task, out: Path, n_parts: int) -> tuple[int, int]:
-    """The skipped rows, then the parts one after the other; gives how many graphs have unseen labels, or are unlike."""
-    n_unseen = n_unlike = 0
+    """Write the skipped rows and all parts; return how many graphs have unseen labels, and how many are unlike."""
+    counts = dict.fromkeys(("unseen", "unlike"), 0)
     ids = task.model.training_ids()
     with appearing(out.with_suffix(".skipped.csv")) as partial:
         shutil.copyfile(task.skipped, partial)
     with appearing(out) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         for index in range(n_parts):
-            columns = _read(part_path(task.folder, index), ids)
+            columns: dict[str, list[Any]] = pyarrow("parquet").read_table(part_path(task.folder, index)).to_pydict()
+            for name in columns.keys() & ids.keys():
+                columns[name] = [ids[name][number] for number in columns[name]]
             if index == 0:
                 table.writerow(columns)
             table.writerows(zip(*columns.values(), strict=True))
-            n_unseen += _count(columns, "unseen")
-            n_unlike += _count(columns, "unlike")
-    return n_unseen, n_unlike
-
-
-def _count(columns: dict[str, list[Any]], kind: str) -> int:
-    """Count the graphs with a positive number in a column of this kind, of any model."""
-    columns_found = [values for name, values in columns.items() if name.split(" ")[-1] == kind]
-    return sum(any(value > 0 for value in row) for row in zip(*columns_found, strict=True))
-
-
-def _read(part: Path, ids: dict[str, list[str]]) -> dict[str, list[Any]]:
-    """Columns of a part; nearest graphs by their ids."""
-    columns: dict[str, list[Any]] = pyarrow("parquet").read_table(part).to_pydict()
-    for name, known in ids.items():
-        if name in columns:
-            columns[name] = [known[number] for number in columns[name]]
-    return columns
+            for kind in counts:  # in the columns of any model
+                values = [values for name, values in columns.items() if name.split(" ")[-1] == kind]
+                counts[kind] += sum(any(value > 0 for value in row) for row in zip(*values, strict=True))
+    return counts["unseen"], counts["unlike"]

@@ -116,7 +116,7 @@ class Task(ABC):
             raise _changed(self.source)
 
     def _columns(self, records: Records, built: Any) -> tuple[list[int], Columns, list[Skipped]]:
-        """Places of the rows that have columns, the columns, and the other rows."""
+        """Return the places of the rows that have columns, the columns, and the other rows."""
         if built is None:
             return self._one_by_one(records)
         batch, unread = built
@@ -129,7 +129,7 @@ class Task(ABC):
         return kept, columns, [records.skip(row, reason) for row, reason in unread]
 
     def _one_by_one(self, records: Records) -> tuple[list[int], Columns, list[Skipped]]:
-        """The slow way, for a chunk that holds a graph that does not go with the others."""
+        """Compute the columns graph by graph, for a chunk that holds one that does not go with the others."""
         kept, rows, skipped = [], [self.empty()], []
         for position, item in enumerate(records.items):
             try:
@@ -160,7 +160,15 @@ def run_job(
                 remove_run(folder)
             is_new = read_job(folder) is None
             if is_new:
-                _check_table(task.skipped)
+                path = task.skipped
+                if not os.access(path.parent, os.W_OK):
+                    raise ParameterError(
+                        f"{path.parent} cannot be written, where {path.name} would go; choose another folder"
+                    )
+                if path.exists() and not is_table(path):
+                    raise ParameterError(
+                        f"{path} exists already, where the skipped rows would go; choose another folder"
+                    )
             claim_folder(folder, job)
             try:
                 return _complete(task, job, worker or run_here, on_progress)
@@ -175,16 +183,8 @@ def run_job(
         raise
 
 
-def _check_table(path: Path) -> None:
-    """Check, before the work begins, that the skipped rows can be listed, and would not take the place of a file."""
-    if not os.access(path.parent, os.W_OK):
-        raise ParameterError(f"{path.parent} cannot be written, where {path.name} would go; choose another folder")
-    if path.exists() and not is_table(path):
-        raise ParameterError(f"{path} exists already, where the skipped rows would go; choose another folder")
-
-
 def is_table(path: Path) -> bool:
-    """Whether a file lists skipped rows: of a run whose folder is gone."""
+    """Return whether a file lists the skipped rows of a run, whose folder may be gone."""
     header = f"{','.join(Skipped._fields)}\n".encode()
     try:
         with path.open("rb") as file:
@@ -211,14 +211,18 @@ def _complete(task: Task, job: dict[str, Any], worker: Worker, on_progress: Prog
         if not source.has_changed():
             raise
         changed = True
-    if changed:
-        _take_back(task, missing, intact)
+    if changed:  # parts may be of two files, and without others the claim to the folder goes
+        for chunk in missing:
+            part_path(folder, chunk.index).unlink(missing_ok=True)
+        write_checksums(folder, intact)
+        for file in (task.skipped, *(() if intact else (folder / CHECKSUMS, folder / JOB))):
+            file.unlink(missing_ok=True)
         raise _changed(source, not intact)
     return _sum_up(task, intact | made)
 
 
 def _make_parts(task: Task, missing: list[Chunk], worker: Worker, on_progress: Progress | None) -> dict[int, int]:
-    """Make parts; gives the checksum of each by its number."""
+    """Make parts; return their checksums by number."""
     size, made = task.source.size, 0
     left, checksums = sum(chunk.end - chunk.begin for chunk in missing), {}
     report = on_progress or (lambda done, total, graphs: None)
@@ -237,16 +241,6 @@ def _make_parts(task: Task, missing: list[Chunk], worker: Worker, on_progress: P
 def _changed(source: FileSource, alone: bool = True) -> DatasetError:
     then = "give the command again" if alone else "choose another folder, this one holds parts of the file as it was"
     return DatasetError(f"{source} was changed while it was read, so that nothing was kept of this run; {then}")
-
-
-def _take_back(task: Task, missing: list[Chunk], intact: dict[int, int]) -> None:
-    """Remove the parts that may be of two files, and the claim to the folder where there are no others."""
-    folder = task.folder
-    for chunk in missing:
-        part_path(folder, chunk.index).unlink(missing_ok=True)
-    write_checksums(folder, intact)
-    for file in (task.skipped, *(() if intact else (folder / CHECKSUMS, folder / JOB))):
-        file.unlink(missing_ok=True)
 
 
 def run_here(task: Task, chunks: Iterable[Chunk]) -> Iterator[Done]:

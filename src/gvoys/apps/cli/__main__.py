@@ -1,5 +1,0 @@
-"""python -m gvoys.apps.cli"""
-
-from gvoys.apps.cli import main
-
-main()
