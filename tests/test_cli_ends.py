@@ -54,8 +54,6 @@ def molecules(tmp_path):
 
 
 # -- Ctrl-C
-
-
 @pytest.mark.parametrize("module", ["gvoys.errors", "typer", "rich.console", "numpy", "numba", "sklearn.base"])
 def test_ctrl_c_while_modules_are_imported(module, molecules, tmp_path):
     command = start("embed", molecules, "-o", tmp_path / "out", hook=INTERRUPT.format(module=module), folder=tmp_path)
@@ -121,7 +119,6 @@ def members(session):
 
 
 # -- a scheduler that dies
-
 SCHEDULER = """
 import asyncio
 from distributed import Scheduler
@@ -153,15 +150,16 @@ def test_a_scheduler_that_dies_is_one_sentence(molecules, tmp_path):
 
 
 # -- no memory, no reader
-
-
-def test_no_memory_is_one_sentence(tmp_path):
+def test_no_memory_and_odd_warnings_are_one_sentence(tmp_path):
     command = start("evaluate", "MUTAG", hook=NO_MEMORY, folder=tmp_path)
     _, errors = command.communicate()
     assert command.returncode == 2
     assert errors.startswith("gvoys: there is not enough memory (Unable to allocate 7.28 TiB for an array); ")
     assert "fewer graphs" in errors
     assert len(errors.splitlines()) == 1
+    code = "import warnings, gvoys.apps.cli.messages as m\nwith m.in_one_sentence(): warnings.warn('odd')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "gvoys: odd\n"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["demo", "--kernel", "--no-compare"], ["--version"]])
@@ -175,8 +173,6 @@ def test_nobody_reads_the_output(arguments):
 
 
 # -- control characters
-
-
 def test_names_cannot_steer_the_terminal(tmp_path):
     names = ["a\x1b[31mb", "a\x07b", "a\x9bb", "a\u202eb", "a\rb"]
     command = start("evaluate", tmp_path / f"{' '.join(names)}.smi")
@@ -185,9 +181,6 @@ def test_names_cannot_steer_the_terminal(tmp_path):
     assert "there is no file or folder" in errors
     assert all(ascii(name)[2:-2] in errors for name in names)
     assert not set(errors) & set("\x1b\x07\x9b\u202e\r")
-
-
-def test_bytes_that_are_not_text(tmp_path):
     command = start("evaluate", os.fsdecode(b"a\xff.smi"))
     _, errors = command.communicate()
     assert command.returncode == 2
@@ -203,10 +196,3 @@ def test_ids_and_labels_cannot_either(tmp_path):
     assert command.returncode == 0, errors
     assert "1 of 42 rows was skipped" in output
     assert not set(output + errors) & set("\x1b\x07")
-
-
-def test_a_warning_is_one_sentence():
-    """Without the place in the code that Python prints."""
-    code = "import warnings, gvoys.apps.cli.messages as m\nwith m.in_one_sentence(): warnings.warn('odd')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr == "gvoys: odd\n"

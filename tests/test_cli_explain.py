@@ -6,29 +6,14 @@ import re
 import networkx as nx
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import done, run, sentence
 
 pytest.importorskip("rdkit")
 
 import gvoys as gv
-from gvoys.apps.cli import app
-from gvoys.apps.cli.messages import in_one_sentence
 
 TRAINING = [f"{'C' * n}{end}" for n in range(1, 9) for end in ("", "O", "N", "C#N")]
 NEW = ["CCCCCO", "C1CC", "CCN"]
-
-
-def run(*arguments, **more):
-    return CliRunner(env={"COLUMNS": "160"}).invoke(app, [str(argument) for argument in arguments], **more)
-
-
-def refused(*arguments):
-    """The one sentence that a command ends with, and its exit status 2."""
-    result = run(*arguments)
-    with pytest.raises(SystemExit) as ended, in_one_sentence():
-        raise result.exception
-    assert ended.value.code == 2
-    return str(result.exception)
 
 
 def graphs_of(smiles):
@@ -60,8 +45,7 @@ def table(tmp_path):
 
 def test_a_page_from_a_model_and_a_table(models, table, tmp_path):
     out = tmp_path / "page.html"
-    result = run("explain", models / "kind.gvoys", table, "--id", "code", "-o", out)
-    assert result.exit_code == 0, repr(result.exception)
+    result = done("explain", models / "kind.gvoys", table, "--id", "code", "-o", out)
     assert "1 of 3 rows was skipped: row 3: " in result.output
     assert "2 graphs" in result.output
     assert "in a browser" in result.output
@@ -78,8 +62,7 @@ def test_a_page_from_a_model_and_a_table(models, table, tmp_path):
 @pytest.mark.parametrize("target", ["kind", "size"])
 def test_json_is_what_python_says_and_adds_up(models, table, tmp_path, target):
     path = models / f"{target}.gvoys"
-    result = run("explain", path, table, "--id", "code", "-o", tmp_path / "page.html", "--json")
-    assert result.exit_code == 0, repr(result.exception)
+    result = done("explain", path, table, "--id", "code", "-o", tmp_path / "page.html", "--json")
     found = json.loads(result.stdout)
     assert "rows was skipped" in result.stderr
     model = gv.load_model(path)
@@ -101,12 +84,11 @@ def test_json_is_what_python_says_and_adds_up(models, table, tmp_path, target):
 def test_one_graph_is_a_drawing(models, table, tmp_path):
     model = models / "kind.gvoys"
     for name in ("a.svg", "a.png"):
-        result = run("explain", model, table, "-o", tmp_path / name, "--graphs", 1)
-        assert result.exit_code == 0, repr(result.exception)
+        result = done("explain", model, table, "-o", tmp_path / name, "--graphs", 1)
         assert "These are the first 1 graphs of new.csv." in result.output
     assert (tmp_path / "a.svg").read_text(encoding="utf-8").count('class="node"') == 6
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    words = refused("explain", model, table, "-o", tmp_path / "b.svg")
+    words = sentence("explain", model, table, "-o", tmp_path / "b.svg")
     assert "b.svg holds the drawing of one graph, and new.csv has 2" in words
     assert not (tmp_path / "b.svg").exists()
 
@@ -115,8 +97,7 @@ def test_the_first_graphs_of_many(models, tmp_path):
     rows = ["structure", *TRAINING[:5], "C1CC", *TRAINING[:5], "C1CC"]
     (tmp_path / "many.csv").write_text("\n".join(rows) + "\n")
     out = tmp_path / "page.html"
-    result = run("explain", models / "kind.gvoys", tmp_path / "many.csv", "-o", out, "--graphs", 7)
-    assert result.exit_code == 0, repr(result.exception)
+    result = done("explain", models / "kind.gvoys", tmp_path / "many.csv", "-o", out, "--graphs", 7)
     assert "These are the first 7 graphs of many.csv." in result.output
     assert "1 of 8 rows was skipped: row 7" in result.output  # and none after them
     text = out.read_text(encoding="utf-8")
@@ -129,7 +110,10 @@ def test_the_first_graphs_of_many(models, tmp_path):
     assert "2 of 12 rows were skipped" in result.output
 
 
-def test_molecules_are_read_as_those_of_training_were(tmp_path):
+def test_other_inputs(models, table, tmp_path):
+    out = tmp_path / "page.html"
+    result = done("explain", models / "kind.gvoys", "-", "--id", "code", "-o", out, input=table.read_bytes())
+    assert out.read_text(encoding="utf-8").count("<article") == 2
     batch = gv.io.open_graphs(TRAINING, chemistry={"hydrogens": "atoms"}).read().batch
     model = gv.RandomWalkClassifier(gv.Walk(refine=1), C=1.0).fit(batch, np.arange(len(TRAINING)) % 2)
     model.training_ = {"smiles": "smiles", "chemistry": {"hydrogens": "atoms"}}
@@ -140,19 +124,17 @@ def test_molecules_are_read_as_those_of_training_were(tmp_path):
     assert '<h2 id="name0">ethane</h2>' in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_standard_input(models, table, tmp_path):
-    out = tmp_path / "page.html"
-    result = run("explain", models / "kind.gvoys", "-", "--id", "code", "-o", out, input=table.read_bytes())
-    assert result.exit_code == 0, repr(result.exception)
-    assert out.read_text(encoding="utf-8").count("<article") == 2
-
-
 def test_bad_input_is_one_sentence_and_leaves_nothing(models, table, tmp_path):
     model, out = models / "kind.gvoys", tmp_path / "page.html"
     graphs = tmp_path / "graphs.g6"
     nx.write_graph6(nx.path_graph(4), graphs)
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.csv").write_text("structure\nC1CC\n")
+    batch = graphs_of(TRAINING)
+    two = np.column_stack([np.arange(len(batch)) % 2, np.arange(len(batch)) % 3])
+    fitted = gv.RandomWalkClassifier(gv.Walk(refine=1), C=1.0).fit(batch, two)
+    fitted.training_ = {"smiles": "structure", "chemistry": {}}
+    fitted.save(tmp_path / "two.gvoys")
     before = sorted(tmp_path.iterdir())
     for arguments, words in (
         ((tmp_path / "no.gvoys", table, "-o", out), "there is no model file"),
@@ -163,45 +145,28 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(models, table, tmp_path):
         ((model, table, "-o", out, "--smiles", "nothing"), "has no column 'nothing'"),
         ((model, tmp_path / "bad.csv", "-o", out), "holds no graph that can be read; row 2"),
         ((model, graphs, "-o", out), "label"),
+        ((tmp_path / "two.gvoys", table, "-o", out), "explanations are of models with one column of classes"),
         ((model, table, "-o", tmp_path / "page.pdf"), "written to a page, NAME.html, or of one graph to NAME.svg"),
         ((model, table, "-o", tmp_path), "written to a page, NAME.html"),
         ((model, table, "-o", tmp_path / "none" / "page.html"), "there is no folder"),
         ((model, table, "-o", out, "--graphs", 0), "--graphs must lie between 1 and 500, not 0"),
         ((model, table, "-o", out, "--graphs", 501), "--graphs must lie between 1 and 500, not 501"),
     ):
-        assert words in refused("explain", *arguments), words
+        assert words in sentence("explain", *arguments), words
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_model_that_cannot_explain_says_why(table, tmp_path):
-    batch = graphs_of(TRAINING)
-    model = gv.RandomWalkClassifier(gv.Walk(refine=1), C=1.0)
-    model.fit(batch, np.column_stack([np.arange(len(batch)) % 2, np.arange(len(batch)) % 3]))
-    model.training_ = {"smiles": "structure", "chemistry": {}}
-    model.save(tmp_path / "two.gvoys")
-    words = refused("explain", tmp_path / "two.gvoys", table, "-o", tmp_path / "page.html")
-    assert "explanations are of models with one column of classes" in words
-
-
-def test_the_output_is_checked_before_any_work(monkeypatch, models, table, tmp_path):
-    monkeypatch.setattr("gvoys.apps.scale.predict.load_models", lambda path: pytest.fail("work began"))
-    assert "there is no folder" in refused("explain", models, table, "-o", tmp_path / "none" / "page.html")
-
-
-def test_help_says_what_it_does():
-    text = run("explain", "--help").output
-    assert "Show why a model predicts what it does" in text
-    assert re.search(r"--graphs.*up to 500", text)
-    listed = re.findall(r"^│ (\w+) ", run("--help").output, re.MULTILINE)
-    assert listed[listed.index("predict") :][:4] == ["predict", "explain", "search", "learn"]
-
-
-def test_the_class_to_explain_can_be_named(models, table, tmp_path):
+def test_the_class_to_explain_and_what_help_says(models, table, tmp_path):
     arguments = ("explain", models / "kind.gvoys", table, "-o", tmp_path / "why.html", "--json", "--overwrite")
     usual, other = (json.loads(run(*arguments, *more).stdout) for more in ((), ("--of", "acid")))
     assert [each["of"] for each in usual] == ["other"] * 2
     assert [each["of"] for each in other] == ["acid"] * 2
     assert np.allclose([each["decision"] for each in usual], [-each["decision"] for each in other])
-    assert "--of base is no class of this model; it has acid, other" in refused(*arguments, "--of", "base")
+    assert "--of base is no class of this model; it has acid, other" in sentence(*arguments, "--of", "base")
     numbers = (models / "size.gvoys", table, "-o", tmp_path / "other.html", "--of", "3")
-    assert "this model predicts numbers" in refused("explain", *numbers)
+    assert "this model predicts numbers" in sentence("explain", *numbers)
+    text = run("explain", "--help").output
+    assert "Show why a model predicts what it does" in text
+    assert re.search(r"--graphs.*up to 500", text)
+    listed = re.findall(r"^│ (\w+) ", run("--help").output, re.MULTILINE)
+    assert listed[listed.index("predict") :][:4] == ["predict", "explain", "search", "learn"]

@@ -1,25 +1,15 @@
 """gvoys evaluate and gvoys learn, as a user meets them."""
 
-import csv
 import json
 import re
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import done, rows_of, run
+from raising import raises
 
 import gvoys as gv
-from gvoys.apps.cli import app
 from gvoys.apps.cli.data import is_real
-
-
-def rows_of(file):
-    with file.open(newline="") as held:
-        return list(csv.DictReader(held))
-
-
-def run(*arguments):
-    return CliRunner(env={"COLUMNS": "160"}).invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -40,8 +30,7 @@ def table(tmp_path):
 
 def test_evaluate_writes_what_it_found(mutag, tmp_path):
     pytest.importorskip("matplotlib")
-    result = run("evaluate", mutag, "--folds", 3, "--seed", 5, "--out", tmp_path)
-    assert result.exit_code == 0, result.output
+    result = done("evaluate", mutag, "--folds", 3, "--seed", 5, "--out", tmp_path)
     assert "everything chosen inside the training folds" in result.output
     files = ["confusion.png", "lengths.png", "predictions.csv", "report.html", "results.json"]
     assert sorted(file.name for file in (tmp_path / "MUTAG").iterdir()) == files
@@ -68,12 +57,10 @@ def test_classify_is_another_name(mutag):
 
 def test_tables_of_molecules(table, tmp_path):
     pytest.importorskip("matplotlib")
-    result = run("evaluate", table, "--target", "kind", "--folds", 3, "--seed", 0)
-    assert result.exit_code == 0, result.output
+    result = done("evaluate", table, "--target", "kind", "--folds", 3, "--seed", 0)
     assert "gvoys is ahead of majority by" in result.output
     assert "more than noise" in result.output
-    result = run("evaluate", table, "--target", "size", "--folds", 3, "--out", tmp_path / "plots", "--no-baselines")
-    assert result.exit_code == 0, result.output
+    result = done("evaluate", table, "--target", "size", "--folds", 3, "--out", tmp_path / "plots", "--no-baselines")
     assert "RMSE" in result.output
     assert "majority" not in result.output
     assert (tmp_path / "plots" / "chains" / "predictions.png").stat().st_size > 1000
@@ -85,20 +72,13 @@ def test_tables_of_molecules(table, tmp_path):
 def test_several_targets_and_json(table, tmp_path):
     pytest.importorskip("matplotlib")
     options = ("--folds", 2, "--seed", 1, "--json", "--out", tmp_path / "out")
-    result = run("evaluate", table, "--target", "size", "--target", "kind", *options)
-    assert result.exit_code == 0, result.output
+    result = done("evaluate", table, "--target", "size", "--target", "kind", *options)
     found = json.loads(result.stdout)  # and all else is on standard error
     assert [(each["target"], each["score"]) for each in found] == [("size", "RMSE"), ("kind", "accuracy")]
     assert list(found[0]["methods"]) == ["gvoys", "mean", "WL + GP", "ECFP4 + RF", "Tanimoto + GP"]
     assert found[0]["methods"]["mean"]["difference"]["more_than_noise"] in (True, False)
     assert np.shape(found[1]["scores"]) == (1, 2)
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["chains-kind", "chains-size"]
-
-
-def test_a_target_that_is_given_twice_counts_once(table):
-    result = run("evaluate", table, "--target", "kind", "--target", "kind", "--folds", 2, "--seed", 0, "--no-baselines")
-    assert result.exit_code == 0, result.output
-    assert result.output.count("everything chosen inside") == 1
 
 
 def test_duplicates_are_never_on_both_sides_and_said(table, tmp_path):
@@ -122,16 +102,13 @@ def test_splits(table, tmp_path):
     lines = table.read_text().split()
     table.write_text("\n".join([f"{lines[0]},lab", *(f"{line},{k % 5}" for k, line in enumerate(lines[1:]))]))
     options = ("--target", "kind", "--folds", 5, "--seed", 0, "--no-baselines")
-    result = run("evaluate", table, *options, "--split", "group", "--group", "lab", "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
+    result = done("evaluate", table, *options, "--split", "group", "--group", "lab", "--out", tmp_path / "out")
     rows = rows_of(tmp_path / "out" / "chains" / "predictions.csv")
     fold_of = {(int(row["id"]) - 1) % 5: row["fold"] for row in rows}
     assert sorted(fold_of.values()) == list("12345")
     assert all(fold_of[(int(row["id"]) - 1) % 5] == row["fold"] for row in rows)
     result = run("evaluate", table, *options, "--split", "scaffold")
     assert "5 folds need as many groups, and there are 1" in str(result.exception)  # chains have no rings
-    result = run("evaluate", table, *options, "--split", "magic")
-    assert "there is no split 'magic'" in str(result.exception)
     result = run("evaluate", table, *options, "--duplicates", "drop")
     assert "--duplicates is keep or merge, not 'drop'" in str(result.exception)
 
@@ -145,24 +122,19 @@ def test_json_lines_in_evaluate(tmp_path):
         links = [{"source": i, "target": i + 1} for i in range(3 + k % 3)]
         lines.append(json.dumps({"nodes": nodes, "links": links, "graph": {"kind": f"k{k % 2}"}}))
     file.write_text("\n".join(lines))
-    result = run("evaluate", file, "--target", "kind", "--folds", 2, "--seed", 0, "--json")
-    assert result.exit_code == 0, result.output
+    result = done("evaluate", file, "--target", "kind", "--folds", 2, "--seed", 0, "--json")
     assert json.loads(result.stdout)["mean"] == 1.0
 
 
-def test_a_class_with_one_member_is_said(table):
+def test_classes_of_few_members_and_rows_that_cannot_be_read(table):
     with table.open("a") as file:
         file.write("CCBr,1.0,bromide\n")
-    result = run("evaluate", table, "--target", "kind", "--folds", 3, "--seed", 0, "--no-baselines")
-    assert result.exit_code == 0, result.output
+    result = done("evaluate", table, *["--target", "kind"] * 2, "--folds", 3, "--seed", 0, "--no-baselines")
+    assert result.output.count("everything chosen inside") == 1
     assert "Classes with a single graph, which no fold can learn and test: bromide." in result.output
-
-
-def test_rows_that_cannot_be_read_are_named_and_skipped(table):
     with table.open("a") as file:
         file.write("".join(f"C({i},1,long\n" for i in range(5)))
-    result = run("learn", table, "--target", "size", "--max-length", 1)
-    assert result.exit_code == 0, result.output
+    result = done("learn", table, "--target", "size", "--max-length", 1)
     said = " ".join(result.output.split())
     assert re.search(r"5 of \d+ rows were skipped: row \d+: RDKit cannot read the SMILES 'C\(0';", said)
     assert "; and 2 more." in said
@@ -170,16 +142,14 @@ def test_rows_that_cannot_be_read_are_named_and_skipped(table):
 
 def test_learn_shows_mu_and_what_it_is_worth(mutag, tmp_path):
     pytest.importorskip("matplotlib")
-    result = run("learn", mutag, "--labels", "none", "--folds", 2, "--max-length", 3, "--out", tmp_path)
-    assert result.exit_code == 0, result.output
+    result = done("learn", mutag, "--labels", "none", "--folds", 2, "--max-length", 3, "--out", tmp_path)
     assert "learned in the training folds" in result.output
     assert "biased by selection" in result.output
     assert sorted(file.name for file in tmp_path.iterdir()) == ["MUTAG-curve.png", "MUTAG-lengths.png"]
 
 
 def test_learn_for_real_targets(table):
-    result = run("learn", table, "--target", "size", "--max-length", 2, "--folds", 3)
-    assert result.exit_code == 0, result.output
+    result = done("learn", table, "--target", "size", "--max-length", 2, "--folds", 3)
     assert "likelihood" in result.output
     assert "RMSE" in result.output
     found = run("learn", table, "--target", "size", "--start", "ones", "--stop", "ones", "--folds", 3, "--json")
@@ -212,14 +182,6 @@ def test_a_target_that_is_missing_is_named_with_those_there_are(table, command):
     assert f"chains.csv has no column 'weight'; it has {columns}; choose one" in str(result.exception)
 
 
-def test_what_is_real():
-    assert is_real(np.array([0.5, 1.0]))
-    assert is_real(np.arange(30.0))
-    assert not is_real(np.array([1.0, 2.0]))
-    assert not is_real(np.array(["a", "b"]))
-    assert not is_real(np.array([1, -1]))
-
-
 def _numbers(folder, values, name="t.csv"):
     smiles = ["C" * (1 + k % 7) + "O" * (k % 3) + "N" * (k % 2) for k in range(len(values))]
     path = folder / name
@@ -234,45 +196,42 @@ def test_what_tables_write_for_nothing_is_missing(tmp_path, missing):
     assert found.y.dtype.kind == "f"
     assert len(found.y) == 30
     assert len(found.skipped) == 1
-
-
-def test_sodium_is_no_missing_value(tmp_path):
-    table = _numbers(tmp_path, ["Na", "K"] * 15)
-    found = gv.io.open_graphs(table, target="logP").read()
-    assert found.y.tolist() == ["Na", "K"] * 15
+    found = gv.io.open_graphs(_numbers(tmp_path, ["Na", "K"] * 15), target="logP").read()
+    assert found.y.tolist() == ["Na", "K"] * 15  # sodium is no missing value
     assert not found.skipped
 
 
-def test_numbers_among_which_something_else_stands(tmp_path):
-    table = _numbers(tmp_path, [0.5 * k for k in range(30)] + [">10"])
-    done = run("train", table, "--target", "logP", "-o", tmp_path / "m.gvoys", "--no-cv")
-    assert "'logP' holds numbers, but also '>10' in row 32; leave such cells empty" in str(done.exception)
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([*(0.5 * k for k in range(30)), ">10"], "'logP' holds numbers, but also '>10' in row 32; leave such cells"),
+        ([f"molecule {k}" for k in range(30)], "30 different values in 30 graphs, which are too many to be classes"),
+    ],
+)
+def test_columns_that_are_no_targets(tmp_path, values, said):
+    table = _numbers(tmp_path, values)
+    result = run("train", table, "--target", "logP", "-o", tmp_path / "m.gvoys", "--no-cv")
+    assert said in str(result.exception)
     assert not (tmp_path / "m.gvoys").exists()
-
-
-def test_a_column_of_names_is_no_target(tmp_path):
-    table = _numbers(tmp_path, [f"molecule {k}" for k in range(30)])
-    done = run("train", table, "--target", "logP", "-o", tmp_path / "m.gvoys", "--no-cv")
-    assert "30 different values in 30 graphs, which are too many to be classes" in str(done.exception)
 
 
 def test_what_was_trained_is_said(tmp_path):
     table = _numbers(tmp_path, [k % 3 for k in range(30)])
-    done = run("train", table, "--target", "logP", "-o", tmp_path / "a.gvoys", "--no-cv")
-    assert "tells 3 classes apart: 0.0, 1.0, 2.0" in done.output
-    done = run("train", table, "--target", "logP", "-o", tmp_path / "b.gvoys", "--no-cv", "--task", "numbers")
-    assert "predicts numbers" in done.output
+    result = run("train", table, "--target", "logP", "-o", tmp_path / "a.gvoys", "--no-cv")
+    assert "tells 3 classes apart: 0.0, 1.0, 2.0" in result.output
+    result = run("train", table, "--target", "logP", "-o", tmp_path / "b.gvoys", "--no-cv", "--task", "numbers")
+    assert "predicts numbers" in result.output
     assert isinstance(gv.load_model(tmp_path / "b.gvoys"), gv.RandomWalkRegressor)
-
-
-def test_a_folder_that_is_a_file_is_told_before_any_work(tmp_path):
-    table = _numbers(tmp_path, [k % 3 for k in range(30)])
     (tmp_path / "file").touch()
-    done = run("evaluate", table, "--target", "logP", "-o", tmp_path / "file")
-    assert "is a file; name a folder" in str(done.exception)
+    result = run("evaluate", table, "--target", "logP", "-o", tmp_path / "file")
+    assert "is a file; name a folder" in str(result.exception)
 
 
 def test_the_task_can_be_chosen():
+    assert is_real(np.array([0.5, 1.0]))
+    assert is_real(np.arange(30.0))
+    for classes in ([1.0, 2.0], ["a", "b"], [1, -1]):
+        assert not is_real(np.array(classes))
     whole = np.array([1.0, 2.0, 3.0, 1.0])
     assert not is_real(whole)
     assert is_real(whole, "numbers")
@@ -281,10 +240,8 @@ def test_the_task_can_be_chosen():
     assert not is_real(np.array(["<10", ">10"]))  # no cell is a number
     assert not is_real(np.array(["1", "2", "x"]), "classes")
     for task, texts in (("auto", ["1", "2", "x"]), ("numbers", ["1", "y", "x"])):
-        with pytest.raises(gv.errors.DatasetError, match=r"holds numbers, but also .*'x' in row 3"):
-            is_real(np.array(texts), task)
+        raises(gv.errors.DatasetError, r"holds numbers, but also .*'x' in row 3", is_real, np.array(texts), task)
     many = np.arange(100) % 40  # integers, as TU datasets have them
     assert not is_real(many)
     assert is_real(many, "numbers")
-    with pytest.raises(gv.errors.ParameterError, match="--task is auto, classes or numbers"):
-        is_real(whole, "regress")
+    raises(gv.errors.ParameterError, "--task is auto, classes or numbers", is_real, whole, "regress")

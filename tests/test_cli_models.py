@@ -5,21 +5,15 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import done, rows_of, run, sentence
 
 pytest.importorskip("rdkit")
 pytest.importorskip("pyarrow")
 
 import gvoys as gv
-from gvoys.apps.cli import app
-from gvoys.apps.cli.messages import in_one_sentence
 
 TRAINING = [f"{'C' * n}{end}" for n in range(1, 16) for end in ("", "O", "N", "C#N")]
 NEW = ["CCCCCO", "C1CC", "CCCCCCC[Se]", "[Na+].[Cl-]", "CCN"]
-
-
-def run(*arguments):
-    return CliRunner(env={"COLUMNS": "160"}).invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -39,44 +33,27 @@ def tables(tmp_path):
 
 
 def train(folder, target, *more):
-    return run(
-        *("train", folder / "train.csv", "--target", target, "--smiles", "structure", "--id", "name"),
-        *("-o", folder / "model.gvoys", *more),
-    )
+    data = ("train", folder / "train.csv", "--target", target, "--smiles", "structure", "--id", "name")
+    return done(*data, "-o", folder / "model.gvoys", *more)
 
 
 def predict(folder, *more):
-    return run("predict", folder / "model.gvoys", folder / "new.csv", "-o", folder / "out.csv", "--id", "code", *more)
-
-
-def rows_of(file):
-    with file.open(newline="") as held:
-        return list(csv.DictReader(held))
+    words = ("predict", folder / "model.gvoys", folder / "new.csv", "-o", folder / "out.csv", "--id", "code")
+    return done(*words, *more)
 
 
 def test_numbers_from_one_table_to_another(tables):
     result = train(tables, "size", "--folds", 3)
-    assert result.exit_code == 0, result.output
     assert "RMSE" in result.output
     assert "over 3 folds of 60 graphs" in result.output
     assert "2 of 62 rows were skipped" in result.output
     result = predict(tables)
-    assert result.exit_code == 0, result.output
     assert "4 graphs" in result.output
+    assert "graphs are unlike all training graphs, 2 of them with labels" in result.output
     found = rows_of(tables / "out.csv")
     assert [row["id"] for row in found] == ["n0", "n2", "n3", "n4"]
-    assert list(found[0]) == [
-        "id",
-        "smiles",
-        "prediction",
-        "deviation",
-        "lower",
-        "upper",
-        "nearest",
-        "similarity",
-        "unseen",
-        "unlike",
-    ]
+    columns = "id smiles prediction deviation lower upper nearest similarity unseen unlike"
+    assert list(found[0]) == columns.split()
     exact = found[0]
     assert float(exact["prediction"]) == pytest.approx(6.1, abs=0.5)
     assert float(exact["lower"]) < float(exact["prediction"]) < float(exact["upper"])
@@ -91,8 +68,8 @@ def test_numbers_from_one_table_to_another(tables):
 
 
 def test_classes(tables):
-    assert train(tables, "kind", "--no-cv").exit_code == 0
-    assert predict(tables).exit_code == 0
+    train(tables, "kind", "--no-cv")
+    predict(tables)
     found = rows_of(tables / "out.csv")
     assert [row["prediction"] for row in found][:1] == ["acid"]
     for row in found:
@@ -108,8 +85,7 @@ def test_the_same_as_in_python(target, tables):
     read = gv.io.open_graphs(tables / "new.csv", smiles="structure").read()
     expected = model.predict_table(read.batch)
     for size in (1, 2, 4096):
-        result = predict(tables, "--rows-per-part", size)
-        assert result.exit_code == 0, repr(result.exception)
+        predict(tables, "--rows-per-part", size)
         found = rows_of(tables / "out.csv")
         for name, values in expected.items():
             column = [row[name] for row in found]
@@ -124,43 +100,35 @@ def test_the_same_as_in_python(target, tables):
     np.testing.assert_array_equal(direct, expected["prediction"])
 
 
-def refused(*arguments):
-    """The one sentence that a command ends with."""
-    result = run(*arguments)
-    assert result.exit_code != 0
-    with pytest.raises(SystemExit), in_one_sentence():
-        raise result.exception
-    return str(result.exception)
-
-
 def test_bad_input_is_one_sentence_and_leaves_nothing(tables):
     model, new, out = (tables / name for name in ("model.gvoys", "new.csv", "out.csv"))
     before = sorted(tables.iterdir())
     data = ("train", tables / "train.csv", "--smiles", "structure", "-o", model)
-    assert "has no column 'sise'" in refused(*data, "--target", "sise")
-    assert "name the column to predict with --target" in refused(*data)
-    assert "has no node attributes" in refused(*data, "--target", "kind", "--attributes")
-    assert "folds must lie between" in refused(*data, "--target", "kind", "--folds", 1)
-    assert "there is no folder" in refused(*data[:-1], tables / "none" / "m", "--target", "kind")
-    assert "there is no model file" in refused("predict", model, new, "-o", out)
-    assert "damaged or no model file" in refused("predict", new, new, "-o", out)
+    assert "has no column 'sise'" in sentence(*data, "--target", "sise")
+    assert "name the column to predict with --target" in sentence(*data)
+    assert "has no node attributes" in sentence(*data, "--target", "kind", "--attributes")
+    assert "folds must lie between" in sentence(*data, "--target", "kind", "--folds", 1)
+    assert "there is no folder" in sentence(*data[:-1], tables / "none" / "m", "--target", "kind")
+    assert "there is no model file" in sentence("predict", model, new, "-o", out)
+    assert "damaged or no model file" in sentence("predict", new, new, "-o", out)
     assert sorted(tables.iterdir()) == before
-    assert train(tables, "kind", "--no-cv").exit_code == 0
-    assert "exists already" in refused(*data, "--target", "kind")
-    assert "has no column 'nothing'" in refused("predict", model, new, "-o", out, "--smiles", "nothing")
-    assert "there is no file" in refused("predict", model, tables / "no.csv", "-o", out)
-    assert predict(tables).exit_code == 0
-    assert "exists already" in refused("predict", model, new, "-o", out)
+    train(tables, "kind", "--no-cv")
+    assert "exists already" in sentence(*data, "--target", "kind")
+    assert "has no column 'nothing'" in sentence("predict", model, new, "-o", out, "--smiles", "nothing")
+    assert "there is no file" in sentence("predict", model, tables / "no.csv", "-o", out)
+    predict(tables)
+    assert "exists already" in sentence("predict", model, new, "-o", out)
 
 
 def test_another_model_does_not_go_on_with_the_work(tables):
-    assert train(tables, "kind", "--no-cv").exit_code == 0
+    train(tables, "kind", "--no-cv")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gvoys.apps.scale.predict._write_table", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        assert predict(tables).exit_code == 130
+        words = ("predict", tables / "model.gvoys", tables / "new.csv", "-o", tables / "out.csv", "--id", "code")
+        assert run(*words).exit_code == 130
     assert (tables / "out.csv.work").is_dir()
     (tables / "model.gvoys").unlink()
-    assert train(tables, "size", "--no-cv").exit_code == 0
+    train(tables, "size", "--no-cv")
     result = run("predict", tables / "model.gvoys", tables / "new.csv", "-o", tables / "out.csv", "--id", "code")
     assert "holds a run with another model" in str(result.exception)
 
@@ -173,26 +141,21 @@ def test_graphs_without_labels_and_attributes(tmp_path):
     assert model.predict_table(graphs[:0])["prediction"].shape == (0,)
     assert not model.unseen_labels(graphs).any()
     model.save(tmp_path / "m")
-    result = run("predict", tmp_path / "m", tmp_path / "store", "-o", tmp_path / "p.csv")
-    assert result.exit_code == 0, result.output
+    done("predict", tmp_path / "m", tmp_path / "store", "-o", tmp_path / "p.csv")
     found = rows_of(tmp_path / "p.csv")
     assert len(found) == 30
     assert [int(row["nearest"]) for row in found] == list(range(30))
 
 
 # -- several targets
-
-
 def test_several_targets_from_one_command_to_another(tables):
     folder = tables / "models"
     data = ("train", tables / "train.csv", "--smiles", "structure", "--id", "name", "--no-cv", "-o", folder)
-    result = run(*data, "--target", "size", "--target", "kind", "--json")
-    assert result.exit_code == 0, result.output
+    result = done(*data, "--target", "size", "--target", "kind", "--json")
     said = json.loads(result.stdout)
     assert [each["target"] for each in said] == ["size", "kind"]
     assert sorted(file.name for file in folder.iterdir()) == ["kind.gvoys", "size.gvoys"]
-    result = run("predict", folder, tables / "new.csv", "--id", "code", "-o", tables / "out.csv")
-    assert result.exit_code == 0, result.output
+    result = done("predict", folder, tables / "new.csv", "--id", "code", "-o", tables / "out.csv")
     found = rows_of(tables / "out.csv")
     assert [name for name in found[0] if name.endswith("prediction")] == ["kind prediction", "size prediction"]
     assert found[0]["kind nearest"] == found[0]["size nearest"] == f"t{TRAINING.index('CCCCCO')}"
@@ -203,13 +166,7 @@ def test_several_targets_from_one_command_to_another(tables):
             assert one == {"id": both["id"], "smiles": both["smiles"]} | {
                 name.removeprefix(f"{target} "): value for name, value in both.items() if name.startswith(f"{target} ")
             }
-    assert "exists already" in refused(*data, "--target", "size", "--target", "kind")
-
-
-def test_a_folder_without_models_is_told(tables):
-    (tables / "empty").mkdir()
-    words = refused("predict", tables / "empty", tables / "new.csv", "-o", tables / "out.csv")
-    assert "is a folder without models" in words
+    assert "exists already" in sentence(*data, "--target", "size", "--target", "kind")
 
 
 def test_models_that_do_not_go_together(tables):
@@ -217,25 +174,25 @@ def test_models_that_do_not_go_together(tables):
     folder.mkdir()
     for name, options in (("a", ()), ("b", ("--charges",))):
         more = ("--smiles", "structure", "--no-cv", "-o", folder / f"{name}.gvoys", *options)
-        assert run("train", tables / "train.csv", "--target", "size" if name == "a" else "kind", *more).exit_code == 0
-    words = refused("predict", folder, tables / "new.csv", "-o", tables / "out.csv")
+        done("train", tables / "train.csv", "--target", "size" if name == "a" else "kind", *more)
+    words = sentence("predict", folder, tables / "new.csv", "-o", tables / "out.csv")
     assert "do not predict together" in words
+    (tables / "empty").mkdir()
+    words = sentence("predict", tables / "empty", tables / "new.csv", "-o", tables / "out.csv")
+    assert "is a folder without models" in words
 
 
 # -- chemistry goes with the model
-
-
 def test_new_molecules_are_read_as_the_training_table_was(tmp_path):
     rows = [f"{'C' * n}{end},{n}.5" for n in range(1, 11) for end in ("[NH3+].[Cl-]", "N", "O")]
     (tmp_path / "train.csv").write_text("smiles,y\n" + "\n".join(rows) + "\n")
     (tmp_path / "new.csv").write_text("smiles\nCCCC[NH3+].[Br-]\nCCCCN\n")
-    result = run(
+    done(
         *("train", tmp_path / "train.csv", "--target", "y", "--no-cv", "--fragments", "largest", "--charges"),
         *("-o", tmp_path / "m.gvoys"),
     )
-    assert result.exit_code == 0, result.output
     assert gv.load_model(tmp_path / "m.gvoys").training_["chemistry"]["fragments"] == "largest"
-    assert run("predict", tmp_path / "m.gvoys", tmp_path / "new.csv", "-o", tmp_path / "out.csv").exit_code == 0
+    done("predict", tmp_path / "m.gvoys", tmp_path / "new.csv", "-o", tmp_path / "out.csv")
     salt, amine = rows_of(tmp_path / "out.csv")
     assert float(salt["similarity"]) == pytest.approx(1.0)  # the bromide is gone as the chloride was
     assert salt["unseen"] == "0.0"
@@ -243,44 +200,28 @@ def test_new_molecules_are_read_as_the_training_table_was(tmp_path):
 
 
 # -- features that compare
-
-
 def test_embed_like_a_model_and_like_a_run(tables):
-    assert train(tables, "kind", "--no-cv").exit_code == 0
+    train(tables, "kind", "--no-cv")
     model = gv.load_model(tables / "model.gvoys")
     data = ("embed", tables / "new.csv", "--id", "code")
-    result = run(*data, "-o", tables / "features", "--like", tables / "model.gvoys")
-    assert result.exit_code == 0, repr(result.exception)
+    done(*data, "-o", tables / "features", "--like", tables / "model.gvoys")
     ids, found = gv.read_features(tables / "features")
     assert ids == ["n0", "n2", "n3", "n4"]
     expected = model.transform(gv.io.open_graphs(tables / "new.csv", smiles="structure").read().batch)
     np.testing.assert_array_equal(found, expected)
 
     plain = (*data, "--smiles", "structure", "--max-length", 3, "--components", 64)
-    assert run(*plain, "-o", tables / "first").exit_code == 0
-    assert run(*data, "--smiles", "structure", "-o", tables / "second", "--like", tables / "first").exit_code == 0
+    assert json.loads(done(*plain, "-o", tables / "first", "--json").stdout)["n_skipped"] == 1
+    done(*data, "--smiles", "structure", "-o", tables / "second", "--like", tables / "first")
     np.testing.assert_array_equal(gv.read_features(tables / "first")[1], gv.read_features(tables / "second")[1])
-    words = refused(*plain[:-1], 128, "-o", tables / "third", "--like", tables / "first")
+    words = sentence(*plain[:-1], 128, "-o", tables / "third", "--like", tables / "first")
     assert "n_components is 128, and 64 in" in words
-    words = refused(*data, "--smiles", "structure", "--charges", "-o", tables / "third", "--like", tables / "first")
+    words = sentence(*data, "--smiles", "structure", "--charges", "-o", tables / "third", "--like", tables / "first")
     assert "the other molecules were read with the chemistry the defaults" in words
     assert not (tables / "third").exists()
 
 
-def test_pandas_reads_what_embed_wrote(tables):
-    pandas = pytest.importorskip("pandas")
-    data = ("embed", tables / "new.csv", "--smiles", "structure", "--components", 16, "--json")
-    result = run(*data, "-o", tables / "features")
-    assert json.loads(result.stdout)["n_skipped"] == 1
-    table = pandas.read_parquet(tables / "features")
-    assert table["id"].tolist() == ["1", "3", "4", "5"]
-    np.testing.assert_array_equal(np.stack(table["features"]), gv.read_features(tables / "features")[1])
-    assert [row["row"] for row in rows_of(tables / "features.skipped.csv")] == ["3"]
-
-
 # -- standard input
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -296,26 +237,14 @@ def test_pandas_reads_what_embed_wrote(tables):
 def test_standard_input(tables, command, monkeypatch):
     monkeypatch.chdir(tables)
     text = (tables / "train.csv").read_bytes()
-    runner = CliRunner(env={"COLUMNS": "160"})
-    result = runner.invoke(app, [*map(str, command), "--smiles", "structure"], input=text)
-    assert result.exit_code == 0, repr(result.exception)
+    done(*command, "--smiles", "structure", input=text)
 
 
 def test_predict_from_standard_input(tables):
-    assert train(tables, "size", "--no-cv").exit_code == 0
-    assert predict(tables).exit_code == 0
+    train(tables, "size", "--no-cv")
+    predict(tables)
     expected = (tables / "out.csv").read_bytes()
     (tables / "out.csv").unlink()
-    text = (tables / "new.csv").read_bytes()
-    arguments = ["predict", str(tables / "model.gvoys"), "-", "-o", str(tables / "out.csv"), "--id", "code"]
-    result = CliRunner().invoke(app, arguments, input=text)
-    assert result.exit_code == 0, repr(result.exception)
+    arguments = ("predict", tables / "model.gvoys", "-", "-o", tables / "out.csv", "--id", "code")
+    done(*arguments, input=(tables / "new.csv").read_bytes())
     assert (tables / "out.csv").read_bytes() == expected
-
-
-def test_graphs_that_are_unlike_are_said(tables):
-    assert train(tables, "size", "--no-cv").exit_code == 0
-    result = predict(tables)
-    assert "graphs are unlike all training graphs, 2 of them with labels" in result.output
-    found = rows_of(tables / "out.csv")
-    assert [row["unlike"] for row in found][:3] == ["False", "True", "True"]

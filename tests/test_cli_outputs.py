@@ -7,8 +7,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from commands import done, run, sentence
 from typer.main import get_command
-from typer.testing import CliRunner
 
 pytest.importorskip("rdkit")
 pytest.importorskip("pyarrow")
@@ -45,20 +45,6 @@ INPUTS = ("t.csv", "q.smi", "m", "ix", "store", "tu", "plain", "first")
 each_command = pytest.mark.parametrize(("words", "option", "name"), COMMANDS.values(), ids=COMMANDS)
 
 
-def run(*words):
-    return CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(word) for word in words])
-
-
-def sentence(*words):
-    """What a command that cannot go on says, with exit status 2."""
-    result = run(*words)
-    assert result.exception is not None, result.output
-    with pytest.raises(SystemExit) as ended, in_one_sentence():
-        raise result.exception
-    assert ended.value.code == 2
-    return str(result.exception)
-
-
 def content(folder):
     """Bytes of all files below a folder."""
     return {path: path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()}
@@ -72,13 +58,13 @@ def inputs(tmp_path_factory):
     (folder / "q.smi").write_text("CCO\nCCN\n")
     batch, plain = gv.from_smiles(SMILES), gv.datasets.erdos_renyi(24, 6, 0.4)
     for name, graphs in (("m", batch), ("plain", plain)):
-        gv.RandomWalkRegressor(2, max_iterations=2).fit(graphs, graphs.graph_sizes + 0.5).save(folder / name)
+        gv.RandomWalkRegressor(gv.Walk(2), max_iterations=2).fit(graphs, graphs.graph_sizes + 0.5).save(folder / name)
     gv.Index().add(batch).save(folder / "ix")
     gv.write_store(plain, folder / "store")
     (folder / "tu").mkdir()
     (folder / "tu" / "tu_A.txt").write_text("1, 2\n2, 1\n3, 4\n4, 3\n")
     (folder / "tu" / "tu_graph_indicator.txt").write_text("1\n1\n2\n2\n")
-    embed_file(folder / "t.csv", folder / "first", Parameters(max_length=1, n_components=8))
+    embed_file(folder / "t.csv", folder / "first", Parameters(walk=gv.Walk(1), n_components=8))
     return folder
 
 
@@ -107,8 +93,6 @@ def test_every_command_that_writes_is_here():
 
 
 # -- what is there stays, unless --overwrite is given
-
-
 @each_command
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])
 def test_an_output_that_exists_stays(kit, no_work, words, option, name, kind):
@@ -130,24 +114,20 @@ def test_overwrite(kit, words, option, name, monkeypatch):
         monkeypatch.setattr("gvoys.apps.cli.demo_command._learn", lambda *_: (None, None, None))
         monkeypatch.setattr("gvoys.apps.cli.demo_command._show", lambda *_: None)
         monkeypatch.setattr("gvoys.apps.cli.demo_command._write", lambda *words: words[-1].write_text("page"))
-    done = run(*words, option, name)
-    assert done.exit_code == 0, repr(done.exception)
+    done(*words, option, name)
     for file in (old := content(name) or {Path(name): b""}):
         os.utime(file, (0, 0))
     if name == "features":  # the same command goes on with its run, which has nothing left to do
-        assert run(*words, option, name).exit_code == 0
+        done(*words, option, name)
     else:
         assert "exists already" in sentence(*words, option, name)
     assert {file.stat().st_mtime for file in old if file.suffix == ".parquet" or name != "features"} == {0}
-    done = run(*words, option, name, "--overwrite")
-    assert done.exit_code == 0, repr(done.exception)
+    done(*words, option, name, "--overwrite")
     assert all(file.stat().st_mtime for file in old)
     assert not [path for path in kit.rglob("*") if path.suffix in (".partial", ".work")]
 
 
 # -- an input is never written
-
-
 @each_command
 @pytest.mark.parametrize("overwrite", [(), ("--overwrite",)], ids=["", "overwrite"])
 def test_an_input_is_never_written(kit, no_work, words, option, name, overwrite):
@@ -205,8 +185,6 @@ def test_python_does_not_write_an_input_either(kit):
 
 
 # -- a place that cannot be written is found before the work
-
-
 @each_command
 @pytest.mark.parametrize("folder", ["/proc/1", "none/below", "file"])
 def test_a_place_that_cannot_be_written(kit, no_work, words, option, name, folder):
@@ -220,13 +198,7 @@ def test_a_place_that_cannot_be_written(kit, no_work, words, option, name, folde
     assert content(kit) == before
 
 
-def test_a_device_is_no_output(kit, no_work):
-    assert "/dev/null is no regular file" in sentence("train", "t.csv", "-o", "/dev/null", "--overwrite")
-
-
 # -- runs that go on
-
-
 @pytest.mark.parametrize("name", ["predict", "embed", "kernel", "search kept"])
 def test_a_stopped_run_goes_on_and_overwrite_starts_anew(kit, name, monkeypatch):
     words, option, out = COMMANDS[name]
@@ -252,13 +224,13 @@ def test_a_stopped_run_goes_on_and_overwrite_starts_anew(kit, name, monkeypatch)
     assert made()
     assert not made() & first
     Path("h.csv").unlink(missing_ok=True)
-    assert run(*words, *more, option, out).exit_code == 0
+    done(*words, *more, option, out)
     if name != "embed":
         assert "exists already" in sentence(*words, *more, option, out)
     before = content(out) or Path(out).read_bytes()
     stopped("--overwrite")  # and goes on without: what is there was to be replaced
     Path("h.csv").unlink(missing_ok=True)
-    assert run(*words, *more, option, out).exit_code == 0
+    done(*words, *more, option, out)
     assert (content(out) or Path(out).read_bytes()) == before
     for descriptor in kept:
         os.close(descriptor)
@@ -267,7 +239,7 @@ def test_a_stopped_run_goes_on_and_overwrite_starts_anew(kit, name, monkeypatch)
 @pytest.mark.parametrize("name", ["embed", "search kept"])
 def test_what_gvoys_has_not_made_is_never_removed(kit, name):
     words, option, out = COMMANDS[name]
-    assert run(*words, option, out).exit_code == 0
+    done(*words, option, out)
     Path("h.csv").unlink(missing_ok=True)
     Path(out, "notes.txt").write_text("mine")
     before = content(out)
@@ -276,8 +248,6 @@ def test_what_gvoys_has_not_made_is_never_removed(kit, name):
 
 
 # -- failures leave nothing in the way, and say why
-
-
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("search", "demo")])
 @pytest.mark.parametrize("row", ["", "C1CC,1,1"])
 def test_nothing_is_left_of_an_input_without_graphs(kit, name, row):
@@ -307,11 +277,12 @@ def test_nothing_is_left_of_a_run_that_cannot_be_made(kit, name, monkeypatch):
         assert {path for path in kit.iterdir() if not (path.is_dir() and not any(path.iterdir()))} == before
 
 
-def test_an_output_that_is_to_be_replaced_outlives_a_failure(kit):
+def test_failures_keep_what_was_there(kit):
     Path("p.csv").write_text("old")
     Path("bad.csv").write_text("smiles\nC1CC\n")
     assert "no graph that can be read; row 1" in sentence("predict", "m", "bad.csv", "-o", "p.csv", "--overwrite")
     assert Path("p.csv").read_text() == "old"
+    assert "/dev/null is no regular file" in sentence("train", "t.csv", "-o", "/dev/null", "--overwrite")
 
 
 def test_a_folder_of_models_appears_at_once(kit, monkeypatch):
@@ -333,17 +304,15 @@ def test_no_output_takes_the_place_of_another(kit):
     for folder in ("a", "b"):
         Path(folder).mkdir()
         Path(folder, "t.csv").write_text(Path("t.csv").read_text().replace("smiles,y,z", "smiles,y 1,y_1"))
-    assert run("train", "a/t.csv", "--target", "y 1", "--target", "y_1", "--no-cv", "-o", "new").exit_code == 0
+    done("train", "a/t.csv", "--target", "y 1", "--target", "y_1", "--no-cv", "-o", "new")
     models = {name: gv.load_model(f"new/{name}.gvoys").training_["target"] for name in ("y_1", "y_1-2")}
     assert models == {"y_1": "y 1", "y_1-2": "y_1"}
     quick = ("--folds", 2, "--seed", 0, "--no-baselines", "-o", "results")
-    assert run("evaluate", "a/t.csv", "b/t.csv", "--target", "y_1", *quick).exit_code == 0
+    done("evaluate", "a/t.csv", "b/t.csv", "--target", "y_1", *quick)
     assert sorted(path.name for path in Path("results").iterdir()) == ["t", "t-2"]
 
 
 # -- errors of the system
-
-
 @pytest.mark.parametrize(
     ("number", "words"),
     [
@@ -374,9 +343,7 @@ def test_errors_of_the_system_are_sentences(kit, number, words, named, monkeypat
 
 
 # -- pipes
-
-
-def test_a_pipe_is_read_as_standard_input(kit):
+def test_pipes(kit, monkeypatch):
     os.mkfifo("t.fifo.csv")
     os.mkfifo("any")
     for pipe in ("t.fifo.csv", "any"):
@@ -386,14 +353,9 @@ def test_a_pipe_is_read_as_standard_input(kit):
         ):
             writer = threading.Thread(target=Path(pipe).write_bytes, args=(Path("t.csv").read_bytes(),))
             writer.start()
-            done = run(*words)
+            done(*words)
             writer.join()
-            assert done.exit_code == 0, repr(done.exception)
             assert len(Path(words[-1]).read_text().splitlines()) > 24
-
-
-def test_a_pipe_that_nobody_writes(kit, monkeypatch):
-    monkeypatch.setattr("gvoys.io.copies._PATIENCE", 0.2)
-    os.mkfifo("t.fifo.csv")
+    monkeypatch.setattr("gvoys.io.copies._WRITER_SECONDS", 0.2)
     assert "nobody writes to t.fifo.csv" in sentence("predict", "m", "t.fifo.csv", "-o", "p.csv")
     assert not Path("p.csv").exists()

@@ -50,12 +50,15 @@ def test_the_demo_beats_weisfeiler_lehman_and_writes_a_page(tmp_path):
         assert words in page
 
 
-def test_without_plotly_there_are_reasons(tmp_path):
+def test_the_demo_where_something_is_missing(tmp_path):
     pytest.importorskip("rdkit")
     done = gvoys("demo", "-o", "why.html", "--seed", "1", folder=tmp_path, without=("plotly",))
     assert done.returncode == 0, done.stderr
     assert "The page with a map needs Plotly; install what is missing with pip install" in " ".join(done.stdout.split())
     assert "why these predictions" in (tmp_path / "why.html").read_text()
+    done = gvoys("demo", "-o", "nowhere/page.html", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "gvoys: there is no folder nowhere for page.html\n"
 
 
 def test_with_the_package_alone_molecules_are_graphs(tmp_path):
@@ -71,15 +74,7 @@ def test_with_the_package_alone_molecules_are_graphs(tmp_path):
     assert ">CH3</text>" in page
 
 
-def test_a_folder_that_is_not_there_is_named_before_any_work(tmp_path):
-    done = gvoys("demo", "-o", "nowhere/page.html", folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr == "gvoys: there is no folder nowhere for page.html\n"
-
-
 # -- the demo of 0.1
-
-
 def test_the_kernel_puts_grakel_beside_ours():
     pytest.importorskip("grakel")
     result = gvoys("demo", "--kernel")

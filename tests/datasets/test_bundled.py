@@ -21,6 +21,12 @@ def test_freesolv():
     assert found.ids[2] == "3-methylbut-1-ene"
     assert found.columns["smiles"][2] == "CC(C)C=C"
     assert y[2] == 1.83
+    code = "import sys; sys.modules['rdkit'] = None; import gvoys as gv; print(len(gv.datasets.freesolv()[1]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "642\n"
+    text = FREESOLV.with_suffix(".txt").read_text()
+    assert "CC BY 4.0" in text
+    assert "Mobley" in text
 
 
 def test_the_graphs_are_those_of_the_smiles():
@@ -33,15 +39,3 @@ def test_the_graphs_are_those_of_the_smiles():
     for labels in ("node_labels", "edge_labels"):
         np.testing.assert_array_equal(getattr(batch, labels).hashed, getattr(of_smiles, labels).hashed)
     np.testing.assert_array_equal(batch.indices, of_smiles.indices)
-
-
-def test_it_needs_no_rdkit():
-    code = "import sys; sys.modules['rdkit'] = None; import gvoys as gv; print(len(gv.datasets.freesolv()[1]))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "642\n"
-
-
-def test_its_licence_is_beside_it():
-    text = FREESOLV.with_suffix(".txt").read_text()
-    assert "CC BY 4.0" in text
-    assert "Mobley" in text

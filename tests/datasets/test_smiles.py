@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raising import raises
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GraphError, MissingDependencyError
@@ -26,31 +27,12 @@ def test_atoms_and_bonds_have_their_labels():
     assert set(batch[1].edge_labels.decode()) == {1.5}
     assert set(batch[2].edge_labels.decode()) == {3.0}
     assert batch[3].n_edges == 0
-
-
-def test_bonds_of_every_kind_and_molecules_of_every_size():
-    """Matrices, and lists for what does not show in them: order zero, dative, many atoms; against RDKit's own lists."""
-    from rdkit import Chem
-
-    smiles = ["CC=O", "C~C", "[Fe]<-N", "N->[Fe]<-N", "C" * 400, "c1ccccc1CC", "[C]$[C]", "*C", "C.C", "", "[2H]CCl"]
-    smiles += ["[H]C([H])O", "C[C@H](N)C(=O)O", "c1cc[nH]c1", "F/C=C/F", "[H][H]", "[NH4+]", "O=[N+]([O-])c1ccccc1"]
-    smiles += ["N[Pt](N)(Cl)Cl", "c1ccc2cccc-2cc1", "CN(=O)=O", "C[#1]", "[0#1]C", "C:C", "[CH3:1]C", "[#10]"]
-    batch = gv.from_smiles(smiles * 2)
-    for graph, text in zip(batch, smiles * 2, strict=True):
-        molecule = Chem.MolFromSmiles(text)
-        expected = {}
-        for bond in molecule.GetBonds():
-            u, v = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
-            expected[u, v] = expected[v, u] = bond.GetBondTypeAsDouble()
-        assert (
-            dict(zip(zip(graph.rows(), graph.indices, strict=True), graph.edge_labels.decode(), strict=True))
-            == expected
-        )
-        atoms = [(a.GetSymbol(), a.GetIsAromatic(), a.GetTotalNumHs()) for a in molecule.GetAtoms()]
-        assert graph.node_labels.decode() == atoms
-        again = gv.GraphBatch.from_arrays(list(expected), [len(atoms)], atoms, list(expected.values()))
-        np.testing.assert_array_equal(again.indices, graph.indices)
-        np.testing.assert_array_equal(again.indptr, graph.indptr)
+    for smiles, said in (
+        (["CC", "C1CC"], "molecule 1: RDKit cannot read the SMILES 'C1CC'"),
+        ([None], "molecule 0: RDKit cannot read the SMILES None"),
+        ("CCO", "wrap it in a list"),
+    ):
+        raises(GraphError, said, gv.from_smiles, smiles)
 
 
 def test_the_quick_parser_takes_and_refuses_what_rdkit_does():
@@ -80,15 +62,6 @@ def test_the_quick_parser_takes_and_refuses_what_rdkit_does():
     assert sorted(batch.edge_labels.decode())[::2] == orders
 
 
-def test_what_cannot_be_read_is_named():
-    with pytest.raises(GraphError, match="molecule 1: RDKit cannot read the SMILES 'C1CC'"):
-        gv.from_smiles(["CC", "C1CC"])
-    with pytest.raises(GraphError, match="molecule 0: RDKit cannot read the SMILES None"):
-        gv.from_smiles([None])
-    with pytest.raises(GraphError, match="wrap it in a list"):
-        gv.from_smiles("CCO")
-
-
 def test_tables(tmp_path):
     (tmp_path / "a.csv").write_text("name,SMILES,logp\nethanol,CCO,-0.3\nbenzene,c1ccccc1,2.1\n")
     batch, y = gv.datasets.load_smiles(tmp_path / "a.csv", "logp")
@@ -109,12 +82,7 @@ def test_tables(tmp_path):
         ("a.csv", "smiles,y\n", "y", "holds no graphs"),
         ("a.csv", "smiles,y\nCC,1\n", "z", "no column 'z'; it has 'smiles', 'y'"),
         ("a.csv", "smiles,y\nCC,1\nC,\n", "y", "row 3: the column 'y' is empty"),
-        (
-            "a.csv",
-            "smiles,y\nCC,1\nC(,2\n",
-            "y",
-            r"a.csv, row 3: RDKit cannot read the SMILES 'C\('; correct it or remove it",
-        ),
+        ("a.csv", "smiles,y\nCC,1\nC(,2\n", "y", r"a.csv, row 3: RDKit cannot read the SMILES 'C\('; correct it or"),
         ("a.csv", "smiles,y\nC(,1\nC(,2\n", "y", "holds no graph that can be read; row 2: RDKit"),
         ("a.smi", "CC\n", "y", "has no columns"),
         ("a.smi", "\n", None, "holds no graphs"),
@@ -123,8 +91,7 @@ def test_tables(tmp_path):
 def test_tables_that_do_not_fit_are_refused(tmp_path, file, text, target, message):
     if text is not None:
         (tmp_path / file).write_text(text)
-    with pytest.raises(DatasetError, match=message):
-        gv.datasets.load_smiles(tmp_path / file, target)
+    raises(DatasetError, message, gv.datasets.load_smiles, tmp_path / file, target)
 
 
 def test_rows_that_cannot_be_read_are_skipped_and_counted(tmp_path):
@@ -145,5 +112,4 @@ def test_without_rdkit_the_extra_is_named(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "rdkit", None)
-    with pytest.raises(MissingDependencyError, match=r"gvoys\[chem\]"):
-        gv.from_smiles(["C"])
+    raises(MissingDependencyError, r"gvoys\[chem\]", gv.from_smiles, ["C"])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raising import raises
 from sklearn.model_selection import StratifiedKFold
 
 from gvoys.apps.evaluation import make_folds
@@ -32,7 +33,7 @@ def test_a_group_is_never_on_both_sides(rows, seed):
         assert sorted(tested) == list(range(len(y)))
 
 
-def test_groups_keep_folds_of_about_the_same_size_and_classes():
+def test_folds_of_groups_and_without():
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 300, 1000)
     y = np.where(rng.random(300) < 0.2, "rare", "common")[groups]
@@ -41,18 +42,12 @@ def test_groups_keep_folds_of_about_the_same_size_and_classes():
         assert {len(fold.test) for fold in folds} <= set(range(90, 111))
     shares = [np.mean(y[fold.test] == "rare") for fold in make_folds(y, True, 10, (0,), groups)]
     assert np.std(shares) < 0.01  # 0.04 or so where folds are filled by their sizes alone
-
-
-def test_without_groups_the_folds_are_scikit_learns():
     y = np.repeat([0, 1], [30, 50])
     expected = list(StratifiedKFold(5, shuffle=True, random_state=3).split(y, y))
     for groups in (None, np.arange(80)):
         for fold, (train, test) in zip(make_folds(y, True, 5, (3,), groups), expected, strict=True):
             np.testing.assert_array_equal(fold.train, train)
             np.testing.assert_array_equal(fold.test, test)
-
-
-def test_a_rare_class_does_not_stop_the_others():
     y = np.array(["a"] * 20 + ["b"] * 20 + ["alone"])
     folds = make_folds(y, True, 10, (0,))
     assert sum("alone" in y[fold.test] for fold in folds) == 1
@@ -71,31 +66,26 @@ def test_a_rare_class_does_not_stop_the_others():
     ],
 )
 def test_too_few(y, classify, n_folds, groups, words):
-    with pytest.raises(ParameterError, match=words):
-        make_folds(np.asarray(y), classify, n_folds, (0,), groups)
+    raises(ParameterError, words, make_folds, np.asarray(y), classify, n_folds, (0,), groups)
 
 
-def test_groups_of_several_partitions_are_joined():
+def test_groups_that_are_joined_and_duplicates_that_are_merged():
     assert joined_groups([0, 0, 1, 2, 3], "abbcd").tolist() == [0, 0, 0, 1, 2]
     assert joined_groups([0, 1, 2]).tolist() == [0, 1, 2]
+    same = np.array([3, 1, 3, 0, 1, 7])
+    places, means, none = merge_duplicates(np.array([1.0, 5.0, 3.0, 0.0, 6.0, 9.0]), same, False)
+    assert (places.tolist(), means.tolist(), none) == ([0, 1, 3, 5], [2.0, 5.5, 0.0, 9.0], 0)
+    places, classes, n_bad = merge_duplicates(np.array(["a", "b", "a", "b", "c", "a"]), same, True)
+    assert (places.tolist(), classes.tolist(), n_bad) == ([0, 3, 5], ["a", "b", "a"], 1)
 
 
 # -- molecules
-
-
 @pytest.fixture
 def molecules():
     pytest.importorskip("rdkit")
     pd = pytest.importorskip("pandas")
     texts = ["CCO", "OCC", "c1ccccc1C", "c1ccccc1CC", "CCCl", "C[C@H](O)F", "C[C@@H](O)F"]
     return open_graphs(pd.DataFrame({"smiles": texts, "lab": ["x", "y", "y", "z", None, "x", "w"]})).read()
-
-
-def test_duplicates_are_found_by_what_the_labels_tell(molecules):
-    same = same_molecules(molecules)
-    assert same[0] == same[1]
-    assert same[5] == same[6]  # two hands of one molecule, which no label tells apart
-    assert len(np.unique(same)) == 5
 
 
 def test_each_split_keeps_its_groups(molecules):
@@ -110,23 +100,13 @@ def test_each_split_keeps_its_groups(molecules):
     assert together["group"][4] not in np.delete(together["group"], 4)  # without a lab, for itself
     for groups in together.values():
         assert groups[0] == groups[1]
-
-
-def test_splits_that_cannot_be_made(molecules):
+    same = same_molecules(molecules)
+    assert same[0] == same[1]
+    assert same[5] == same[6]  # two hands of one molecule, which no label tells apart
+    assert len(np.unique(same)) == 5
     same = same_molecules(molecules)
     with pytest.raises(ParameterError, match="there is no split 'magic'; choose one of random, scaffold, group"):
         groups_for("magic", molecules, same)
-    with pytest.raises(ParameterError, match="--split group needs --group COLUMN"):
-        groups_for("group", molecules, same)
-    with pytest.raises(ParameterError, match="--split group needs --group COLUMN"):
-        groups_for("random", molecules, same, "lab")
-    with pytest.raises(ValueError, match="has no column 'lap'"):
-        groups_for("group", molecules, same, "lap")
-
-
-def test_duplicates_can_be_merged():
-    same = np.array([3, 1, 3, 0, 1, 7])
-    places, means, none = merge_duplicates(np.array([1.0, 5.0, 3.0, 0.0, 6.0, 9.0]), same, False)
-    assert (places.tolist(), means.tolist(), none) == ([0, 1, 3, 5], [2.0, 5.5, 0.0, 9.0], 0)
-    places, classes, n_bad = merge_duplicates(np.array(["a", "b", "a", "b", "c", "a"]), same, True)
-    assert (places.tolist(), classes.tolist(), n_bad) == ([0, 3, 5], ["a", "b", "a"], 1)
+    raises(ParameterError, "--split group needs --group COLUMN", groups_for, "group", molecules, same)
+    raises(ParameterError, "--split group needs --group COLUMN", groups_for, "random", molecules, same, "lab")
+    raises(ValueError, "has no column 'lap'", groups_for, "group", molecules, same, "lap")

@@ -1,10 +1,10 @@
 """Evaluation: the paired test, the table of predictions, and the page."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
+from commands import rows_of
 from scipy import stats
 
 from gvoys.apps.evaluation import Evaluation, Fold, Prediction, Result, evaluate, make_folds
@@ -30,13 +30,18 @@ def compared(first, second, seed=0, n=200):
     return evaluate(methods, y, None, make_folds(y, False, 10, (0,)))
 
 
-def test_a_difference_that_is_there_is_found():
+def test_differences():
     ahead = compared(1.0, 1.5).difference("other")
     assert ahead.mean == pytest.approx(0.5, abs=0.15)
     assert not ahead.is_noise
     behind = compared(1.5, 1.0).difference("other")
     assert behind.mean < 0
     assert not behind.is_noise
+    y = np.zeros(20)
+    folds = make_folds(y, False, 4, (0,))
+    same = evaluate({"gvoys": Noisy(y, 0.0, 0), "other": Noisy(y, 0.0, 1)}, y, None, folds)
+    assert same.difference("other").p == 1.0
+    assert same.difference("other").is_noise
 
 
 def test_equal_methods_differ_by_chance_no_more_often_than_they_may():
@@ -52,23 +57,13 @@ def test_equal_methods_differ_by_chance_no_more_often_than_they_may():
     assert difference.p == pytest.approx(2 * (1 - stats.t(9).cdf(abs(ahead.mean() / error))))
 
 
-def test_no_difference_at_all_is_noise():
-    y = np.zeros(20)
-    folds = make_folds(y, False, 4, (0,))
-    same = evaluate({"gvoys": Noisy(y, 0.0, 0), "other": Noisy(y, 0.0, 1)}, y, None, folds)
-    assert same.difference("other").p == 1.0
-    assert same.difference("other").is_noise
-
-
 @pytest.fixture
 def classes():
     y = np.array(["a", "b", "a", "b"])
     folds = [Fold(0, 1, np.array([0, 1]), np.array([2, 3])), Fold(0, 2, np.array([2, 3]), np.array([0, 1]))]
     scores = np.array([[0.9, 0.1], [0.2, 0.8]])
-    first = [
-        Prediction(np.array(["a", "b"]), scores, similarity=np.array([0.5, 0.25])),
-        Prediction(np.array(["b", "b"])),
-    ]
+    known = Prediction(np.array(["a", "b"]), scores, similarity=np.array([0.5, 0.25]))
+    first = [known, Prediction(np.array(["b", "b"]))]
     other = [Prediction(np.array(["a", "a"])), Prediction(np.array(["a", "a"]))]
     measures = [{"accuracy": 1.0, "ROC-AUC": 1.0}, {"accuracy": 0.5, "ROC-AUC": np.nan}]
     beside = [{"accuracy": 0.5, "ROC-AUC": np.nan}] * 2
@@ -78,8 +73,7 @@ def classes():
 
 def test_every_prediction_has_its_row(classes, tmp_path):
     write_predictions(tmp_path / "p.csv", classes, ["w", "x", "y", "z"])
-    with (tmp_path / "p.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "p.csv")
     assert [row["id"] for row in rows] == ["y", "z", "w", "x"]
     assert [row["fold"] for row in rows] == ["1", "1", "2", "2"]
     assert [row["error"] for row in rows] == ["0", "0", "1", "0"]
@@ -92,8 +86,7 @@ def test_every_prediction_has_its_row(classes, tmp_path):
 def test_numbers_have_deviations_and_intervals(tmp_path):
     found = compared(1.0, 2.0, n=40)
     write_predictions(tmp_path / "p.csv", found, [f"g{k}" for k in range(40)])
-    with (tmp_path / "p.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "p.csv")
     assert sorted(row["id"] for row in rows) == sorted(f"g{k}" for k in range(40))
     for row in rows:
         assert float(row["error"]) == float(row["prediction"]) - float(row["truth"])

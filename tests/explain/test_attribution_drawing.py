@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import networkx as nx
 import numpy as np
 import pytest
+from raising import raises
 from standins import explained, leaning
 
 import gvoys as gv
@@ -48,9 +49,7 @@ def texts(root):
 
 
 # -- colours
-
-
-def test_colours_are_monotone_in_the_share_and_zero_is_neutral():
+def test_colours_and_scales():
     shares = np.linspace(-1.5, 1.5, 61)
     leans = np.array([leaning(share_colour(share, 1.0)) for share in shares])
     inside = np.abs(shares) <= 1
@@ -62,6 +61,10 @@ def test_colours_are_monotone_in_the_share_and_zero_is_neutral():
     assert share_colour(0.0, 1.0) == share_colour(0.0, 0.0) == neutral
     assert abs(leaning(neutral)) < 5
     assert (share_colour(-1.0, 1.0), share_colour(1.0, 1.0)) == (PALETTES["light"][0], PALETTES["light"][2])
+    explanation = explained(labelled("ab"), [0.1, -0.2])
+    assert fills(parsed(attribution_svg(explanation)))[1] == PALETTES["light"][0]
+    assert fills(parsed(attribution_svg(explanation, 0.4))) == [share_colour(0.25, 1.0), share_colour(-0.5, 1.0)]
+    assert set(fills(parsed(attribution_svg(explained(labelled("ab"), [0.0, 0.0]))))) == {PALETTES["light"][1]}
 
 
 def luminance(colour):
@@ -91,17 +94,8 @@ def test_nodes_and_edges_have_the_colours_of_their_shares():
     assert [each.get("data-ends") for each in of_class(root, "edge")] == ["0 1", "1 2", "2 3", "3 4"]
 
 
-def test_the_scale_is_that_of_the_drawing_unless_it_is_given():
-    explanation = explained(labelled("ab"), [0.1, -0.2])
-    assert fills(parsed(attribution_svg(explanation)))[1] == PALETTES["light"][0]
-    assert fills(parsed(attribution_svg(explanation, 0.4))) == [share_colour(0.25, 1.0), share_colour(-0.5, 1.0)]
-    assert set(fills(parsed(attribution_svg(explained(labelled("ab"), [0.0, 0.0]))))) == {PALETTES["light"][1]}
-
-
 # -- words
-
-
-def test_titles_say_label_number_share_and_error():
+def test_titles_and_numbers():
     root = parsed(attribution_svg(molecule("CCN", [0.1, -0.25, 0.312], errors=0.02)))
     assert [each.find(f"{SVG}title").text for each in of_class(root, "node")] == [
         "C 0: +0.100 (± 0.02)",
@@ -110,16 +104,13 @@ def test_titles_say_label_number_share_and_error():
     ]
     assert of_class(root, "edge")[1].find(f"{SVG}title").text == "C 1–N 2: +0.500"
     assert "±" not in attribution_svg(molecule("CCN"))
-
-
-def test_numbers_have_three_digits():
     values = (0.0, 0.3124, -2.0, 1234.5, -0.00012, 1e-9, 123456789.0)
     assert [number(value) for value in values] == [
-        *("0", "0.312", "−2.00", "1,234", "−1.20e−04", "1.00e−09", "123,456,789"),
+        *("0", "0.312", "−2.00", "1,234", "−1.20e−04", "1.00e−09", "123,456,789")
     ]
     assert [signed(value) for value in (0.0, 2.0, -2.0)] == ["0", "+2.00", "−2.00"]
     assert [class_name(of) for of in ("active", 1, 1.0, 1.5, True)] == [
-        *("active", "class 1", "class 1", "class 1.5", "class True"),
+        *("active", "class 1", "class 1", "class 1.5", "class True")
     ]
 
 
@@ -128,16 +119,8 @@ def test_hostile_labels_are_text(directed, tmp_path):
     explanation = explained(labelled(HOSTILE, directed))
     svg = attribution_svg(explanation, name=HOSTILE[0])
     root = parsed(svg)  # which XML can hold
-    assert {each.tag.removeprefix(SVG) for each in root.iter()} <= {
-        "svg",
-        "g",
-        "title",
-        "line",
-        "circle",
-        "polygon",
-        "path",
-        "text",
-    }
+    tags = {"svg", "g", "title", "line", "circle", "polygon", "path", "text"}
+    assert {each.tag.removeprefix(SVG) for each in root.iter()} <= tags
     titles = [each.find(f"{SVG}title").text for each in of_class(root, "node")]
     assert titles[0].startswith(f"{HOSTILE[0]} 0: ")
     assert titles[2].startswith("a\ufffdb\ufffd[31m 2: ")
@@ -148,8 +131,6 @@ def test_hostile_labels_are_text(directed, tmp_path):
 
 
 # -- molecules and other graphs
-
-
 def test_molecules_are_drawn_by_rdkit_in_one_colour():
     root = parsed(attribution_svg(molecule("NCc1ccc(C#N)cc1C=O")))
     assert len(of_class(root, "node")) == 12
@@ -158,22 +139,16 @@ def test_molecules_are_drawn_by_rdkit_in_one_colour():
     assert "#FF0000" not in attribution_svg(molecule("CO"))  # red oxygen on an orange disc
 
 
-def test_graphs_without_labels_edges_or_nodes():
+def test_graphs_that_are_no_molecules():
     for graph in (nx.path_graph(3), nx.empty_graph(2), nx.Graph([(0, 0), (0, 1)])):
         root = parsed(attribution_svg(explained(gv.as_batch([graph]))))
         assert len(of_class(root, "node")) == graph.number_of_nodes()
         assert of_class(root, "node")[0].find(f"{SVG}title").text.startswith("node 0: ")
         assert not texts(root)
     assert texts(parsed(attribution_svg(explained(gv.as_batch([nx.empty_graph(0)]))))) == ["a graph without nodes"]
-
-
-def test_long_labels_stand_beside_their_nodes_and_are_whole_in_the_title():
     root = parsed(attribution_svg(explained(labelled(["alpha-ketoglutarate", "beta"]))))
     assert texts(root) == ["alpha-ketoglu…", "beta"]
     assert of_class(root, "node")[0].find(f"{SVG}title").text.startswith("alpha-ketoglutarate 0: ")
-
-
-def test_nodes_do_not_lie_upon_each_other():
     for graph in (nx.complete_graph(6), nx.path_graph(30), nx.star_graph(12)):
         picture = picture_of(explained(gv.as_batch([graph])))
         distances = np.linalg.norm(picture.xy[:, None] - picture.xy[None], axis=2)
@@ -182,15 +157,6 @@ def test_nodes_do_not_lie_upon_each_other():
 
 
 # -- files and refusals
-
-
-def test_files(tmp_path):
-    explanation = molecule("CC(=O)N", of=1.0)
-    save_attribution(explanation, tmp_path / "a.svg")
-    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == attribution_svg(explanation)
-    save_attribution(explanation, str(tmp_path / "a.PNG"))
-    assert (tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.PNG", "a.svg"]
 
 
 def test_a_plot_has_the_colours_and_a_bar_for_each_length(monkeypatch, tmp_path):
@@ -209,17 +175,21 @@ def test_a_plot_has_the_colours_and_a_bar_for_each_length(monkeypatch, tmp_path)
     assert kept[0].get_suptitle() == "baseline −0.500, nodes 0: decision for active −0.500"
 
 
-def test_what_is_not_drawn_is_said(tmp_path):
+def test_files_and_what_is_not_drawn(tmp_path):
     large = explained(gv.as_batch([nx.path_graph(LARGEST + 1)]))
     assert texts(parsed(attribution_svg(large))) == ["1,001 nodes are too many to draw"]
     with pytest.raises(ParameterError, match="graphs of 1 to 1,000 nodes are drawn, and this one has 1,001"):
         save_attribution(large, tmp_path / "a.png")
     small = explained(labelled("ab"))
-    with pytest.raises(ParameterError, match=r"as NAME.svg or NAME.png, and not as a\.pdf"):
-        save_attribution(small, tmp_path / "a.pdf")
-    with pytest.raises(ParameterError, match="there is no folder"):
-        save_attribution(small, tmp_path / "none" / "a.svg")
+    raises(ParameterError, r"as NAME.svg or NAME.png, and not as a\.pdf", save_attribution, small, tmp_path / "a.pdf")
+    raises(ParameterError, "there is no folder", save_attribution, small, tmp_path / "none" / "a.svg")
     assert not list(tmp_path.iterdir())
+    explanation = molecule("CC(=O)N", of=1.0)
+    save_attribution(explanation, tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == attribution_svg(explanation)
+    save_attribution(explanation, str(tmp_path / "a.PNG"))
+    assert (tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.PNG", "a.svg"]
 
 
 def without(monkeypatch, package):
@@ -244,13 +214,9 @@ def test_without_igraph_distances_are_those_along_paths(monkeypatch, graph):
         assert np.corrcoef(paths[paths > 0], apart[paths > 0])[0, 1] > 0.6
 
 
-def test_without_rdkit_a_molecule_is_a_graph(monkeypatch):
+def test_without_rdkit_or_matplotlib(monkeypatch, tmp_path):
     explanation = molecule("CC(=O)N")
     without(monkeypatch, "rdkit")
     assert texts(parsed(attribution_svg(explanation))) == ["CH3", "C", "O", "NH2"]
-
-
-def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch, tmp_path):
     without(monkeypatch, "matplotlib")
-    with pytest.raises(MissingDependencyError, match=r"gvoys\[report\]"):
-        save_attribution(explained(labelled("ab")), tmp_path / "a.png")
+    raises(MissingDependencyError, r"gvoys\[report\]", save_attribution, explained(labelled("ab")), tmp_path / "a.png")

@@ -6,6 +6,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from raising import raises
 
 import gvoys as gv
 from gvoys.io.chemistry.atom_labels import label_text
@@ -20,6 +21,9 @@ def coloured(graph, colours, edge_kinds=None):
 
 ONE = coloured(nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3)]), "aabc", "xyxy")
 OTHER = coloured(nx.Graph([(0, 1), (1, 2), (2, 3), (3, 4)]), "abaca", "xyyx")
+
+
+DENSE = nx.complete_graph(60)
 
 
 def one_by_one(graph, length, backtrack, kinds):
@@ -60,17 +64,22 @@ def test_walks_spell_their_sequence():
             for step in pairwise(walk):
                 parts += [f"–({graph.edges[step]['label']})–", graph.nodes[step[1]]["label"]]
             assert "".join(parts) == each.spelled
-    assert [each.contribution for each in found.sequences] == sorted(
-        (each.contribution for each in found.sequences), reverse=True
-    )
+    contributions = [each.contribution for each in found.sequences]
+    assert contributions == sorted(contributions, reverse=True)
 
 
-def test_molecules_are_spelled_as_chemists_do():
+def test_what_is_spelled_and_said():
     pytest.importorskip("rdkit")
     found = gv.compare("CC(=O)Oc1ccccc1", "CC(=O)N", walk=gv.Walk(2), top=100)
     spelled = {each.spelled for each in found.sequences}
     assert {"CH3", "O", "CH3–C", "C=O", "CH3–C=O"} <= spelled
     assert "cH:cH" in {each.spelled for each in gv.compare("c1ccccc1", "c1ccncc1", walk=gv.Walk(2)).sequences}
+    text = repr(gv.compare(ONE, OTHER, gv.Geometric(0.1), walk=gv.Walk(1)))
+    assert text.splitlines()[0].startswith("kernel 0.")
+    assert "length 1:" in text
+    assert "  a: " in text
+    found = gv.compare(coloured(nx.path_graph(2), "aa"), coloured(nx.path_graph(2), "bb"), walk=gv.Walk(2))
+    assert (found.value, found.similarity, found.sequences, found.n_shared) == (0.0, 0.0, [], 0)
 
 
 @pytest.mark.parametrize(
@@ -89,18 +98,6 @@ def test_labels_of_any_kind_have_a_name(label, spelled):
     assert label_text(label) == spelled
 
 
-def test_the_text_says_the_main_things():
-    text = repr(gv.compare(ONE, OTHER, gv.Geometric(0.1), walk=gv.Walk(1)))
-    assert text.splitlines()[0].startswith("kernel 0.")
-    assert "length 1:" in text
-    assert "  a: " in text
-
-
-def test_graphs_that_share_nothing():
-    found = gv.compare(coloured(nx.path_graph(2), "aa"), coloured(nx.path_graph(2), "bb"), walk=gv.Walk(2))
-    assert (found.value, found.similarity, found.sequences, found.n_shared) == (0.0, 0.0, [], 0)
-
-
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
@@ -108,14 +105,9 @@ def test_graphs_that_share_nothing():
         (lambda: gv.compare(ONE, nx.path_graph(3)), "GraphError", "graph 1 has no edge labels"),
         (lambda: gv.compare(ONE, OTHER, walk=gv.Walk(refine=1)), "UnsupportedError", "compare cannot spell refine"),
         (lambda: gv.compare(ONE, OTHER, top=-1), "ParameterError", "top"),
-        (
-            lambda: gv.compare(*[nx.complete_graph(60)] * 2, walk=gv.Walk(9, labels=None, backtrack=False)),
-            "UnsupportedError",
-            "smaller max_length",
-        ),
+        (lambda: gv.compare(DENSE, DENSE, walk=gv.Walk(9, None, backtrack=False)), "UnsupportedError", "smaller max_"),
     ],
 )
 def test_refusals(call, kind, message, monkeypatch):
     monkeypatch.setattr("gvoys.estimators.compare._MOST", 10_000)
-    with pytest.raises(getattr(gv.errors, kind), match=message):
-        call()
+    raises(getattr(gv.errors, kind), message, call)

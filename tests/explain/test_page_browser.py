@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from browser import find_browser, opened, watch
+from raising import raises
 from standins import explained, leaning, sequence
 
 import gvoys as gv
@@ -119,7 +120,7 @@ def test_what_to_read_first_and_what_adds_up(tab):
         bars = [each.inner_text() for each in card.locator(".bars .value").all()]
         assert bars == ["+0.300", "−0.200", "−0.300"]
     assert tab.locator('[data-order="0"] .legend').inner_text().split("\n") == [
-        *("−1.00 away from active", "0", "towards active +1.00"),
+        *("−1.00 away from active", "0", "towards active +1.00")
     ]
 
 
@@ -188,7 +189,7 @@ def test_the_keyboard_is_enough(tab):
     assert tab.locator('.node[role="img"][aria-label]').count() == tab.locator(".node").count()
 
 
-def test_sorting(tab):
+def test_sorting_and_finding(tab):
     assert shown(tab) == NAMES
     tab.locator("#sort").select_option(label="by name")
     assert shown(tab) == ["Ethanol", "mol 1", "mol 9", "mol 10"]
@@ -197,9 +198,6 @@ def test_sorting(tab):
     assert shown(tab) == [NAMES[k] for k in order]
     tab.locator("#sort").select_option(label="as given")
     assert shown(tab) == NAMES
-
-
-def test_finding(tab):
     tab.locator("#find").fill("MOL 1")
     assert shown(tab) == ["mol 1", "mol 10"]  # what is the same comes first
     assert tab.locator("#count").inner_text() == "2 of 4 graphs"
@@ -266,7 +264,15 @@ def test_hostile_words_are_text(browser, tmp_path):
         assert shown(tab)[0] == HOSTILE
 
 
-def test_numbers_and_several_classes(tmp_path):
+def test_other_pages(tmp_path):
+    batch = gv.as_batch([nx.path_graph(2)] * 5)
+    found, path = [explained(graph) for graph in batch], tmp_path / "page.html"
+    write_page(path, "Five", [], found, list("abcde"), n_graphs=3)
+    text = path.read_text(encoding="utf-8")
+    assert text.count("<article") == 3
+    assert "The page shows the first 3 of 5 graphs." in text
+    assert not re.search(r"(src|href)=|https?://(?!www\.w3\.org/2000/svg)|@import|url\(", text)
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     batch = gv.as_batch([nx.path_graph(2)] * 3)
     path = tmp_path / "page.html"
     found = [explained(batch[g], [0.0, 0.5 * g], of=None, baseline=1234.5) for g in range(3)]
@@ -281,28 +287,12 @@ def test_numbers_and_several_classes(tmp_path):
     several = [explained(batch[g], of=of) for g, of in enumerate("aab")]
     write_page(path, "Classes", [], several, list("xyz"))
     assert "push towards the class that is predicted" in path.read_text(encoding="utf-8")
-
-
-def test_the_page_needs_nothing_else_and_shows_so_many_graphs(tmp_path):
-    batch = gv.as_batch([nx.path_graph(2)] * 5)
-    found, path = [explained(graph) for graph in batch], tmp_path / "page.html"
-    write_page(path, "Five", [], found, list("abcde"), n_graphs=3)
-    text = path.read_text(encoding="utf-8")
-    assert text.count("<article") == 3
-    assert "The page shows the first 3 of 5 graphs." in text
-    assert not re.search(r"(src|href)=|https?://(?!www\.w3\.org/2000/svg)|@import|url\(", text)
-    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
-
-
-def test_refusals(tmp_path):
     found, path = [explained(gv.as_batch([nx.path_graph(2)]))], tmp_path / "page.html"
-    with pytest.raises(ParameterError, match="there are no explanations to show"):
-        write_page(path, "", [], [], [])
+    raises(ParameterError, "there are no explanations to show", write_page, path, "", [], [], [])
     for count in (0, 501):
         with pytest.raises(ParameterError, match=f"n_graphs must lie between 1 and 500, not {count}"):
             write_page(path, "", [], found, [""], n_graphs=count)
     with pytest.raises(ParameterError, match="captions must have one value for each of 1 graphs, not 2"):
         write_page(path, "", [], found, ["", ""])
-    with pytest.raises(ParameterError, match="there is no folder"):
-        write_page(tmp_path / "none" / "page.html", "", [], found, [""])
-    assert not list(tmp_path.iterdir())
+    raises(ParameterError, "there is no folder", write_page, tmp_path / "none" / "page.html", "", [], found, [""])
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]

@@ -17,6 +17,8 @@ pytest.importorskip("plotly")
 import gvoys as gv
 from gvoys.apps.cli import app
 from gvoys.datasets.loaders import read_freesolv
+from gvoys.drawing.attribution_drawing import fragment
+from gvoys.drawing.structures import draw_structure, read_molecule
 from gvoys.errors import GraphError, ParameterError
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -47,7 +49,7 @@ def drawn(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     smiles = list(MOLECULES.values())
     (folder / "table.csv").write_text("id,smiles\n" + "".join(f'{k},"{v}"\n' for k, v in MOLECULES.items()))
-    model = gv.RandomWalkClassifier(1, refine=1, C=1.0).fit(gv.from_smiles(smiles), np.arange(len(smiles)) % 2)
+    model = gv.RandomWalkClassifier(gv.Walk(1, refine=1), C=1.0).fit(gv.from_smiles(smiles), np.arange(len(smiles)) % 2)
     model.training_ = {"smiles": "smiles", "chemistry": {}}
     model.save(folder / "model.gvoys")
     for command in (["explain", "model.gvoys", "table.csv"], ["explore", "table.csv", "--model", "model.gvoys"]):
@@ -96,13 +98,6 @@ def side(xy, place, begin, end):
 
 
 @pages
-def test_double_bonds_keep_their_geometry(drawn, page):
-    for name, same in (("Z", True), ("E", False)):
-        xy, _ = drawn[page][name]
-        assert (side(xy, 0, 1, 2) == side(xy, 3, 1, 2)) == same, name
-
-
-@pages
 @pytest.mark.parametrize(
     ("name", "texts"), [("nitro", "N+O−O"), ("betaine", "N+O−O"), ("isotope", "13COH"), ("Z", "OHO")]
 )
@@ -111,42 +106,30 @@ def test_charges_and_isotopes_are_written(drawn, page, name, texts):
 
 
 @pages
-def test_wedges_show_configurations(drawn, page):
+def test_wedges_and_geometry(drawn, page):
     for name, filled, hashed in (("menthol", 1, 1), ("E", 0, 0), ("achiral", 0, 0)):
         ink = drawn[page][name][1].replace('"', "'")
         assert len(re.findall("<path fill='currentColor'", ink)) == filled
         assert len(re.findall("<path stroke-width='2'", ink)) == hashed
-
-
-@pages
-def test_a_counterion_is_drawn_apart(drawn, page):
+    for name, same in (("Z", True), ("E", False)):
+        xy, _ = drawn[page][name]
+        assert (side(xy, 0, 1, 2) == side(xy, 3, 1, 2)) == same, name
     xy, svg = drawn[page]["salt"]
     bond = np.linalg.norm(xy[1] - xy[0])
     assert np.linalg.norm(xy[:3] - xy[3], axis=1).min() > 1.4 * bond
     assert "HCl" in letters(svg)
-
-
-@pages
-def test_rings_have_kekule_forms(drawn, page):
     svg = drawn[page]["nitro"][1]
     assert "dasharray" not in svg
     lines = re.search("<path d='(.*?)'", svg.replace('"', "'"))[1]
     assert lines.count("l") == 10 + 3 + 1  # bonds, the other lines of three in the ring and of one to oxygen
-
-
-@pages
-def test_labels_of_a_smiles_are_text(drawn, page):
     svg = drawn[page]["hostile"][1]
     assert "<img" not in svg
     assert "<img" in letters(svg)
 
 
 # -- which atom is which node
-
-
 @pytest.mark.parametrize("chemistry", CHEMISTRIES)
 def test_atoms_are_nodes_whatever_the_chemistry(chemistry):
-    from gvoys.drawing.structures import draw_structure, read_molecule
 
     others = ["Cl.CCN", "[2H]C([2H])[H]", "[H]/C(C)=C/[H]", "*CC", "[NH3]->[Pt](Cl)Cl", "[OH]~[Na]", "CC |$a;Pol_p$|"]
     graphs = gv.io.open_graphs([*MOLECULES.values(), *others], chemistry=chemistry).read()
@@ -159,29 +142,23 @@ def test_atoms_are_nodes_whatever_the_chemistry(chemistry):
 
 
 @pytest.mark.parametrize(
-    ("text", "of"),
-    [*((text, "CCO") for text in ("OCC", "CCN", "CC", "C1CO1", "CC(O", "")), ("C1.C23.C12.C3", "CCCC")],
+    ("text", "of"), [*((text, "CCO") for text in ("OCC", "CCN", "CC", "C1CO1", "CC(O", "")), ("C1.C23.C12.C3", "CCCC")]
 )
 def test_another_smiles_is_not_the_graphs(text, of):
-    from gvoys.drawing.structures import read_molecule
 
     assert read_molecule(text, gv.from_smiles([of])) is None
 
 
 def test_freesolv_comes_with_its_smiles():
-    from gvoys.drawing.structures import read_molecule
-
     graphs = read_freesolv()
     assert all(read_molecule(*each) is not None for each in zip(graphs.smiles, graphs.batch, strict=True))
 
 
 # -- where the SMILES comes from
-
-
 @pytest.fixture(scope="module")
 def model():
     batch = gv.from_smiles(list(MOLECULES.values()))
-    return gv.RandomWalkClassifier(1, refine=1, C=1.0).fit(batch, np.arange(len(batch)) % 2)
+    return gv.RandomWalkClassifier(gv.Walk(1, refine=1), C=1.0).fit(batch, np.arange(len(batch)) % 2)
 
 
 def test_explanations_know_the_smiles_that_they_are_given(model):
@@ -202,8 +179,8 @@ def test_without_its_smiles_a_molecule_is_a_graph(model, tmp_path):
     assert 'class="attribution"' in unknown._repr_svg_()
     assert re.findall(r"<text.*?>(.*?)</text>", unknown._repr_svg_()) == ["CH3", "CH", "CH", "OH"]
     batch, path = gv.from_smiles(["CCO", "C/C=C/O", "CO"]), tmp_path / "page.html"
-    assert structures(gv.explore(batch, path, max_length=1).path) == [None] * 3
-    assert None not in structures(gv.explore(batch, path, smiles=["CCO", "C/C=C/O", "CO"], max_length=1).path)
+    assert structures(gv.explore(batch, path, walk=gv.Walk(1)).path) == [None] * 3
+    assert None not in structures(gv.explore(batch, path, smiles=["CCO", "C/C=C/O", "CO"], walk=gv.Walk(1)).path)
     with pytest.raises(ParameterError, match="smiles must have one value for each of 3 graphs, not 1"):
         gv.explore(batch, path, smiles=["CCO"])
     with pytest.raises(GraphError, match="graph 2 was not read from the SMILES 'OC'"):
@@ -211,8 +188,6 @@ def test_without_its_smiles_a_molecule_is_a_graph(model, tmp_path):
 
 
 # -- fragments
-
-
 @pytest.mark.parametrize(
     ("nodes", "iteration", "expected"),
     [
@@ -224,7 +199,6 @@ def test_without_its_smiles_a_molecule_is_a_graph(model, tmp_path):
     ],
 )
 def test_a_fragment_is_a_walk_with_what_is_around_it(nodes, iteration, expected):
-    from gvoys.drawing.attribution_drawing import fragment
 
     why = explained(gv.from_smiles(["CCC(=O)O"]), smiles="CCC(=O)O")
     assert fragment(why, sequence("C", 1.0, nodes, iteration=iteration)) == expected
@@ -241,11 +215,8 @@ def test_notebooks_show_fragments_of_the_drawing(model):
 
 def test_neighbours_are_spelled():
     batch = gv.from_smiles(["CC(=O)O", "CCN", "CCCO", "CC#N", "c1ccccc1", "CCl"] * 2)
-    why = (
-        gv.RandomWalkRegressor(1, max_iterations=2)
-        .fit(batch, batch.graph_sizes)
-        .explain(batch[[1, 0]], n_sequences=40)[1]
-    )
+    model = gv.RandomWalkRegressor(gv.Walk(1), max_iterations=2).fit(batch, batch.graph_sizes)
+    why = model.explain(batch[[1, 0]], n_sequences=40)[1]
     single = {each.spelled for each in why.sequences if each.iteration == 1 and len(each.nodes) == 1}
     assert "C(=O)(–CH3)(–OH)" in single
     notes = {each.note for each in why.sequences if len(each.nodes) == 1 and each.layer != "fine"}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from raising import raises
 
 import gvoys as gv
 from gvoys.apps.explore import blocks as module
@@ -28,10 +29,14 @@ def exact(batch, blocks, labels):
     return gv.RandomWalkKernel(gv.Coefficients(blocks.mu), gv.Walk(len(blocks.mu) - 1, labels)).fit_transform(batch)
 
 
-def test_without_a_series_every_length_has_the_same_share():
+def test_shares_and_wrong_walks():
     blocks = compute_blocks(gv.datasets.molecules(40), None, gv.Walk(4, "node"), 0)
     np.testing.assert_allclose(blocks.mu * blocks.means, 0.2)
     np.testing.assert_allclose((blocks.features() ** 2).sum(axis=1), 1)
+    batch = gv.datasets.molecules(5)
+    with pytest.raises(ParameterError, match="max_length must be an integer of at least 0"):
+        compute_blocks(batch, None, gv.Walk(-1, "node"), 0)
+    raises(ParameterError, "labels must be", compute_blocks, batch, None, gv.Walk(2, "colour"), 0)
 
 
 def test_what_is_cut_off_is_estimated_without_bias_and_the_bars_cover(monkeypatch):
@@ -68,11 +73,3 @@ def test_long_walks_of_many_labels_are_sketched(monkeypatch):
     size = np.sqrt(np.outer(truth.diagonal(), truth.diagonal()))
     assert np.abs((sketch @ sketch.T - truth) / size).max() < 6 * np.sqrt(3 / sketch.shape[1])
     assert blocks.lengths[last].widening == pytest.approx(1.09, abs=0.02)  # of sixteen groups
-
-
-def test_wrong_walks_are_refused():
-    batch = gv.datasets.molecules(5)
-    with pytest.raises(ParameterError, match="max_length must be an integer of at least 0"):
-        compute_blocks(batch, None, gv.Walk(-1, "node"), 0)
-    with pytest.raises(ParameterError, match="labels must be"):
-        compute_blocks(batch, None, gv.Walk(2, "colour"), 0)

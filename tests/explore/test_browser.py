@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from browser import find_browser, opened
+from raising import raises
 from sklearn.decomposition import PCA
 
 import gvoys as gv
@@ -24,11 +25,8 @@ def page(batch, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     kind = as_property(["large" if size > 25 else "small" for size in batch.graph_sizes])
     captions = [f"molecule-{g:03d}" for g in range(N)]
-    explore(
-        Collection("molecules", batch, captions, {"kind": kind, "nodes": as_property(batch.graph_sizes)}),
-        path,
-        walk=gv.Walk(LENGTH),
-    )
+    properties = {"kind": kind, "nodes": as_property(batch.graph_sizes)}
+    explore(Collection("molecules", batch, captions, properties), path, walk=gv.Walk(LENGTH))
     return path
 
 
@@ -99,12 +97,10 @@ def test_no_script_runs_but_those_of_the_page(page, tmp_path):
             tab.wait_for_timeout(200)
             assert tab.evaluate("document.body.dataset.broken") is None, "broken"
 
-    with pytest.raises(AssertionError, match="the policy forbids script-src-elem") as caught:
-        look()
-    assert "img-src" in str(caught.value)
+    assert "img-src" in raises(AssertionError, "the policy forbids script-src-elem", look)
 
 
-def test_hovering_draws_the_graph_and_names_it(tab, batch):
+def test_pointing_draws_a_graph_and_a_click_lists_its_neighbours(tab, batch):
     g = outermost(tab)
     x, y = place_of(tab, g)
     tab.mouse.move(x - 4, y)
@@ -116,9 +112,6 @@ def test_hovering_draws_the_graph_and_names_it(tab, batch):
     assert tip.locator("svg line, svg circle").count() >= batch.graph_sizes[g] - 1
     tab.mouse.move(5, 5)
     tip.wait_for(state="hidden")
-
-
-def test_a_click_fixes_a_graph_and_lists_its_neighbours(tab, batch):
     g = outermost(tab)
     tab.mouse.move(*place_of(tab, g))
     tab.mouse.click(*place_of(tab, g))
@@ -159,7 +152,7 @@ def test_sliders_change_the_ranking_as_python_says(tab, batch):
     assert_ranked(ranking(tab), plain, 3, tol=1e-5 * plain.max())
 
 
-def test_the_map_comes_back_after_all_weights_were_zero(tab):
+def test_weights_and_legends(tab):
     shares = tab.evaluate("state.places.shares")
     for weights in ([0, 0, 0, 0, 0], [0, 0, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]):
         tab.evaluate("weights => { setWeights(weights); place(); paint(); }", weights)
@@ -168,9 +161,6 @@ def test_the_map_comes_back_after_all_weights_were_zero(tab):
     tab.locator("#given").click()
     tab.wait_for_function("state.places.shares[0] > 0")
     np.testing.assert_allclose(tab.evaluate("state.places.shares"), shares, rtol=1e-3)
-
-
-def test_what_the_legend_hides_is_there_under_another_colour(tab):
     chip = tab.locator("#legend button").first
     assert chip.inner_text() == "large"  # the column's name stands once, before them
     chip.click()
@@ -236,9 +226,8 @@ def test_sketches_have_bars_that_hold_the_truth(batch, tmp_path, monkeypatch):
     values, bars = np.moveaxis(np.array(found), 1, 0)
     truth = kernel_by_python(batch, mu)[::4]
     off = ~np.eye(N, dtype=bool)[::4]
-    assert (
-        0.9 < np.mean(np.abs(values - truth)[off] <= bars[off]) <= 1
-    )  # the divisor's error goes along with the value's
+    covered = np.mean(np.abs(values - truth)[off] <= bars[off])
+    assert 0.9 < covered <= 1  # the divisor's error goes along with the value's
     assert np.median(bars[off]) < 0.1
 
 

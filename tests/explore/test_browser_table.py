@@ -34,14 +34,8 @@ def page(tmp_path_factory):
     rows = []
     for k in range(N):
         smiles, name = list(NAMES.items())[k % 10]
-        rows.append(
-            [
-                name if k < 10 else f"{name} batch {k // 10}",
-                smiles,
-                "ab"[k % 2],
-                1000 if k == 7 else "" if k == 8 else k / 10,
-            ]
-        )
+        caption = name if k < 10 else f"{name} batch {k // 10}"
+        rows.append([caption, smiles, "ab"[k % 2], {7: 1000, 8: ""}.get(k, k / 10)])
     with (folder / "table.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["compound", "smiles", "site", "boiling"], *rows])
     gv.explore(folder / "table.csv", walk=gv.Walk(3), path=folder / "page.html")
@@ -88,12 +82,16 @@ def test_names_are_found_and_the_same_comes_before_what_contains_it(tab):
     assert tab.evaluate("state.pinned") == 9
 
 
-def test_a_name_in_the_address(page):
+def test_addresses(page):
     with opened(f"{page}#Aniline") as tab:
         assert tab.locator("#chosen").inner_text() == "aniline"
         captions = tab.locator("#facts dt").all_inner_texts()
         assert captions == ["number", "SMILES", "site", "boiling", "nodes", "edges", "mean degree"]
         assert "" not in tab.locator("#facts dd").all_inner_texts()
+    with opened(f"{page}#acetonitrile") as tab:
+        nearest = tab.locator("#list .name").all_inner_texts()
+    assert all("acetonitrile" in name for name in nearest[:5])
+    assert "but-2-ene" not in nearest
 
 
 def test_crowded_nodes_leave_their_edges_to_be_seen(tmp_path):
@@ -109,24 +107,14 @@ def test_crowded_nodes_leave_their_edges_to_be_seen(tmp_path):
     assert np.median(apart) > 10 * r[0]
 
 
-def test_rings_lie_above_the_points(tab):
+def test_rings_and_small_weights(tab):
     kinds = tab.evaluate("document.getElementById('map').data.map((trace) => trace.type)")
     assert len(set(kinds)) == 1  # WebGL is drawn above all else, whatever the order of the traces
-
-
-def test_small_weights_are_written_with_their_powers_of_ten(tab):
     tab.evaluate("setWeights(state.shares.map((share, i) => (i ? share : 1e-7 * data.means[0])))")
     assert "gv.Coefficients([1e-7, " in tab.locator("#series").inner_text()
 
 
-def test_acetonitrile_is_no_butene(page):
-    with opened(f"{page}#acetonitrile") as tab:
-        nearest = tab.locator("#list .name").all_inner_texts()
-    assert all("acetonitrile" in name for name in nearest[:5])
-    assert "but-2-ene" not in nearest
-
-
-def test_one_outlier_does_not_take_all_colours(tab):
+def test_scales_end_where_most_values_do(tab):
     tab.locator("#colour").select_option(label="boiling")
     scale = tab.evaluate("(({ low, high }) => [low, high])(scaleOf(colouring()))")
     assert scale[0] == 0
@@ -139,9 +127,6 @@ def test_one_outlier_does_not_take_all_colours(tab):
     assert marked["triangle-up"] == [7]
     assert marked["triangle-down"] == []
     assert [8] in [graphs for symbol, graphs in traces if not symbol]  # grey
-
-
-def test_without_outliers_the_scale_ends_where_the_values_do(tab):
     tab.locator("#colour").select_option(label="nodes")
     assert tab.evaluate("(({ low, high }) => [low, high])(scaleOf(colouring()))") == [2, 7]
     assert "above" not in tab.locator("#legend").inner_text()
@@ -197,9 +182,7 @@ def test_a_region_is_selected_and_exported(tab, tmp_path):
 
 def test_ink_can_be_read_on_its_paper(page, scheme):
     with opened(page, color_scheme=scheme) as tab:
-        style = (
-            "name => { const s = getComputedStyle(document.querySelector(name)); return [s.color, s.backgroundColor]; }"
-        )
+        style = "it => { const s = getComputedStyle(document.querySelector(it)); return [s.color, s.backgroundColor]; }"
         ink, back = (np.mean(channels(each)) for each in tab.evaluate(style, "body"))
         assert (ink < 60 < 200 < back) if scheme == "light" else (back < 60 < 200 < ink)
         bond = tab.evaluate("getComputedStyle(document.querySelector('#drawing .ink path')).stroke")
@@ -211,8 +194,6 @@ def test_ink_can_be_read_on_its_paper(page, scheme):
 
 
 def test_labels_lie_inside_their_circles(tmp_path):
-    import networkx as nx
-
     find_browser()
     graphs = [nx.path_graph(4), nx.cycle_graph(5), nx.star_graph(3)]
     for graph in graphs:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from browser import find_browser, opened
+from commands import done, run
+from raising import raises
 from test_page import data_of
-from typer.testing import CliRunner
 
 import gvoys as gv
-from gvoys.apps.cli import app
 from gvoys.errors import DatasetError, ModelError, StoreError
 
 N, FITTED = 60, 30
@@ -61,20 +61,19 @@ def test_predictions_errors_and_intervals_of_numbers(batch, y, regressor, tmp_pa
     np.testing.assert_allclose([low, high], mean[5] + np.array([-1.96, 1.96]) * deviation[5], rtol=1e-2)
 
 
-def test_without_a_target_there_are_no_errors(batch, regressor, tmp_path):
+def test_targets_that_are_missing(batch, regressor, tmp_path, y):
     data = data_of(gv.explore(batch, tmp_path / "page.html", model=regressor).path)
     assert data["model"]["errors"] is None
     assert "error" not in by_name(data)
-
-
-def test_missing_targets_have_no_error(batch, y, regressor, tmp_path):
     some = y.copy()
     some[[2, 5]] = np.nan
     data = data_of(gv.explore(batch, some, tmp_path / "page.html", model=regressor).path)
     assert [place for place, error in enumerate(data["model"]["errors"]) if error is None] == [2, 5]
+    data = data_of(gv.explore(batch, y, tmp_path / "page.html", model=regressor, n_graphs=10).path)
+    np.testing.assert_allclose(by_name(data)["prediction"]["values"], regressor.predict(batch)[data["numbers"]])
 
 
-def test_outcomes_of_classes(batch, classifier, tmp_path):
+def test_outcomes_of_classes(batch, classifier, tmp_path, y):
     kinds = np.where(batch.graph_sizes > 12, "large", "small")
     data = data_of(gv.explore(batch, kinds, tmp_path / "page.html", model=classifier).path)
     table = classifier.predict_table(batch)
@@ -87,24 +86,20 @@ def test_outcomes_of_classes(batch, classifier, tmp_path):
     true = np.where(kinds == "large", table["probability large"], table["probability small"])
     np.testing.assert_allclose(data["model"]["errors"], 1 - true)
     assert set(data["model"]["of"]) == {"small"}  # of two classes, the one that decisions above 0 are for
-
-
-def test_a_sample_is_judged_as_the_whole(batch, y, regressor, tmp_path):
-    data = data_of(gv.explore(batch, y, tmp_path / "page.html", model=regressor, n_graphs=10).path)
-    np.testing.assert_allclose(by_name(data)["prediction"]["values"], regressor.predict(batch)[data["numbers"]])
+    large = np.asarray(y) > np.median(y)
+    model = gv.RandomWalkClassifier(gv.Walk(3), C=1.0).fit(batch, large)
+    page = gv.explore(batch, large, tmp_path / "page.html", model=model)
+    assert page.n_graphs == len(batch)
 
 
 def test_models_that_cannot_be_shown(batch, y, tmp_path):
     with pytest.raises(ModelError, match="must be a fitted RandomWalkClassifier or RandomWalkRegressor, not Index"):
         gv.explore(batch, y, tmp_path / "page.html", model=gv.Index())
-    both = gv.RandomWalkRegressor(gv.Walk(1), kernel="matern32", layers=("given",)).fit(
-        batch[:9], np.column_stack([y, y])[:9]
-    )
-    with pytest.raises(ModelError, match="models of one target"):
-        gv.explore(batch, y, tmp_path / "page.html", model=both)
-    linear = gv.RandomWalkRegressor(gv.Walk(1), kernel="linear", max_exact=5).fit(
-        batch[:9], y[:9]
-    )  # which cannot explain
+    two = np.column_stack([y, y])[:9]
+    both = gv.RandomWalkRegressor(gv.Walk(1), kernel="matern32", layers=("given",)).fit(batch[:9], two)
+    raises(ModelError, "models of one target", gv.explore, batch, y, tmp_path / "page.html", model=both)
+    linear = gv.RandomWalkRegressor(gv.Walk(1), kernel="linear", max_exact=5)  # which cannot explain
+    linear.fit(batch[:9], y[:9])
     data = data_of(gv.explore(batch, y, tmp_path / "page.html", model=linear).path)
     assert "cannot explain its predictions" in data["model"]["note"]
     assert data["model"]["shares"] is None
@@ -158,17 +153,13 @@ def test_the_command(tmp_path):
     rows = ["id,smiles,size,other"] + [f"m{k},{'C' * (k % 9 + 1)}O{'N' * (k % 3)},{k % 9 + 0.5},{k}" for k in range(24)]
     table = tmp_path / "table.csv"
     table.write_text("\n".join(rows) + "\nbad,C(,1,1\n")
-    run = CliRunner()
-
-    def done(*words):
-        result = run.invoke(app, [str(word) for word in words])
-        assert result.exit_code == 0, (result.output, result.exception)
-        return result.output
 
     done("train", table, "--target", "size", "--id", "id", "-o", tmp_path / "model.gvoys")
     done("search", table, table, "--index", tmp_path / "lib.index", "-o", tmp_path / "hits.csv", "-k", 2)
     page = tmp_path / "page.html"
-    said = done("explore", table, "-o", page, "--model", tmp_path / "model.gvoys", "--index", tmp_path / "lib.index")
+    said = done(
+        "explore", table, "-o", page, "--model", tmp_path / "model.gvoys", "--index", tmp_path / "lib.index"
+    ).output
     assert "1 of 25 rows was skipped" in said
     data = data_of(page)
     assert data["properties"][0]["name"] == "size"  # the column that the model was trained on
@@ -182,14 +173,7 @@ def test_the_command(tmp_path):
         (("--model", table), ModelError, "table.csv"),
         (("--index", tmp_path / "none"), StoreError, "is no index"),
     ):
-        result = run.invoke(app, ["explore", str(table), "-o", str(page), "--overwrite", *map(str, words)])
+        result = run("explore", table, "-o", page, "--overwrite", *words)
         assert isinstance(result.exception, kind)
         assert why in str(result.exception)
     assert data_of(page)["properties"][0]["name"] == "other"  # what was there stays
-
-
-def test_classes_that_are_true_and_false(batch, y, tmp_path):
-    large = np.asarray(y) > np.median(y)
-    model = gv.RandomWalkClassifier(gv.Walk(3), C=1.0).fit(batch, large)
-    page = gv.explore(batch, large, tmp_path / "page.html", model=model)
-    assert page.n_graphs == len(batch)

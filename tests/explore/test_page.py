@@ -1,23 +1,27 @@
 """What is written into an explorer's page, and what is refused."""
 
 import builtins
+import inspect
 import json
 import re
 
 import networkx as nx
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import done, sentence
+from raising import raises
 
 import gvoys as gv
-from gvoys.apps.cli import app
 from gvoys.apps.explore import Collection, as_property, explore, load_collection
+from gvoys.apps.explore import explore as explore_module
 from gvoys.apps.explore.blocks import compute_blocks
+from gvoys.apps.explore.collection import has_bonds
 from gvoys.apps.explore.explore_page import draw
+from gvoys.datasets.loaders import read_freesolv
 from gvoys.drawing.structures import BOND, LARGEST
-from gvoys.errors import DatasetError, GvoysError, MissingDependencyError, ParameterError
+from gvoys.errors import DatasetError, MissingDependencyError, ParameterError
 from gvoys.io.fetch import find_dataset
-from gvoys.io.tu import parse_names, read_names
+from gvoys.io.tu import LabelNames, parse_names, read_names
 
 TABLE = "id,SMILES,group,weight,note\n" + "".join(
     f"m{i},{smiles},{'ab'[i % 2]},{i + 0.5 if i else ''},n{i}\n"
@@ -67,14 +71,6 @@ def test_the_page_needs_nothing_else_and_what_is_written_cannot_end_it(tmp_path)
     assert not list(tmp_path.glob(".*"))
 
 
-def test_a_collection_has_one_value_for_each_graph():
-    batch = gv.datasets.molecules(5)
-    with pytest.raises(ParameterError, match="captions must have one value for each of 5 graphs, not 2"):
-        Collection("short", batch, ["", ""])
-    with pytest.raises(ParameterError, match="'size' must have one value for each of 5 graphs, not 3"):
-        Collection("short", batch, [""] * 5, {"size": as_property([1, 2, 3])})
-
-
 @pytest.mark.parametrize("how", [gv.Walk(60, None), gv.Walk(12, "node")])
 def test_long_walks_stay_within_a_pages_numbers(tmp_path, how):
     graphs = gv.as_batch([nx.complete_graph(n) for n in range(30, 40)])
@@ -96,17 +92,9 @@ def test_rows_that_cannot_be_read_are_told_of(table, tmp_path):
     assert data["about"].endswith("; 1 rows were skipped")
     assert ">*</text>" in data["drawings"]["structures"][-1][2]
     table.write_text("smiles,id\nC(,1\nCC,2\nC,3\n")
-    with pytest.raises(ParameterError, match=r"has 2 \(1 rows were skipped\)"):
-        explore(load_collection(table), tmp_path / "page.html")
+    raises(ParameterError, r"has 2 \(1 rows were skipped\)", explore, load_collection(table), tmp_path / "page.html")
     table.write_bytes("smiles,name\nCC,\xe9t\xe9\n".encode("latin-1"))
     assert load_collection(table).captions == ["été"]
-
-
-def test_directed_graphs_are_drawn_with_their_directions():
-    batch = gv.as_batch([nx.DiGraph([(0, 1), (1, 0), (1, 2)])] * 3)
-    drawings = draw(Collection("directed", batch, [""] * 3), quiet)
-    assert drawings.directed
-    assert [len(graph.ends) for graph in drawings.graphs] == [3, 3, 3]
 
 
 def test_samples_say_so(tmp_path):
@@ -135,14 +123,13 @@ def test_samples_say_so(tmp_path):
 )
 def test_what_is_a_class(values, kind):
     assert as_property(values).classes == kind
-
-
-def test_what_cannot_be_coloured():
-    assert as_property([f"name {i}" for i in range(100)]) is None
+    assert as_property([f"name {i}" for i in range(100)]) is None  # which cannot be coloured
     assert as_property(["", "", ""]) is None
+    assert inspect.signature(gv.explore) == inspect.signature(explore_module.explore)
+    assert gv.explore.Collection is Collection
 
 
-def test_edges_are_drawn_once_and_large_graphs_not_at_all():
+def test_how_graphs_are_drawn():
     graphs = [nx.path_graph(3), nx.path_graph(LARGEST + 1), nx.Graph([(0, 0), (0, 1)]), nx.empty_graph(2)]
     drawings = draw(Collection("four", gv.as_batch(graphs), [""] * 4), quiet)
     assert [len(graph.xy) for graph in drawings.graphs] == [3, 0, 2, 2]
@@ -151,13 +138,19 @@ def test_edges_are_drawn_once_and_large_graphs_not_at_all():
     xy = drawings.graphs[0].xy
     lengths = np.linalg.norm(xy[[0, 1]] - xy[[1, 2]], axis=1)
     assert lengths.min() > 0.3 * lengths.max()
-
-
-def test_rings_are_regular(table):
-    pytest.importorskip("rdkit")
-    ring = draw(load_collection(table), quiet).graphs[1].xy
-    radii = np.linalg.norm(ring - ring.mean(axis=0), axis=1)
-    np.testing.assert_allclose(radii, radii.mean(), rtol=0.01)
+    batch = gv.as_batch([nx.DiGraph([(0, 1), (1, 0), (1, 2)])] * 3)
+    drawings = draw(Collection("directed", batch, [""] * 3), quiet)
+    assert drawings.directed
+    assert [len(graph.ends) for graph in drawings.graphs] == [3, 3, 3]
+    graph = nx.disjoint_union_all([nx.cycle_graph(6), nx.path_graph(4), nx.empty_graph(2)])
+    places = draw(Collection("parts", gv.as_batch([graph] * 3), [""] * 3), quiet).graphs[0].xy / BOND
+    parts = [places[:6], places[6:10], places[10:11], places[11:]]
+    boxes = [(part.min(axis=0), part.max(axis=0)) for part in parts]
+    for k, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[:k]:
+            assert (low > other_high + 1).any() or (high < other_low - 1).any()
+    edge = np.linalg.norm(places[0] - places[1])
+    assert np.ptp(places, axis=0).max() < 12 * edge  # no component lies far away
 
 
 @pytest.mark.parametrize(
@@ -170,6 +163,9 @@ def test_other_chemistry_is_drawn_too(chemistry):
     drawn = draw(load_collection(texts, chemistry=chemistry), quiet)
     assert drawn.molecules
     assert ">+</text>" in drawn.graphs[0].structure.ink
+    ring = draw(load_collection(["c1ccccc1"]), quiet).graphs[0].xy
+    radii = np.linalg.norm(ring - ring.mean(axis=0), axis=1)
+    np.testing.assert_allclose(radii, radii.mean(), rtol=0.01)
 
 
 def test_names_of_labels():
@@ -184,23 +180,12 @@ def test_names_of_labels():
     assert parse_names("Edge labels:\n 0 single\n=== References ===\n 2012 ICML\n").edges == {0: "single"}
 
 
-def test_mutag_is_drawn_as_graphs_with_elements():
-    try:
-        collection = load_collection("MUTAG")
-    except DatasetError:
-        pytest.skip("MUTAG is neither in the cache nor in an installed package")
-    drawings = draw(collection.sampled(5, 0), quiet)
-    assert not drawings.molecules  # charges and hydrogens are not known
-    assert set(drawings.texts) == {"C", "N", "O", "F", "I", "Cl", "Br"}
-
-
 def test_refusals(tmp_path, table, monkeypatch):
     with pytest.raises(ParameterError, match="a map needs at least 3 graphs, and two has 2"):
         explore(Collection("two", gv.datasets.molecules(2), ["", ""]), tmp_path / "page.html")
     with pytest.raises(ParameterError, match="at least 3 graphs, not 1"):
         explore(Collection("few", gv.datasets.molecules(9), [""] * 9), tmp_path / "page.html", n_graphs=1)
-    with pytest.raises(DatasetError, match=r"there is no file .*gone\.csv"):
-        load_collection(tmp_path / "gone.csv")
+    raises(DatasetError, r"there is no file .*gone\.csv", load_collection, tmp_path / "gone.csv")
     real = builtins.__import__
 
     def without_plotly(name, *rest, **more):
@@ -213,22 +198,23 @@ def test_refusals(tmp_path, table, monkeypatch):
         explore(Collection("few", gv.datasets.molecules(9), [""] * 9), tmp_path / "page.html")
 
 
-def test_the_command(tmp_path, table):
-    done = CliRunner().invoke(app, ["explore", str(table), "-o", str(tmp_path / "page.html"), "--max-length", "2"])
-    assert done.exit_code == 0, done.output
-    assert "5 graphs, exact label sequences" in done.output
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (["-o", "no/page.html"], "there is no folder"),
+        (["-o", "."], "is a folder; name the file to write"),
+        (["--seed", "-1"], "random_state"),
+        (["--decay", "0.1"], "--decay needs --series"),
+        (["--series", "linear"], "series must be 'geometric' or 'exponential'"),
+        (["--smiles", "text"], "has no column 'text'"),
+    ],
+)
+def test_the_command(tmp_path, table, wrong, why, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "5 graphs, exact label sequences" in done("explore", table, "-o", "page.html", "--max-length", 2).output
     assert data_of(tmp_path / "page.html")["name"] == "molecules"
-    for wrong, why in (
-        (["-o", str(tmp_path / "no" / "page.html")], "there is no folder"),
-        (["-o", str(tmp_path)], "is a folder; name the file to write"),
-        (["-o", str(tmp_path / "page.html"), "--seed", "-1"], "random_state"),
-        (["-o", str(tmp_path / "page.html"), "--decay", "0.1"], "--decay needs --series"),
-        (["-o", str(tmp_path / "page.html"), "--series", "linear"], "series must be 'geometric' or 'exponential'"),
-        (["-o", str(tmp_path / "page.html"), "--smiles", "text"], "has no column 'text'"),
-    ):
-        refused = CliRunner().invoke(app, ["explore", str(table), "--overwrite", *wrong])
-        assert isinstance(refused.exception, GvoysError)
-        assert why in str(refused.exception)
+    words = wrong if "-o" in wrong else ["-o", "page.html", *wrong]
+    assert why in sentence("explore", table, "--overwrite", *words)
 
 
 def test_graphs_are_named_by_ids_names_or_what_differs(tmp_path):
@@ -269,26 +255,21 @@ def test_lists_of_graphs_with_values(tmp_path):
 
 
 def test_wrong_values_are_one_sentence(tmp_path):
-    graphs = [nx.path_graph(n) for n in range(3, 9)]
-    with pytest.raises(ParameterError, match="y must have one value for each of 6 graphs, not 2"):
-        gv.explore(graphs, [1, 2], tmp_path / "page.html")
-    with pytest.raises(ParameterError, match="names must have one value for each of 6 graphs, not 1"):
-        gv.explore(graphs, None, tmp_path / "page.html", names=["one"])
-    with pytest.raises(ParameterError, match=r"path must be the \.html file to write"):
-        gv.explore(graphs)
-    with pytest.raises(ParameterError, match="has captions and properties of its own"):
-        gv.explore(Collection("six", gv.as_batch(graphs), [""] * 6), [1] * 6, tmp_path / "page.html")
-    with pytest.raises(DatasetError, match="has no column 'weigth'"):
-        load_collection(["CCO", "CC", "C"], {"weight": [1, 2, 3]}, target="weigth")
-
-
-def test_the_module_is_the_function():
-    import inspect
-
-    from gvoys.apps.explore import explore as main
-
-    assert inspect.signature(gv.explore) == inspect.signature(main.explore)
-    assert gv.explore.Collection is Collection
+    graphs, path = [nx.path_graph(n) for n in range(3, 9)], tmp_path / "page.html"
+    batch = gv.as_batch(graphs)
+    sizes = {"size": as_property([1, 2, 3])}
+    for said, call, *arguments in (
+        ("y must have one value for each of 6 graphs, not 2", gv.explore, graphs, [1, 2], path),
+        (r"path must be the \.html file to write", gv.explore, graphs),
+        ("has captions and properties of its own", gv.explore, Collection("six", batch, [""] * 6), [1] * 6, path),
+        ("captions must have one value for each of 6 graphs, not 2", Collection, "short", batch, ["", ""]),
+        ("'size' must have one value for each of 6 graphs, not 3", Collection, "short", batch, [""] * 6, sizes),
+    ):
+        raises(ParameterError, said, call, *arguments)
+    said = "names must have one value for each of 6 graphs, not 1"
+    raises(ParameterError, said, gv.explore, graphs, None, path, names=["one"])
+    weights = {"weight": [1, 2, 3]}
+    raises(DatasetError, "has no column 'weigth'", load_collection, ["CCO", "CC", "C"], weights, target="weigth")
 
 
 def test_bonds_of_molecules_are_compared(tmp_path):
@@ -299,24 +280,46 @@ def test_bonds_of_molecules_are_compared(tmp_path):
     assert np.argsort(-(X @ X[0]))[1] == 3
 
 
-def test_bonds_of_tu_molecules_are_compared(tmp_path):
+def test_tu_molecules_are_graphs_with_elements_and_bonds(tmp_path):
     pytest.importorskip("rdkit")
     try:
         mutag = load_collection("MUTAG")
     except DatasetError:
         pytest.skip("MUTAG is neither in the cache nor in an installed package")
+    drawings = draw(mutag.sampled(5, 0), quiet)
+    assert not drawings.molecules  # charges and hydrogens are not known
+    assert set(drawings.texts) == {"C", "N", "O", "F", "I", "Cl", "Br"}
     found = gv.explore(mutag, walk=gv.Walk(2), path=tmp_path / "page.html").blocks
     wanted = compute_blocks(mutag.batch, None, gv.Walk(2, "both"), 0)
     np.testing.assert_allclose(found.means, wanted.means)
 
 
-def test_components_are_drawn_side_by_side():
-    graph = nx.disjoint_union_all([nx.cycle_graph(6), nx.path_graph(4), nx.empty_graph(2)])
-    places = draw(Collection("parts", gv.as_batch([graph] * 3), [""] * 3), quiet).graphs[0].xy / BOND
-    parts = [places[:6], places[6:10], places[10:11], places[11:]]
-    boxes = [(part.min(axis=0), part.max(axis=0)) for part in parts]
-    for k, (low, high) in enumerate(boxes):
-        for other_low, other_high in boxes[:k]:
-            assert (low > other_high + 1).any() or (high < other_low - 1).any()
-    edge = np.linalg.norm(places[0] - places[1])
-    assert np.ptp(places, axis=0).max() < 12 * edge  # no component lies far away
+# -- molecules and bonds
+def test_molecules_without_their_smiles_are_graphs():
+    pytest.importorskip("rdkit")
+    graphs = read_freesolv()
+    unknown = draw(load_collection(graphs.batch[:4]), quiet)
+    assert not unknown.molecules
+    assert "OH" in unknown.texts
+    known = draw(Collection("known", graphs.batch[:4], [""] * 4, smiles=graphs.smiles[:4]), quiet)
+    assert known.molecules
+
+
+def test_one_molecule_that_does_not_fit_is_a_graph():
+    pytest.importorskip("rdkit")
+    drawings = draw(Collection("some", gv.from_smiles(["CO", "CC"]), [""] * 2, smiles=["CO", "CN"]), quiet)
+    assert [graph.structure is not None for graph in drawings.graphs] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "bonds"),
+    [
+        ({0: "C", 1: "Cl"}, {0: "single"}, True),
+        ({0: "C", 1: "Cl"}, {}, False),
+        ({0: "helix", 1: "C"}, {0: "x"}, False),
+        ({}, {0: "x"}, False),
+    ],
+)
+def test_edges_are_bonds_by_the_names_of_labels(nodes, edges, bonds):
+    batch = gv.GraphBatch.from_arrays(np.array([[0, 1]]), [2], node_labels=[0, 1], edge_labels=[0])
+    assert has_bonds(Collection("named", batch, [""], label_names=LabelNames(nodes, edges))) == bonds

@@ -24,7 +24,14 @@ SMILES = [
     *("C[C@H](N)C(=O)O", "C[C@@H](N)C(=O)O", "F/C=C/F", "F/C=C\\F", "C[C@H]([2H])O", "F/C=C/[2H]", "[CH3:1][CH2:2]O"),
     *("C[C@H](O)[C@H](O)[C@@H](O)C", "C[C@@H]1CC[C@H](C)CC1", "C/C=C/[C@H](F)Cl.Br", "[13CH3][C@H](C)O", "CC1CC1"),
     *("N[C@@H](C)C(=O)O.N[C@H](C)C(=O)O", "[2H]C.CC", "[13CH4].C", "[H]/C(C)=C/C", "C[S@](=O)CC", "N[Pt](N)(Cl)Cl"),
-    *("[I]1C2=C(C=CC=C2)C3=C1C=CC=C3", "C1CC[C@H]2CCCC[C@@H]2C1"),
+    *(
+        "CN(=O)=O",
+        "[#10]",
+        "N[Pt](N)(Cl)Cl",
+        "c1ccc2cccc-2cc1",
+        "[I]1C2=C(C=CC=C2)C3=C1C=CC=C3",
+        "C1CC[C@H]2CCCC[C@@H]2C1",
+    ),
 ]
 
 

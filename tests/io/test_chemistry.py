@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 pytest.importorskip("rdkit")
 
 from plain_chemistry import SMILES, first_5000, graph_of, invariant, plain_graph
+from raising import raises
 from rdkit import Chem
+from same import same_graphs
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GraphError, ParameterError
@@ -31,19 +33,7 @@ ALL = [dict(zip(FIELDS, values, strict=True)) for values in product(*VALUES)]
 ONE_EACH = [{}, *({name: value} for name, values in zip(FIELDS, VALUES, strict=True) for value in values[1:])]
 
 
-def same_bits(left, right):
-    for name in ("node_offsets", "indptr", "indices"):
-        np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
-    for name in ("node_labels", "edge_labels"):
-        one, other = getattr(left, name), getattr(right, name)
-        np.testing.assert_array_equal(one.codes, other.codes)
-        np.testing.assert_array_equal(one.hashed, other.hashed)
-        assert one.values == other.values
-
-
 # -- labels
-
-
 @pytest.mark.parametrize(
     ("smiles", "options", "atoms"),
     [
@@ -123,8 +113,8 @@ def test_each_option_on_rdkits_own_molecules(options):
 def test_the_defaults_are_the_graphs_of_before(given):
     """Built from the atoms one by one, in the order of the table of labels that the packed integers give."""
     batch = gv.from_smiles(SMILES, given)
-    same_bits(batch, gv.from_smiles(SMILES))
-    same_bits(batch, open_graphs(SMILES).read().batch)
+    same_graphs(batch, gv.from_smiles(SMILES))
+    same_graphs(batch, open_graphs(SMILES).read().batch)
     plain = [plain_graph(text) for text in SMILES]
     labels = [label for atoms, _ in plain for label in atoms]
     number = Chem.GetPeriodicTable().GetAtomicNumber
@@ -138,15 +128,13 @@ def test_the_defaults_are_the_graphs_of_before(given):
         labels,
         [order for _, bonds in plain for (u, v), order in bonds.items() if u < v],
     )
-    np.testing.assert_array_equal(again.indices, batch.indices)
-    np.testing.assert_array_equal(again.node_labels.hashed, batch.node_labels.hashed)
-    np.testing.assert_array_equal(again.edge_labels.hashed, batch.edge_labels.hashed)
+    same_graphs(again, batch)
 
 
 def test_options_add_to_labels_only_where_there_is_something_to_tell():
     plain = ["CCO", "c1ccccc1", "CC(=O)N"]
     every = {"charges": True, "isotopes": True, "stereo": True, "fragments": "largest"}
-    same_bits(gv.from_smiles(plain, {"fragments": "largest"}), gv.from_smiles(plain))
+    same_graphs(gv.from_smiles(plain, {"fragments": "largest"}), gv.from_smiles(plain))
     same = gv.from_smiles(plain, every)
     assert same.node_labels.decode() == gv.from_smiles(plain).node_labels.decode()
     np.testing.assert_array_equal(np.sort(same.node_labels.hashed), np.sort(gv.from_smiles(plain).node_labels.hashed))
@@ -162,8 +150,6 @@ def test_no_molecules_and_bad_ones(options):
 
 
 # -- invariance
-
-
 @st.composite
 def _mixtures(draw):
     parts = draw(
@@ -198,8 +184,6 @@ def test_the_same_canonical_smiles_is_the_same_graph(options):
 
 
 # -- from every source
-
-
 def write(folder, kind):
     rows = [("a", "C[NH3+].[Cl-]"), ("b", "C1CC"), ("c", "F/C=C/F"), ("d", "")]
     text = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
@@ -227,7 +211,7 @@ def test_every_source_of_smiles_passes_it_on(tmp_path, kind, options):
     for given_options in (options, Chemistry(**options), Chemistry(**options).as_dict()):
         opened = open_graphs(source, chemistry=given_options)
         graphs = opened.read()
-        same_bits(graphs.batch, gv.from_smiles(["C[NH3+].[Cl-]", "F/C=C/F"], options))
+        same_graphs(graphs.batch, gv.from_smiles(["C[NH3+].[Cl-]", "F/C=C/F"], options))
         assert [each.row - opened.first_row for each in graphs.skipped] == [1, 3]
         assert "empty" in graphs.skipped[1].reason
         pieces = [piece.batch for piece in opened.batches(1) if len(piece.batch)]
@@ -236,14 +220,7 @@ def test_every_source_of_smiles_passes_it_on(tmp_path, kind, options):
         )
 
 
-def test_load_smiles_passes_it_on(tmp_path):
-    (tmp_path / "a.csv").write_text("smiles,y\nC[NH3+].[Cl-],1\nF/C=C/F,2\n")
-    batch, y = gv.datasets.load_smiles(tmp_path / "a.csv", "y", chemistry={"charges": True})
-    assert ("N", False, 3, "+1") in batch.node_labels.values
-    assert y.tolist() == [1, 2]
-
-
-def test_the_identity_of_a_file_has_it_only_where_it_is_not_the_default(tmp_path):
+def test_options_of_a_source(tmp_path):
     path = write(tmp_path, ".csv")
     plain = open_graphs(path).identity()
     assert plain.keys() == {"name", "bytes", "blake2b", "columns"}
@@ -252,21 +229,14 @@ def test_the_identity_of_a_file_has_it_only_where_it_is_not_the_default(tmp_path
     assert told == plain | {"chemistry": {"charges": True}}
     assert json.loads(json.dumps(told)) == told
     assert open_graphs(path, chemistry=told["chemistry"]).chemistry == Chemistry(charges=True)
-
-
-def test_graphs_that_are_no_smiles_have_no_options(tmp_path):
     (tmp_path / "a.g6").write_text("Bw\n")
     sentence = "a.g6 holds no SMILES, and only these have options of chemistry; leave out charges, stereo"
-    with pytest.raises(DatasetError, match=sentence):
-        open_graphs(tmp_path / "a.g6", chemistry={"charges": True, "stereo": True})
+    raises(DatasetError, sentence, open_graphs, tmp_path / "a.g6", chemistry={"charges": True, "stereo": True})
     assert len(open_graphs(tmp_path / "a.g6", chemistry=Chemistry()).read().batch) == 1
-    with pytest.raises(DatasetError, match="leave out charges"):
-        open_graphs([Chem.MolFromSmiles("C")], chemistry={"charges": True})
+    raises(DatasetError, "leave out charges", open_graphs, [Chem.MolFromSmiles("C")], chemistry={"charges": True})
 
 
 # -- what cannot be asked for
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -283,9 +253,7 @@ def test_graphs_that_are_no_smiles_have_no_options(tmp_path):
 )
 def test_options_that_are_none(options, sentence):
     for call in (as_chemistry, lambda it: gv.from_smiles(["C"], it), lambda it: open_graphs(["C"], chemistry=it)):
-        with pytest.raises(ParameterError) as caught:
-            call(options)
-        assert str(caught.value) == sentence
+        assert raises(ParameterError, "", call, options) == sentence
 
 
 def test_options_are_values():
@@ -293,9 +261,6 @@ def test_options_are_values():
     assert hash(Chemistry()) != hash(Chemistry(stereo=True))
     with pytest.raises(AttributeError):
         Chemistry().stereo = True
-
-
-def test_cip_labels_of_the_parser_do_not_stay():
     molecule = Chem.MolFromSmiles("CC(C)O")
     molecule.GetAtomWithIdx(1).SetProp("_CIPCode", "R")
     assert not parse._label_stereo(molecule, "C[C@H](C)O").GetAtomWithIdx(1).HasProp("_CIPCode")
@@ -307,6 +272,5 @@ def test_cip_labels_that_take_too_long(monkeypatch):
     graphs = open_graphs(smiles, chemistry={"stereo": True}).read()
     reason = "RDKit cannot find the CIP labels of 'C[C@H](CCCCO)CCCCN' in 1 steps"
     assert [(each.row, each.reason) for each in graphs.skipped] == [(1, reason)]
-    with pytest.raises(GraphError, match="molecule 0: RDKit cannot find the CIP labels"):
-        gv.from_smiles(smiles, {"stereo": True})
+    raises(GraphError, "molecule 0: RDKit cannot find the CIP labels", gv.from_smiles, smiles, {"stereo": True})
     assert canonical_smiles(smiles, {"stereo": True})[0] == "C[C@@H](CCCCN)CCCCO"  # which needs no CIP labels

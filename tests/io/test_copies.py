@@ -16,6 +16,8 @@ import pytest
 
 pytest.importorskip("rdkit")
 
+from raising import raises
+
 import gvoys as gv
 from gvoys.errors import DatasetError
 from gvoys.io import copies, open_graphs
@@ -76,20 +78,17 @@ def test_standard_input_of_every_kind(stdin, content, suffix, ids, compressed):
     assert [name for piece in source.batches(1) for name in piece.ids] == ids
 
 
-def test_parquet_from_standard_input(stdin, tmp_path):
-    pytest.importorskip("pyarrow")
-    pd = pytest.importorskip("pandas")
-    pd.DataFrame({"smiles": ["CCO", "CN"], "y": [1, 2]}).to_parquet(tmp_path / "a.parquet")
-    stdin((tmp_path / "a.parquet").read_bytes())
-    assert open_graphs("-", target="y").read().y.tolist() == [1, 2]
-
-
-def test_columns_and_options_of_standard_input(stdin):
+def test_columns_and_options_of_standard_input(stdin, tmp_path):
     stdin(b"mol,name,y\nC[NH3+],a,1\nCC,b,2\n")
     graphs = open_graphs("-", smiles="mol", id="name", target="y", chemistry={"charges": True}).read()
     assert graphs.ids == ["a", "b"]
     assert graphs.y.tolist() == [1, 2]
     assert ("N", False, 3, "+1") in graphs.batch.node_labels.values
+    pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    pd.DataFrame({"smiles": ["CCO", "CN"], "y": [1, 2]}).to_parquet(tmp_path / "a.parquet")
+    stdin((tmp_path / "a.parquet").read_bytes())
+    assert open_graphs("-", target="y").read().y.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -98,10 +97,7 @@ def test_columns_and_options_of_standard_input(stdin):
         (b"", "standard input is empty; a file is read from there with - < FILE"),
         (b"\n\n", "stdin.smi holds no graphs"),
         (b"\nsmiles\nCCO\n", "stdin.csv begins with an empty line; a table begins with the names of its columns"),
-        (
-            b"smile,y\nCC,1\n",
-            "stdin.csv has no column 'smiles' (did you mean 'smile'?); it has 'smile', 'y'; choose one",
-        ),
+        (b"smile,y\nCC,1\n", "stdin.csv has no column 'smiles' (did you mean 'smile'?); it has 'smile', 'y'; choose"),
         (b"mol name\tsmile\nx\tCC\n", "stdin.tsv has no column 'smiles' (did you mean 'smile'?)"),
         (gzip.compress(b"CCO\n" * 1000)[:30], "stdin cannot be unpacked: it is damaged, or was not written by gzip"),
     ],
@@ -117,15 +113,7 @@ def test_standard_input_that_cannot_be_read(stdin, folder, content, sentence):
     assert not list(folder.iterdir())
 
 
-def test_no_standard_input_at_all(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(DatasetError, match="standard input is empty"):
-        open_graphs("-")
-    monkeypatch.setattr(sys, "stdin", io.StringIO("CCO\n"))
-    assert open_graphs("-").read().ids == ["1"]
-
-
-def test_the_identity_is_that_of_the_content(stdin):
+def test_what_standard_input_is(stdin, monkeypatch):
     identities = []
     for content in (b"CCO\n", b"CCO\n", b"CCN\n"):
         stdin(content)
@@ -133,11 +121,13 @@ def test_the_identity_is_that_of_the_content(stdin):
     assert identities[0] == identities[1]
     assert identities[0] != identities[2]
     assert identities[0]["name"] == "stdin.smi"
+    monkeypatch.setattr(sys, "stdin", None)
+    raises(DatasetError, "standard input is empty", open_graphs, "-")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("CCO\n"))
+    assert open_graphs("-").read().ids == ["1"]
 
 
 # -- the copy
-
-
 def test_the_copy_goes_with_its_source(stdin, folder):
     stdin(b"CCO\n" * 10)
     source = open_graphs("-")
@@ -154,13 +144,22 @@ def test_the_copy_goes_with_its_source(stdin, folder):
     assert not list(folder.iterdir())
 
 
-def test_a_fork_removes_nothing(tmp_path):
+def test_the_end_of_a_copy(tmp_path, stdin, monkeypatch, folder):
     copy = copies.TemporaryCopy("a")
     copy.path.write_text("a")
     copies._remove(copy.path.parent, os.getpid() + 1)
     assert copy.path.exists()
     copies._remove(copy.path.parent, os.getpid())
     assert not copy.path.exists()
+
+    class Full:
+        def read(self, _):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(DatasetError) as caught:
+        copies._write_copy("stdin", copies._blocks(Full()), None)
+    told = f"stdin cannot be copied to {folder} (No space left on device); name a folder with more space in TMPDIR"
+    assert str(caught.value) == told
 
 
 def test_the_copy_goes_with_the_process(tmp_path):
@@ -174,20 +173,7 @@ def test_the_copy_goes_with_the_process(tmp_path):
     assert not list(tmp_path.glob("gvoys-*"))
 
 
-def test_a_copy_that_cannot_be_written(stdin, monkeypatch, folder):
-    class Full:
-        def read(self, _):
-            raise OSError(28, "No space left on device")
-
-    with pytest.raises(DatasetError) as caught:
-        copies._write_copy("stdin", copies._blocks(Full()), None)
-    told = f"stdin cannot be copied to {folder} (No space left on device); name a folder with more space in TMPDIR"
-    assert str(caught.value) == told
-
-
 # -- compressed files
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -211,25 +197,16 @@ def test_compressed_files_are_the_files_in_them(tmp_path, folder, name, content)
     assert not list(folder.iterdir())
 
 
-def test_compressed_files_that_cannot_be_read(tmp_path, monkeypatch):
+def test_compressed_files_that_cannot_be_read(tmp_path, monkeypatch, folder):
     whole = gzip.compress(b"CCO\n" * 5000)
-    for name, content in (
-        ("cut.smi.gz", whole[:40]),
-        ("none.smi.gz", b"CCO\n"),
-        ("bad.smi.gz", whole[:10] + b"\xff" * 50),
-    ):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(
-            DatasetError, match=f"^{name[:-3]} cannot be unpacked: it is damaged, or was not written by"
-        ):
-            open_graphs(tmp_path / name)
+    for name, content in (("cut", whole[:40]), ("none", b"CCO\n"), ("bad", whole[:10] + b"\xff" * 50)):
+        (tmp_path / f"{name}.smi.gz").write_bytes(content)
+        said = f"^{name}.smi cannot be unpacked: it is damaged, or was not written by"
+        raises(DatasetError, said, open_graphs, tmp_path / f"{name}.smi.gz")
     for name in ("a.gz", "a.zip.gz", "a.parquet.gz", "a.smi.gz.gz"):
         (tmp_path / name).write_bytes(whole)
         with pytest.raises(DatasetError, match=r"is not one of .smi, .*; text may be compressed, as in .smi.gz"):
             open_graphs(tmp_path / name)
-
-
-def test_a_small_file_does_not_fill_the_disk(tmp_path, monkeypatch, folder):
     (tmp_path / "a.smi.gz").write_bytes(gzip.compress(b"C\n" * 500_000))
     assert open_graphs(tmp_path / "a.smi.gz").size == 1_000_000
     monkeypatch.setattr(copies, "MOST_UNPACKED", 1000)
@@ -240,17 +217,12 @@ def test_a_small_file_does_not_fill_the_disk(tmp_path, monkeypatch, folder):
 
 
 # -- guesses
-
-
-def test_the_last_line_of_a_long_head_may_go_on():
+def test_guesses(monkeypatch):
     line = b"C" * 100 + b"\n"
     head = (line * (HEAD // len(line) + 1))[:HEAD]
     assert guess_suffix(head, "smiles") == ".smi"
     graphs = (nx.to_graph6_bytes(nx.gnp_random_graph(400, 0.5, seed=1), header=False) * 20)[:HEAD]
     assert guess_suffix(graphs, "smiles") == ".g6"
-
-
-def test_without_rdkit_graphs_are_recognised(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
     assert guess_suffix(GRAPH6, "smiles") == ".g6"
     assert guess_suffix(b"CCO ethanol\n", "smiles") == ".smi"

@@ -3,8 +3,10 @@
 import http.server
 import threading
 import warnings
+import zipfile
 
 import pytest
+from raising import raises
 from test_tu import TINY, write_folder, write_zip
 
 import gvoys as gv
@@ -50,6 +52,12 @@ def test_downloads_once_then_reads_the_cache(cache, site, capsys):
     assert len(gv.datasets.load_tu("TINY")[0]) == 2
     assert asked == ["/TINY.zip"]
     assert sorted(path.name for path in cache.iterdir()) == ["TINY.zip", "TINY.zip.sha256"]
+    write_zip(site[0], TINY)
+    gv.datasets.load_tu("TINY")
+
+    zipfile.ZipFile(cache / "TINY.zip").extractall(cache)
+    (cache / "TINY.zip").unlink()
+    assert len(gv.datasets.load_tu("TINY")[0]) == 2
 
 
 def test_a_changed_cache_is_noticed(cache, site):
@@ -60,96 +68,52 @@ def test_a_changed_cache_is_noticed(cache, site):
         gv.datasets.load_tu("TINY")
 
 
-@pytest.mark.parametrize("content", [b"<html>sorry</html>", None])
+@pytest.mark.parametrize("content", ["page", "half", "stream"])
 def test_a_bad_download_is_not_kept(cache, site, content):
     folder, _ = site
-    write_zip(folder, TINY)
+    write_zip(folder, TINY | {"A": TINY["A"] * 500, "edge_labels": TINY["edge_labels"] * 500})
     whole = (folder / "TINY.zip").read_bytes()
-    (folder / "TINY.zip").write_bytes(content or whole[: len(whole) // 2])
-    with pytest.raises(
-        DatasetError, match="the download of TINY is damaged or is not a dataset, and was not kept; try again"
-    ):
-        gv.datasets.load_tu("TINY")
+    bad = {"page": b"<html>sorry</html>", "half": whole[: len(whole) // 2]}
+    (folder / "TINY.zip").write_bytes(bad.get(content, whole[:60] + b"\xff" * 10 + whole[70:]))
+    said = "the download of TINY is damaged or is not a dataset, and was not kept; try again"
+    raises(DatasetError, said, gv.datasets.load_tu, "TINY")
     assert list(cache.iterdir()) == []
 
 
-def test_a_dataset_that_the_site_does_not_have(cache, site):
-    with pytest.raises(
-        DatasetError,
-        match=r"TINY is not in .* \(the site answers with status 404\); put TINY.zip into a folder and",
-    ):
-        gv.datasets.load_tu("TINY")
-
-
-def test_no_connection(cache, monkeypatch):
+def test_a_dataset_that_the_site_does_not_have(cache, site, monkeypatch):
+    absent = r"TINY is not in .* \(the site answers with status 404\); put TINY.zip into a folder and"
+    raises(DatasetError, absent, gv.datasets.load_tu, "TINY")
     monkeypatch.setattr(fetch, "SITE", "http://127.0.0.1:9")
-    with pytest.raises(DatasetError, match=r"could not be downloaded \(ConnectionError from http"):
-        gv.datasets.load_tu("TINY")
+    raises(DatasetError, r"could not be downloaded \(ConnectionError from http", gv.datasets.load_tu, "TINY")
 
 
-def test_a_folder_without_the_dataset(tmp_path):
+def test_folders_of_your_own(tmp_path, monkeypatch):
     write_zip(tmp_path, TINY)
     with pytest.raises(DatasetError, match=r"there is neither OTHER.zip nor OTHER/ in .*; it holds TINY"):
         gv.datasets.load_tu("OTHER", tmp_path)
-    with pytest.raises(DatasetError, match="that folder does not exist"):
-        gv.datasets.load_tu("OTHER", tmp_path / "nowhere")
-
-
-def test_a_dataset_unpacked_beside_its_old_digest(cache, site):
-    write_zip(site[0], TINY)
-    gv.datasets.load_tu("TINY")
-    import zipfile
-
-    zipfile.ZipFile(cache / "TINY.zip").extractall(cache)
-    (cache / "TINY.zip").unlink()
-    assert len(gv.datasets.load_tu("TINY")[0]) == 2
-
-
-def test_a_download_with_a_broken_stream_is_not_kept(cache, site):
-    folder, _ = site
-    write_zip(folder, TINY | {"A": TINY["A"] * 500, "edge_labels": TINY["edge_labels"] * 500})
-    content = bytearray((folder / "TINY.zip").read_bytes())
-    content[60:70] = b"\xff" * 10
-    (folder / "TINY.zip").write_bytes(content)
-    with pytest.raises(DatasetError, match="is damaged or is not a dataset, and was not kept"):
-        gv.datasets.load_tu("TINY")
-    assert list(cache.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", [5, None])
-def test_arguments_of_other_types(name, tmp_path):
-    with pytest.raises(DatasetError, match="is not the name of a dataset"):
-        gv.datasets.load_tu(name, tmp_path)
-    with pytest.raises(DatasetError, match="root must be the path of a folder"):
-        gv.datasets.load_tu("MUTAG", 5)
-
-
-@pytest.mark.parametrize("name", ["../MUTAG", "", "a/b", "MUTAG\n", ".hidden"])
-def test_names_that_are_not_names(name, tmp_path):
-    with pytest.raises(DatasetError, match="is not the name of a dataset; names look like 'MUTAG' or 'PTC_MR'"):
-        gv.datasets.load_tu(name, tmp_path)
-
-
-# -- what downloads must be
-
-
-def test_a_download_that_is_another_dataset_is_not_kept(cache, site):
-    write_zip(site[0], TINY, "NCI1", "NCI1/")
-    sentence = (
-        "the download of NCI1 is not the dataset that gvoys knows: its SHA-256 differs, and it was not kept; to use a "
-        "copy that you trust, put NCI1.zip into a folder and pass it as root"
-    )
-    with pytest.raises(DatasetError) as caught:
-        gv.datasets.load_tu("NCI1")
-    assert str(caught.value) == sentence
-    assert list(cache.iterdir()) == []
-
-
-def test_your_own_files_are_not_compared(tmp_path, monkeypatch):
+    raises(DatasetError, "that folder does not exist", gv.datasets.load_tu, "OTHER", tmp_path / "nowhere")
     write_zip(tmp_path, TINY, "NCI1", "NCI1/")
     assert len(gv.datasets.load_tu("NCI1", tmp_path)[0]) == 2
     monkeypatch.setenv("GVOYS_DATA", str(tmp_path))
     assert len(gv.datasets.load_tu("NCI1")[0]) == 2
+
+
+@pytest.mark.parametrize("name", ["../MUTAG", "", "a/b", "MUTAG\n", ".hidden", 5, None])
+def test_names_that_are_not_names(name, tmp_path):
+    said = "is not the name of a dataset" + ("; names look like 'MUTAG' or 'PTC_MR'" if isinstance(name, str) else "")
+    raises(DatasetError, said, gv.datasets.load_tu, name, tmp_path)
+    raises(DatasetError, "root must be the path of a folder", gv.datasets.load_tu, "MUTAG", 5)
+
+
+# -- what downloads must be
+def test_a_download_that_is_another_dataset_is_not_kept(cache, site):
+    write_zip(site[0], TINY, "NCI1", "NCI1/")
+    known = (
+        "the download of NCI1 is not the dataset that gvoys knows: its SHA-256 differs, and it was not kept; to use "
+    )
+    remedy = "a copy that you trust, put NCI1.zip into a folder and pass it as root$"
+    raises(DatasetError, f"^{known}{remedy}", gv.datasets.load_tu, "NCI1")
+    assert list(cache.iterdir()) == []
 
 
 @pytest.mark.parametrize("known", ["zip", "content"])
@@ -174,7 +138,7 @@ def test_a_download_that_nobody_knows_says_so_once(cache, site, monkeypatch):
         gv.datasets.load_tu("TINY")
 
 
-def test_the_digest_of_files_does_not_depend_on_how_they_are_packed(tmp_path):
+def test_digests_of_files(tmp_path):
     first = write_zip(tmp_path, TINY) / "TINY.zip"
     (tmp_path / "other").mkdir()
     spaced = {part: text.replace(", ", ",").replace("\n", "\r\n") for part, text in reversed(TINY.items())}
@@ -184,6 +148,12 @@ def test_the_digest_of_files_does_not_depend_on_how_they_are_packed(tmp_path):
     for part, old, new in (("A", "1, 2", "1, 4"), ("graph_labels", "-1", "1"), ("node_labels", "6\n7", "67")):
         write_zip(tmp_path / "other", TINY | {part: TINY[part].replace(old, new, 1)})
         assert fetch.content_digest(first, "TINY") != fetch.content_digest(second, "TINY")
+    pytest.importorskip("grakel")
+    import shutil
+
+    folder = fetch._in_packages("MUTAG")
+    shutil.make_archive(str(tmp_path / "MUTAG"), "zip", folder)
+    assert fetch.is_known(tmp_path / "MUTAG.zip", "MUTAG")
 
 
 @pytest.mark.parametrize("name", sorted(fetch.CONTENTS))
@@ -194,16 +164,6 @@ def test_the_datasets_beside_the_checkout_are_known(name):
     assert fetch.is_known(path, name)
 
 
-def test_the_copy_in_grakel_is_known(tmp_path):
-    """A copy from another source than the digests."""
-    pytest.importorskip("grakel")
-    import shutil
-
-    folder = fetch._in_packages("MUTAG")
-    shutil.make_archive(str(tmp_path / "MUTAG"), "zip", folder)
-    assert fetch.is_known(tmp_path / "MUTAG.zip", "MUTAG")
-
-
 @pytest.mark.parametrize("target", ["http://127.0.0.1:9/TINY.zip", "/moved/TINY.zip"])
 def test_redirects_lead_to_https_only(cache, site, monkeypatch, target):
     """The site of these tests has no TLS itself, so that a redirect to one of its own pages is one to plain http."""
@@ -211,10 +171,8 @@ def test_redirects_lead_to_https_only(cache, site, monkeypatch, target):
     moved.mkdir()
     write_zip(moved, TINY)
     monkeypatch.setattr(http.server.SimpleHTTPRequestHandler, "do_GET", redirecting(target))
-    with pytest.raises(
-        DatasetError, match=r"could not be downloaded \(the site redirects to http://127.0.0.1:.*, not https"
-    ):
-        gv.datasets.load_tu("TINY")
+    said = r"could not be downloaded \(the site redirects to http://127.0.0.1:.*, not https"
+    raises(DatasetError, said, gv.datasets.load_tu, "TINY")
     assert not list(cache.glob("*.zip"))
 
 
@@ -232,8 +190,6 @@ def redirecting(target):
 
 
 # -- where data is
-
-
 def test_each_kind_of_data_has_its_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("GVOYS_DATA", str(tmp_path))
     for kind in ("tu", "molecules", "brec"):

@@ -1,15 +1,15 @@
 """Labels, weights and attributes of graph files, by the names of their fields: JSON Lines, JSON and GraphML alike."""
 
 import json
-import warnings
 
 import networkx as nx
-import numpy as np
 import pytest
 from input_files import write_graphml
+from raising import raises
+from same import same_graphs
 
 import gvoys as gv
-from gvoys.errors import DatasetError, InputWarning
+from gvoys.errors import DatasetError
 from gvoys.io import open_graphs
 
 
@@ -50,35 +50,25 @@ def path(request, tmp_path):
     return tmp_path / request.param
 
 
-def same(found, expected):
-    for name in ("node_offsets", "indices", "edge_weights", "node_attributes", "edge_attributes"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for name in ("node_labels", "edge_labels"):
-        np.testing.assert_array_equal(getattr(found, name).hashed, getattr(expected, name).hashed)
-
-
 def test_what_is_read_by_default(path):
     """Numbers that are not whole are attributes; whole ones may be labels."""
     source = open_graphs(path, target="y")
     assert str(source) == path.name
     found = source.read()
     expected = gv.as_batch(GRAPHS, node_attributes="charge", edge_attributes=["strength", "length"])
-    same(found.batch, expected)
+    same_graphs(found.batch, expected)
     assert found.y.tolist() == [0.0, 1.0, 2.0, 3.0]
-    same(gv.GraphBatch.concatenate([piece.batch for piece in open_graphs(path).batches(1)]), expected)
+    same_graphs(gv.GraphBatch.concatenate([piece.batch for piece in open_graphs(path).batches(1)]), expected)
 
 
 def test_fields_by_their_names(path):
-    same(open_graphs(path, **FIELDS).read().batch, gv.as_batch(GRAPHS, **FIELDS))
+    same_graphs(open_graphs(path, **FIELDS).read().batch, gv.as_batch(GRAPHS, **FIELDS))
+    same_graphs(open_graphs(GRAPHS, **FIELDS).read().batch, gv.as_batch(GRAPHS, **FIELDS))
+    assert open_graphs(GRAPHS).read().batch.node_attributes is None  # as in as_batch
     bare = open_graphs(path, node_label=None, edge_label=None, weight=None, node_attributes=[], edge_attributes=())
     batch = bare.read().batch
     assert all(getattr(batch, name) is None for name in ("node_labels", "edge_labels", "edge_weights"))
     assert batch.node_attributes is None and batch.edge_attributes is None  # noqa: PT018
-
-
-def test_graphs_in_memory_have_the_same_names():
-    same(open_graphs(GRAPHS, **FIELDS).read().batch, gv.as_batch(GRAPHS, **FIELDS))
-    assert open_graphs(GRAPHS).read().batch.node_attributes is None  # as in as_batch
 
 
 @pytest.mark.parametrize(
@@ -95,26 +85,20 @@ def test_graphs_in_memory_have_the_same_names():
     ],
 )
 def test_a_name_that_no_graph_has(path, how, message):
-    with pytest.raises(ValueError, match=message) as caught:
-        open_graphs(path, **how)
-    assert "\n" not in str(caught.value)
+    raises(ValueError, message, open_graphs, path, **how)
 
 
-def test_sources_without_fields(tmp_path):
+def test_fields_that_are_missing(tmp_path):
     (tmp_path / "a.g6").write_text("Bw\n")
     for source in (tmp_path / "a.g6", gv.as_batch([nx.path_graph(3)])):
         with pytest.raises(DatasetError, match=r"has no fields with names; leave out weight, node_attributes$"):
             open_graphs(source, weight="w", node_attributes="x")
         assert len(open_graphs(source, weight="weight", node_attributes=None).read().batch) == 1
-
-
-def test_other_data_may_be_named_as_labels(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"nodes": [{"id": 0, "type": "C"}], "links": []}\n')
-    with pytest.warns(InputWarning, match=r"nodes have 'type' and no 'label': give node_label='type' or --node-label"):
-        open_graphs(tmp_path / "a.jsonl")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert open_graphs(tmp_path / "a.jsonl", node_label="type").read().batch.node_labels.decode() == ["C"]
+    lines = [node_link(made) for made in GRAPHS]
+    del lines[2]["nodes"][0]["charge"]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (skipped,) = open_graphs(tmp_path / "a.jsonl").read().skipped
+    assert (skipped.row, skipped.reason) == (3, "1 of 3 nodes have no 'charge'; give it to all of them or to none")
 
 
 @pytest.mark.parametrize(
@@ -140,17 +124,7 @@ def test_what_is_an_attribute(tmp_path, values, found):
     assert (batch.node_attributes is not None) == found
 
 
-def test_a_graph_that_lacks_an_attribute_of_the_first_is_skipped(tmp_path):
-    lines = [node_link(made) for made in GRAPHS]
-    del lines[2]["nodes"][0]["charge"]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (skipped,) = open_graphs(tmp_path / "a.jsonl").read().skipped
-    assert (skipped.row, skipped.reason) == (3, "1 of 3 nodes have no 'charge'; give it to all of them or to none")
-
-
 # -- GraphML and JSON
-
-
 def test_directed_graphs_defaults_and_types(tmp_path):
     (tmp_path / "a.graphml").write_text(
         """<?xml version="1.0"?><!-- of another program -->
@@ -195,9 +169,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><graphml><graph 
 )
 def test_files_that_are_no_graphs(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(DatasetError, match=rf"^{name}.*{message}") as caught:
-        open_graphs(tmp_path / name).read()
-    assert "\n" not in str(caught.value)
+    raises(DatasetError, rf"^{name}.*{message}", lambda: open_graphs(tmp_path / name).read())
 
 
 def test_packed_and_piped(tmp_path, monkeypatch):

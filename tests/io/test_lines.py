@@ -1,6 +1,7 @@
 """Lines of text files: where they end, whatever the system that wrote them, and which ids a row may have."""
 
 import json
+from itertools import chain
 
 import networkx as nx
 import pandas as pd
@@ -8,6 +9,8 @@ import pytest
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
+
+from raising import raises
 
 import gvoys as gv
 import gvoys.io.sources.lines as lines_module
@@ -37,14 +40,8 @@ def facts(path, **how):
     source = open_graphs(path, **how)
     found = []
     for pieces in ([source.read()], *(list(source.batches(n_rows)) for n_rows in (1, 2, 3))):
-        found.append(
-            (
-                [row for piece in pieces for row in piece.rows],
-                [name for piece in pieces for name in piece.ids],
-                [size for piece in pieces for size in piece.batch.graph_sizes.tolist()],
-                [(each.row, each.reason) for piece in pieces for each in piece.skipped],
-            )
-        )
+        lists = [(p.rows, p.ids, p.batch.graph_sizes.tolist(), [(s.row, s.reason) for s in p.skipped]) for p in pieces]
+        found.append(tuple(list(chain.from_iterable(each)) for each in zip(*lists, strict=True)))
     assert all(each == found[0] for each in found)
     return found[0]
 
@@ -61,14 +58,10 @@ def test_lines_end_alike_whatever_wrote_them(tmp_path, monkeypatch, suffix, end,
         assert facts(write(tmp_path / f"b{suffix}", LINES[suffix], ENDS[end], bom, last)) == expected
 
 
-def test_line_ends_may_be_mixed(tmp_path):
+def test_where_lines_end(tmp_path):
     (tmp_path / "a.smi").write_bytes(b"C a\rCC b\r\nCCC c\n\rCCCC d\n\n\r\r\nN e")
     rows, ids, sizes, skipped = facts(tmp_path / "a.smi")
     assert (rows, ids, sizes, skipped) == ([1, 2, 3, 5, 9], ["a", "b", "c", "d", "e"], [1, 2, 3, 4, 1], [])
-
-
-def test_no_other_character_ends_a_line(tmp_path):
-    """Python's splitlines knows eight more; in an id each of them would add a line to the list of ids."""
     odd = ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
     (tmp_path / "a.smi").write_text("CC first\n" + "".join(f"CC a{c}b\n" for c in odd) + "CC last\n", newline="")
     graphs = open_graphs(tmp_path / "a.smi").read()
@@ -104,22 +97,17 @@ def test_an_id_is_text_on_one_line_in_every_source(tmp_path, form, name):
     assert "line break" in graphs.skipped[0].reason or "UTF-8" in graphs.skipped[0].reason
 
 
-def test_the_list_of_ids_is_as_long_as_the_matrix(tmp_path):
+def test_ids_that_no_file_can_hold(tmp_path):
     (tmp_path / "a.smi").write_text("CC a\rCCO b\x85c\nCN d\x0ce\nCO f\n", newline="")
     parameters = Parameters(walk=gv.Walk(2), n_components=8)
     summary = write_gram(tmp_path / "a.smi", tmp_path / "K.npy", parameters)
     assert (summary.n_graphs, summary.n_skipped) == (2, 2)
     assert (tmp_path / "K.ids.txt").read_text().splitlines() == ["a", "f"]
     assert (tmp_path / "K.skipped.csv").read_text().count("line break") == 2
-
-
-def test_rows_with_characters_that_no_file_holds(tmp_path):
-    """A lone surrogate, which JSON can write and UTF-8 cannot."""
     graphs = [json.loads(NODE_LINK) | {"graph": {"name": each}} for each in ("x", "\ud800")]
     graphs[0]["nodes"][0]["label"] = "\ud800"
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(graph) + "\n" for graph in (*graphs, json.loads(NODE_LINK))))
-    with pytest.raises(ValueError, match=r"row 1: .*have no 'label'"):
-        open_graphs(tmp_path / "a.jsonl", id="name").read()
+    raises(ValueError, r"row 1: .*have no 'label'", open_graphs(tmp_path / "a.jsonl", id="name").read)
     (tmp_path / "b.jsonl").write_text(json.dumps(json.loads(NODE_LINK) | {"graph": {"name": "x"}}) + "\n")
     with (tmp_path / "b.jsonl").open("a") as file:
         file.write(json.dumps(graphs[1]) + "\n")
@@ -127,22 +115,14 @@ def test_rows_with_characters_that_no_file_holds(tmp_path):
     assert (summary.n_graphs, summary.n_skipped) == (1, 1)
 
 
-def test_a_quoted_field_with_a_line_break_says_what_to_do(tmp_path):
+def test_quoted_line_breaks_and_long_headers(tmp_path):
     (tmp_path / "a.csv").write_bytes(b'smiles,note\nCC,"one\ntwo"\nCCO,three\nCN,"open\n')
     graphs = open_graphs(tmp_path / "a.csv").read()
     assert graphs.rows == [4]
     reason = "a quoted field spans several lines, and a row is one line; remove the line breaks, or write it as Parquet"
     assert (graphs.skipped[0].row, graphs.skipped[0].reason) == (2, reason)
     assert [each.row for each in graphs.skipped] == [2, 3, 5]
-
-
-def test_a_header_with_a_quoted_line_break(tmp_path):
     (tmp_path / "a.csv").write_bytes(b'smiles,"no\nte"\nCC,1\n')
-    with pytest.raises(ValueError, match=r"a.csv, header: a quoted field spans several lines"):
-        open_graphs(tmp_path / "a.csv")
-
-
-def test_a_header_without_an_end(tmp_path):
+    raises(ValueError, r"a.csv, header: a quoted field spans several lines", open_graphs, tmp_path / "a.csv")
     (tmp_path / "a.csv").write_bytes(b"smiles," + b"x" * (1 << 21))
-    with pytest.raises(ValueError, match=r"a.csv, header: the first line has over 1 MiB"):
-        open_graphs(tmp_path / "a.csv")
+    raises(ValueError, r"a.csv, header: the first line has over 1 MiB", open_graphs, tmp_path / "a.csv")

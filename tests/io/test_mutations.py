@@ -46,8 +46,6 @@ def use(batch, rng):
 
 
 # -- files
-
-
 def file_case(name):
     def run(inputs, folder, rng):
         target = damage(inputs / name, folder / name, rng)
@@ -99,8 +97,6 @@ def tu_case(inputs, folder, rng):
 
 
 # -- objects
-
-
 def arrays_case(inputs, folder, rng):
     good = {
         "edges": [[0, 1], [1, 2], [3, 4]],
@@ -173,8 +169,6 @@ KINDS = {name: file_case(name) for name in FILES} | {
 
 
 # -- what came of them
-
-
 @contextmanager
 def limited(seconds):
     """A TimeoutError after some seconds, on systems that can."""

@@ -2,11 +2,12 @@
 
 import pandas as pd
 import pytest
+from raising import raises
 from test_tu import TINY, write_folder, write_zip
 
 import gvoys as gv
 from gvoys.errors import DatasetError
-from gvoys.io import fetch, open_graphs
+from gvoys.io import fetch, files, open_graphs
 from gvoys.io.files import did_you_mean, names_in
 
 
@@ -37,47 +38,25 @@ def test_the_nearest_name(name, names, told):
     assert did_you_mean(name, names) == told
 
 
-def test_columns():
+def test_columns_and_files(tmp_path, monkeypatch):
     table = pd.DataFrame({"smiles": ["C"], "logP": [1.0], "name": ["a"]})
     for how, told in (
-        (
-            {"target": "log_p"},
-            "no column 'log_p' (did you mean 'logP'?); it has 'smiles', 'logP', 'name'; choose one with",
-        ),
+        ({"target": "log_p"}, "no column 'log_p' (did you mean 'logP'?); it has 'smiles', 'logP', 'name'; choose one"),
         ({"id": "nam"}, "no column 'nam' (did you mean 'name'?); it has 'smiles',"),
         ({"smiles": "SMILS"}, "no column 'SMILS' (did you mean 'smiles'?); it has 'smiles',"),
         ({"target": "xyz"}, "no column 'xyz'; it has 'smiles',"),
     ):
-        with pytest.raises(DatasetError) as caught:
-            open_graphs(table, **how)
-        assert f"the DataFrame has {told}" in str(caught.value)
-
-
-def test_files(tmp_path, monkeypatch):
+        assert f"the DataFrame has {told}" in raises(DatasetError, "", open_graphs, table, **how)
     (tmp_path / "molecules.csv").write_text("smiles\nC\n")
     (tmp_path / ".molecule.csv").write_text("hidden")
     assert names_in(tmp_path) == ["molecules.csv"]
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DatasetError) as caught:
-        open_graphs("molcules.csv")
-    assert str(caught.value) == "there is no file or folder molcules.csv (did you mean 'molecules.csv'?)"
-    with pytest.raises(DatasetError) as caught:
-        open_graphs(tmp_path / "molecule.csv")
-    assert str(caught.value).endswith(f"molecule.csv (did you mean '{tmp_path / 'molecules.csv'}'?)")
-    with pytest.raises(DatasetError) as caught:
-        open_graphs(tmp_path / "none" / "molecules.csv")
-    assert str(caught.value) == f"there is no file or folder {tmp_path / 'none' / 'molecules.csv'}"
-
-
-def test_a_folder_of_many_files(tmp_path, monkeypatch):
-    from gvoys.io import files
-
-    for k in range(20):
-        (tmp_path / f"{k}.csv").touch()
-    assert len(names_in(tmp_path)) == 20
-    monkeypatch.setattr(files, "_COMPARED_NAMES", 7)
-    assert len(names_in(tmp_path)) == 7
-    assert names_in(tmp_path / "none") == []
+    said = raises(DatasetError, "", open_graphs, "molcules.csv")
+    assert said == "there is no file or folder molcules.csv (did you mean 'molecules.csv'?)"
+    said = raises(DatasetError, "", open_graphs, tmp_path / "molecule.csv")
+    assert said.endswith(f"molecule.csv (did you mean '{tmp_path / 'molecules.csv'}'?)")
+    said = raises(DatasetError, "", open_graphs, tmp_path / "none" / "molecules.csv")
+    assert said == f"there is no file or folder {tmp_path / 'none' / 'molecules.csv'}"
 
 
 @pytest.mark.parametrize("write", [write_zip, write_folder])
@@ -98,11 +77,6 @@ def test_the_case_that_is_there_comes_first(offline):
     assert gv.datasets.load_tu("TINY")[1].tolist() != [5, 5]
 
 
-def test_a_known_dataset_is_downloaded_by_its_name_in_any_case(offline):
-    with pytest.raises(DatasetError, match=r"^MUTAG is not in .* could not be downloaded .*; put MUTAG.zip into"):
-        gv.datasets.load_tu("mutag")
-
-
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -116,23 +90,22 @@ def test_a_known_dataset_is_downloaded_by_its_name_in_any_case(offline):
 def test_datasets(offline, name, told):
     write_zip(offline, TINY)
     for load in (gv.datasets.load_tu, open_graphs):
-        with pytest.raises(DatasetError) as caught:
-            load(name)
-        assert str(caught.value).startswith(told)
-        assert "ConnectionError" in str(caught.value)
+        said = raises(DatasetError, "", load, name)
+        assert said.startswith(told)
+        assert "ConnectionError" in said
 
 
-def test_a_file_without_its_ending(offline, tmp_path):
+def test_names_of_other_files(offline, tmp_path, monkeypatch):
+    said = r"^MUTAG is not in .* could not be downloaded .*; put MUTAG.zip into"
+    raises(DatasetError, said, gv.datasets.load_tu, "mutag")
     (tmp_path / "library.csv").write_text("smiles\nC\n")
-    with pytest.raises(DatasetError, match=r"^library \(did you mean 'library.csv'\?\) is not in"):
-        open_graphs("library")
-
-
-def test_datasets_of_a_folder(tmp_path):
-    write_zip(tmp_path, TINY)
-    with pytest.raises(DatasetError) as caught:
-        gv.datasets.load_tu("TINYY", tmp_path)
-    assert f"there is neither TINYY.zip nor TINYY/ in {tmp_path} (did you mean 'TINY'?); it holds TINY" in str(
-        caught.value
-    )
-    assert "MUTAG" in fetch.ZIPS
+    raises(DatasetError, r"^library \(did you mean 'library.csv'\?\) is not in", open_graphs, "library")
+    write_zip(offline, TINY)
+    said = r"there is neither TINYY.zip nor TINYY/ in .* \(did you mean 'TINY'\?\); it holds TINY"
+    raises(DatasetError, said, gv.datasets.load_tu, "TINYY", offline)
+    for k in range(20):
+        (offline / f"{k}.csv").touch()
+    assert len(names_in(offline)) == 21
+    monkeypatch.setattr(files, "_COMPARED_NAMES", 7)
+    assert len(names_in(offline)) == 7
+    assert names_in(tmp_path / "none") == []

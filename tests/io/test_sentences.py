@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from raising import raises
 
 import gvoys as gv
 from gvoys.errors import DatasetError, GraphError, GvoysError
@@ -60,33 +61,26 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_one_sentence(name):
     call, message = CASES[name]
-    with pytest.raises(GvoysError, match=message) as caught:
-        call()
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 600
+    assert len(raises(GvoysError, message, call)) < 600
 
 
-def test_an_error_is_one_line_that_keeps_its_end():
+def test_sentences_of_any_length():
     assert str(GvoysError("a\nb\r\n c")) == r"a\nb\r\n c"
     said = str(GraphError("x" * 5000 + "; remove it"))
     assert len(said) < 600
     assert said.endswith("; remove it")
     assert str(GvoysError()) == ""
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read every file")
-def test_a_file_that_may_not_be_read(tmp_path):
-    (tmp_path / "a.smi").write_text("C\n")
-    (tmp_path / "a.smi").chmod(0)
-    with pytest.raises(DatasetError, match=r"a.smi cannot be read: Permission denied"):
-        gv.io.open_graphs(tmp_path / "a.smi")
+    assert parse_names("Node labels:\n 1 C\n " + "9" * 5000 + " N\n").nodes == {1: "C"}
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.smi", "a.g6", "a.jsonl", "a.parquet", "a.zip"])
-def test_folders_with_the_name_of_a_file(tmp_path, name):
+def test_folders_and_files_that_cannot_be_read(tmp_path, name):
     (tmp_path / name).mkdir()
-    with pytest.raises(DatasetError, match="is neither a store nor a dataset"):
-        gv.io.open_graphs(tmp_path / name)
+    raises(DatasetError, "is neither a store nor a dataset", gv.io.open_graphs, tmp_path / name)
+    if hasattr(os, "geteuid") and os.geteuid() != 0:  # root may read every file
+        (tmp_path / "b.smi").write_text("C\n")
+        (tmp_path / "b.smi").chmod(0)
+        raises(DatasetError, r"b.smi cannot be read: Permission denied", gv.io.open_graphs, tmp_path / "b.smi")
 
 
 @pytest.mark.parametrize("weights", [[1e200, 1e200], [5e-324, 1.0], [5e-324, 5e-324], [1e200, 5e-324], [1e308, 1e308]])
@@ -99,10 +93,6 @@ def test_weights_at_the_ends_of_float64(weights, method):
         assert np.isfinite(model.fit_transform(batch)).all()
 
 
-def test_numbers_of_notes_that_are_too_long():
-    assert parse_names("Node labels:\n 1 C\n " + "9" * 5000 + " N\n").nodes == {1: "C"}
-
-
 def test_a_store_whose_files_say_nothing(tmp_path):
     gv.write_store(gv.GraphBatch.from_arrays(EDGES, [3, 2], node_labels=list("CCOCO")), tmp_path / "store")
     files = sorted(Path(tmp_path / "store").iterdir())
@@ -110,8 +100,6 @@ def test_a_store_whose_files_say_nothing(tmp_path):
         kept = file.read_bytes()
         for content in (b"", b"\xff", b"{}", b"[]", b"null", json.dumps({"format": "gvoys store"}).encode()):
             file.write_bytes(content)
-            with pytest.raises(GvoysError, match=r"store|manifest") as caught:
-                gv.open_store(tmp_path / "store")
-            assert "\n" not in str(caught.value)
+            raises(GvoysError, r"store|manifest", gv.open_store, tmp_path / "store")
         file.write_bytes(kept)
     assert len(gv.open_store(tmp_path / "store")) == 2

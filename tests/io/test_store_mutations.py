@@ -32,8 +32,6 @@ SOURCES = {
 
 
 # -- changes
-
-
 def change_tables(values, rng):
     name = sorted(values)[rng.integers(len(values))]
     table = values[name]
@@ -71,8 +69,6 @@ def change(arrays, values, rng):
 
 
 # -- what came of them
-
-
 def check_profiles(batch):
     for method in ("moments", "sketch"):
         try:

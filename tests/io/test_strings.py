@@ -7,7 +7,8 @@ import pytest
 
 pytest.importorskip("rdkit")
 
-from test_chemistry import same_bits
+from raising import raises
+from same import same_graphs
 
 import gvoys as gv
 from gvoys.errors import GraphError
@@ -27,7 +28,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_strings_are_molecules(form):
-    same_bits(gv.as_batch(FORMS[form]), gv.from_smiles(SMILES))
+    same_graphs(gv.as_batch(FORMS[form]), gv.from_smiles(SMILES))
 
 
 def test_estimators_take_a_column_of_smiles():
@@ -35,6 +36,15 @@ def test_estimators_take_a_column_of_smiles():
     model = gv.RandomWalkRegressor(gv.Walk(2)).fit(table["smiles"], table["y"])
     other = gv.RandomWalkRegressor(gv.Walk(2)).fit(gv.from_smiles(SMILES * 3), np.arange(12.0))
     np.testing.assert_array_equal(model.predict(table["smiles"]), other.predict(gv.from_smiles(SMILES * 3)))
+    plain = gv.as_batch(SMILES, node_label=None, edge_label=None)
+    assert plain.node_labels is None
+    assert plain.edge_labels is None
+    np.testing.assert_array_equal(plain.indices, gv.from_smiles(SMILES).indices)
+    assert gv.as_batch(SMILES, edge_label=None).node_labels is not None
+    with pytest.raises(GraphError, match="no graph has the node_label 'symbol'; pass node_label=None"):
+        gv.as_batch(SMILES, node_label="symbol")
+    with pytest.raises(GraphError, match="no node has the attribute 'charge' that node_attributes asks for"):
+        gv.as_batch(SMILES, node_attributes="charge")
 
 
 @pytest.mark.parametrize(
@@ -58,26 +68,10 @@ def test_estimators_take_a_column_of_smiles():
     ids=["bad", "empty", "blank", "None", "nan", "NA", "after a graph", "before a graph", "number", "DataFrame"],
 )
 def test_what_is_no_smiles_is_named(graphs, sentence):
-    with pytest.raises(GraphError) as caught:
-        gv.as_batch(graphs)
-    assert str(caught.value).startswith(sentence)
-
-
-def test_names_of_labels_are_as_for_molecules():
-    plain = gv.as_batch(SMILES, node_label=None, edge_label=None)
-    assert plain.node_labels is None
-    assert plain.edge_labels is None
-    np.testing.assert_array_equal(plain.indices, gv.from_smiles(SMILES).indices)
-    assert gv.as_batch(SMILES, edge_label=None).node_labels is not None
-    with pytest.raises(GraphError, match="no graph has the node_label 'symbol'; pass node_label=None"):
-        gv.as_batch(SMILES, node_label="symbol")
-    with pytest.raises(GraphError, match="no node has the attribute 'charge' that node_attributes asks for"):
-        gv.as_batch(SMILES, node_attributes="charge")
+    assert raises(GraphError, "", gv.as_batch, graphs).startswith(sentence)
 
 
 # -- rows without a SMILES
-
-
 @pytest.mark.parametrize("empty", ["", " ", None, float("nan"), pd.NA])
 def test_an_empty_smiles_is_a_skipped_row_whatever_the_form(tmp_path, empty):
     cells = ["CC", empty, "CO"]

@@ -11,6 +11,8 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
+from raising import raises
+
 import gvoys as gv
 from gvoys.errors import DatasetError, InputWarning, MissingDependencyError
 from gvoys.io import open_graphs
@@ -47,7 +49,7 @@ def test_the_kind_of_standard_input_does_not_depend_on_the_separator(separator):
     assert guess_suffix(text(separator).replace("é, ", "e").encode(), "smiles") in (".csv", ".tsv")
 
 
-def test_decimal_commas_of_a_table_with_semicolons(tmp_path):
+def test_decimal_commas_and_names_in_other_encodings(tmp_path):
     (tmp_path / "a.csv").write_text(text(";", ","), encoding="utf-8")
     assert facts(tmp_path / "a.csv") == EXPECTED
     (tmp_path / "b.csv").write_text("smiles;y;z\nC;1,5;1,5,2\nCC;2;3\n")
@@ -62,7 +64,7 @@ def test_names_of_molecules_in_other_encodings(tmp_path, encoding):
     assert open_graphs(tmp_path / "a.smi").read().ids == ["é"]
 
 
-def test_a_guess_of_the_encoding_is_told(tmp_path):
+def test_encodings_that_are_guessed_or_damaged(tmp_path):
     (tmp_path / "a.csv").write_bytes("smiles,name\nC,é\nCC,\x81\n".encode("latin-1"))
     with pytest.warns(InputWarning, match=r"^a.csv is not UTF-8 and is read as Windows-1252; save it as UTF-8 if"):
         assert open_graphs(tmp_path / "a.csv", id="name").read().ids == ["é", "\x81"]
@@ -70,6 +72,9 @@ def test_a_guess_of_the_encoding_is_told(tmp_path):
         warnings.simplefilter("error")
         (tmp_path / "b.csv").write_text("smiles,name\nC,é\n", encoding="utf-8")
         assert open_graphs(tmp_path / "b.csv", id="name").read().ids == ["é"]
+    (tmp_path / "a.csv").write_bytes(text(",").encode("utf-16")[:-1])
+    with pytest.raises(DatasetError, match=r"^a.csv is not UTF-16, as its first bytes say; save it as UTF-8$"):
+        open_graphs(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("smiles", ["CCÿ", "éCC", "CC é"])
@@ -80,12 +85,6 @@ def test_what_rdkit_passes_over_is_no_molecule(tmp_path, smiles):
     assert [each.row for each in found.skipped] == ([] if smiles == "CC é" else [3])  # which has a name
 
 
-def test_damaged_utf_16_is_one_sentence(tmp_path):
-    (tmp_path / "a.csv").write_bytes(text(",").encode("utf-16")[:-1])
-    with pytest.raises(DatasetError, match=r"^a.csv is not UTF-16, as its first bytes say; save it as UTF-8$"):
-        open_graphs(tmp_path / "a.csv")
-
-
 def test_rows_are_numbered_as_the_lines_of_the_file(tmp_path):
     (tmp_path / "a.csv").write_text('smiles,note\nCC,"one\ntwo"\n\nC1CC,\nCO,\n')
     graphs = open_graphs(tmp_path / "a.csv").read()
@@ -93,18 +92,18 @@ def test_rows_are_numbered_as_the_lines_of_the_file(tmp_path):
     assert [each.row for each in graphs.skipped] == [2, 3, 5]
     assert [each.row for piece in open_graphs(tmp_path / "a.csv").batches(1) for each in piece.skipped] == [2, 3, 5]
     assert open_graphs(pd.DataFrame({"smiles": ["C1CC", "CO"]})).read().skipped[0].row == 1
-
-
-def test_names_go_to_their_rows_whatever_is_counted(tmp_path):
+    (tmp_path / "b.csv").write_text("smiles,y\nC,inf\nCC,1\n")
+    assert np.isinf(open_graphs(tmp_path / "b.csv", target="y").read().y[0])
     from gvoys.apps.explore import load_collection
 
     (tmp_path / "a.csv").write_text("smiles\nCC\n\nC1CC\nCO\n")
     assert load_collection(tmp_path / "a.csv", names=["first", "bad", "last"]).captions == ["first", "last"]
 
 
+REACTION = r"is a reaction, and reactions are not read; give its parts"
+
+
 # -- workbooks
-
-
 def write_workbook(path, rows):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
@@ -123,7 +122,14 @@ def test_a_workbook_is_a_table(tmp_path):
     assert [each.row for each in open_graphs(source).read().skipped] == [4]
 
 
-def test_a_workbook_without_openpyxl_says_what_to_do(tmp_path, monkeypatch):
+def test_workbooks_that_cannot_be_read(tmp_path, monkeypatch):
+    pytest.importorskip("openpyxl")
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    raises(DatasetError, r"a.xlsx is not a readable workbook \(.*\); save it as CSV", open_graphs, tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("xl/sharedStrings.xml", bytes(1 << 27))
+    raises(DatasetError, r"b.xlsx unpacks to over .* bytes; save it as CSV", open_graphs, tmp_path / "b.xlsx")
+
     def without(name, *args, **how):
         if name == "openpyxl":
             raise ImportError
@@ -136,33 +142,16 @@ def test_a_workbook_without_openpyxl_says_what_to_do(tmp_path, monkeypatch):
         open_graphs(tmp_path / "a.xlsx")
 
 
-def test_a_workbook_that_is_damaged_or_a_bomb(tmp_path):
-    pytest.importorskip("openpyxl")
-    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
-    with pytest.raises(DatasetError, match=r"a.xlsx is not a readable workbook \(.*\); save it as CSV"):
-        open_graphs(tmp_path / "a.xlsx")
-    with zipfile.ZipFile(tmp_path / "b.xlsx", "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("xl/sharedStrings.xml", bytes(1 << 27))
-    with pytest.raises(DatasetError, match=r"b.xlsx unpacks to over .* bytes; save it as CSV"):
-        open_graphs(tmp_path / "b.xlsx")
-
-
 # -- reactions
 
 
-@pytest.mark.parametrize("reaction", ["CCO>>CC=O", "CCO>[Na+]>CC=O", ">>C", "[CH3:1]O>>[CH3:1]Cl |f:0.1|"])
-def test_reactions_are_named(reaction):
-    with pytest.raises(gv.errors.GraphError, match=r"is a reaction, and reactions are not read; give its parts"):
-        gv.from_smiles([reaction])
-
-
-@pytest.mark.parametrize("smiles", ["C>", "N->[Fe]<-X", "C1CC"])
-def test_what_is_no_reaction_is_not_called_one(smiles):
-    with pytest.raises(gv.errors.GraphError, match="RDKit cannot read"):
-        gv.from_smiles([smiles])
+@pytest.mark.parametrize(
+    ("smiles", "said"),
+    [
+        *((text, REACTION) for text in ("CCO>>CC=O", "CCO>[Na+]>CC=O", ">>C", "[CH3:1]O>>[CH3:1]Cl |f:0.1|")),
+        *((text, "RDKit cannot read") for text in ("C>", "N->[Fe]<-X", "C1CC")),
+    ],
+)
+def test_reactions_are_named(smiles, said):
+    raises(gv.errors.GraphError, said, gv.from_smiles, [smiles])
     assert len(gv.from_smiles(["[NH3]->[Fe]<-[NH3]"])) == 1
-
-
-def test_values_that_are_not_finite_stay_numbers(tmp_path):
-    (tmp_path / "a.csv").write_text("smiles,y\nC,inf\nCC,1\n")
-    assert np.isinf(open_graphs(tmp_path / "a.csv", target="y").read().y[0])

@@ -57,16 +57,13 @@ def test_what_is_no_label(make):
         gv.as_batch([make(charge=1)], node_attributes="charge")
 
 
-def test_the_first_graph_with_nodes_speaks_for_all():
+def test_where_a_warning_comes_from():
     with pytest.warns(InputWarning, match="nodes have 'type'"):
         gv.as_batch([nx.empty_graph(0), typed(type="C")])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gv.as_batch([nx.path_graph(2), typed(type="C")])
         gv.as_batch([])
-
-
-def test_estimators_warn_too():
     with pytest.warns(InputWarning, match="pass node_label='type' to as_batch"):
         gv.RandomWalkKernel(walk=gv.Walk(2)).fit_transform([typed(type="C"), typed(type="N")])
 
@@ -84,9 +81,6 @@ def test_sources_warn_when_they_are_opened(tmp_path):
     with pytest.warns(InputWarning, match=r": give node_label='type' or --node-label 'type'$"):
         source = open_graphs([typed(type="C")])
     assert len(source.read().batch) == 1
-
-
-def test_nodes_that_cannot_be_read_are_told_by_the_reader(tmp_path):
     (tmp_path / "a.jsonl").write_text(
         '{"nodes": 5, "links": [], "graph": {"y": 1}}\n' + json.dumps(as_node_link()) + "\n"
     )

@@ -39,14 +39,11 @@ def test_a_store_is_opened_and_would_be_written_alike(old):
         assert (old / "again" / file.name).read_bytes() == file.read_bytes()
 
 
-def test_features_are_read(old):
+def test_features_are_read_but_not_continued_nor_compared_with(old):
     pytest.importorskip("pyarrow")
     ids, features = gv.read_features(old / "features")
     assert ids == ["ethanol", "benzene", "3"]
     np.testing.assert_allclose(features[0], [0.0607639, 0.06250001, 0.05609809, -0.09711372], rtol=1e-6)
-
-
-def test_features_are_not_continued_nor_compared_with(old):
     pytest.importorskip("pyarrow")
     pytest.importorskip("rdkit")
     with pytest.raises(ParameterError, match="holds a run of another version of gvoys; choose another folder"):

@@ -7,16 +7,17 @@ import threading
 import time
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import spelling
+from processes import content
 
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
+from raising import raises
 from sklearn.linear_model import Ridge, SGDClassifier
 
 import gvoys as gv
@@ -68,9 +69,8 @@ def partitions(store, loader=load, n=7):
 def test_features_are_the_same_bits_however_they_are_cut(store, two_workers, n):
     expected = MODEL.transform(BATCH)
     for cluster in (None, two_workers):
-        np.testing.assert_array_equal(
-            np.concatenate(list(profile_partitions(partitions(store, n=n), MODEL, cluster))), expected
-        )
+        found = np.concatenate(list(profile_partitions(partitions(store, n=n), MODEL, cluster)))
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_the_gram_matrix_by_blocks(store, two_workers, tmp_path):
@@ -81,7 +81,7 @@ def test_the_gram_matrix_by_blocks(store, two_workers, tmp_path):
     assert (tmp_path / "here.npy").read_bytes() == (tmp_path / "there.npy").read_bytes()
 
 
-def test_a_matrix_appears_only_when_it_is_complete(store, tmp_path, monkeypatch):
+def test_a_matrix_that_fails_leaves_nothing(store, tmp_path, monkeypatch):
     def broken():
         assert not (tmp_path / "K.npy").exists()
         raise KeyboardInterrupt
@@ -92,8 +92,6 @@ def test_a_matrix_appears_only_when_it_is_complete(store, tmp_path, monkeypatch)
         write_gram_of_partitions([first, broken], MODEL, tmp_path / "K.npy")
     assert list(tmp_path.iterdir()) == []
 
-
-def test_a_matrix_without_space_leaves_nothing(store, tmp_path, monkeypatch):
     def full(descriptor, offset, length):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -178,7 +176,7 @@ def test_a_worker_that_dies_changes_no_bit(tmp_path):
 
 def _embed(cluster, end, folder):
     (folder / "a.smi").write_text("CCO\n" * 50)
-    parameters = Parameters(max_length=1, rows_per_part=1)
+    parameters = Parameters(walk=gv.Walk(1), rows_per_part=1)
     embed_file(folder / "a.smi", folder / "out", parameters, worker=cluster.run, on_progress=lambda n, *_: n and end())
 
 
@@ -203,10 +201,6 @@ def test_a_cluster_without_workers_is_given_up(work, tmp_path, monkeypatch):
     assert work is _sleep or 0 < len(list((tmp_path / "out").glob("*.parquet"))) < 50
 
 
-def content(folder: Path):
-    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
-
-
 def test_refusals():
     for arguments in ({}, {"workers": 2, "scheduler": "tcp://x:1"}, {"workers": 0}):
         with pytest.raises(ParameterError), open_cluster(**arguments):
@@ -218,13 +212,11 @@ def test_refusals():
         lambda: write_gram_of_partitions([], MODEL, "K.npy"),
         lambda: fit_regressor([], gv.RandomWalkRegressor()),
     ):
-        with pytest.raises(ParameterError, match="one partition or more"):
-            call()
+        raises(ParameterError, "one partition or more", call)
     for y in (Y[:5], np.full(60, np.nan), ["a"] * 60):
         with pytest.raises(ParameterError, match="one finite number for each of the 60 graphs"):
             fit_ridge([lambda y=y: (BATCH, y)], MODEL)
-    with pytest.raises(ParameterError, match="alpha"):
-        fit_ridge([lambda: (BATCH, Y)], MODEL, np.inf)
+    raises(ParameterError, "alpha", fit_ridge, [lambda: (BATCH, Y)], MODEL, np.inf)
     with pytest.raises(ParameterError, match="partitions hold no graph"):
         fit_regressor([lambda: (BATCH[:0], Y[:0])], gv.RandomWalkRegressor())
 
@@ -243,8 +235,7 @@ def test_loads_that_return_targets_too_work_everywhere(store, two_workers, tmp_p
     assert (tmp_path / "bare.npy").read_bytes() == (tmp_path / "both.npy").read_bytes()
     fit_ridge(both, MODEL)
     fit_classifier([lambda: (graphs(store, 0, 60), Y > 10)], MODEL, SGDClassifier(), [False, True])
-    regressor = gv.RandomWalkRegressor(2, kernel="linear", n_components=30, learn=False)
+    regressor = gv.RandomWalkRegressor(gv.Walk(2), kernel="linear", n_components=30, learn=False)
     for fit in (lambda: fit_ridge(bare, MODEL), lambda: fit_regressor(bare, regressor)):
-        with pytest.raises(ParameterError, match="a partition loads a list of graphs and no targets; return both"):
-            fit()
+        raises(ParameterError, "a partition loads a list of graphs and no targets; return both", fit)
     fit_regressor(both, regressor)

@@ -12,6 +12,8 @@ from spelling import with_walk
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
+from raising import raises
+
 import gvoys as gv
 from gvoys.apps.scale import embed_file
 from gvoys.apps.scale.job import read_job
@@ -96,11 +98,6 @@ def test_the_kind_of_labels_comes_from_graphs_with_nodes(tmp_path, rows):
     assert gv.read_features(tmp_path / "out")[1].shape == (rows + 1, 32)
 
 
-def test_a_file_of_graphs_without_nodes(tmp_path):
-    (tmp_path / "a.g6").write_text("?\n?\n")
-    assert embed_file(tmp_path / "a.g6", tmp_path / "out", with_walk(**SMALL)).n_graphs == 2
-
-
 @pytest.mark.parametrize(("name", "value"), [("decay", None), ("max_length", None), ("max_length", "auto")])
 def test_what_would_come_from_the_graphs_raises(files, tmp_path, name, value):
     with pytest.raises(ParameterError, match=f"{name} must be a number, so that the features of any two files compare"):
@@ -108,19 +105,8 @@ def test_what_would_come_from_the_graphs_raises(files, tmp_path, name, value):
 
 
 # -- folders that do not compare
-
-
-DIFFERENT = {
-    "max_length": 2,
-    "decay": 0.05,
-    "refine": 1,
-    "backtrack": False,
-    "seed": 5,
-    "n_components": 16,
-    "labels": "both",
-    "lengths": "stacked",
-    "series": "exponential",
-}
+DIFFERENT = {"max_length": 2, "decay": 0.05, "refine": 1, "backtrack": False, "seed": 5, "n_components": 16}
+DIFFERENT |= {"labels": "both", "lengths": "stacked", "series": "exponential"}
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
@@ -133,21 +119,18 @@ def test_what_differs_is_said(name, files, tmp_path):
         gv.read_features(tmp_path / "two", like=tmp_path / "one")
 
 
-def test_what_features_do_not_depend_on_is_free(files, tmp_path):
-    alone = next(path for path in files if path.stem == "alone")
+def test_what_is_no_run(files, tmp_path):
+    alone = next(path for path in files if path.stem == "alone")  # features by moments depend on neither of these
     embed_file(alone, tmp_path / "one", {"method": "moments", "seed": 1, "n_components": 8})
     embed_file(alone, tmp_path / "two", {"method": "moments", "walk": gv.Walk(labels=None), "rows_per_part": 2})
     gv.read_features(tmp_path / "two", like=tmp_path / "one")
-
-
-def test_what_is_no_run(files, tmp_path):
+    (tmp_path / "a.g6").write_text("?\n?\n")
+    assert embed_file(tmp_path / "a.g6", tmp_path / "empty", with_walk(**SMALL)).n_graphs == 2
     embed_file(files[0], tmp_path / "out", with_walk(**SMALL))
     with pytest.raises(DatasetError, match="there is no folder of features or model file"):
         gv.read_features(tmp_path / "out", like=tmp_path / "none")
-    with pytest.raises(DatasetError, match="holds no run of gvoys embed"):
-        gv.read_features(tmp_path / "out", like=tmp_path)
+    raises(DatasetError, "holds no run of gvoys embed", gv.read_features, tmp_path / "out", like=tmp_path)
     job = json.loads((tmp_path / "out" / "_job.json").read_text())
     for key in ("fitted", "parameters", "like"):
         (tmp_path / "out" / "_job.json").write_text(json.dumps(dict(islice(job.items(), 2)) | {key: job[key]}))
-        with pytest.raises(ParameterError, match="is damaged"):
-            gv.read_features(tmp_path / "out", like=tmp_path / "out")
+        raises(ParameterError, "is damaged", gv.read_features, tmp_path / "out", like=tmp_path / "out")

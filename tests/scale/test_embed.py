@@ -16,8 +16,9 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 import networkx as nx
-from input_files import GRAPHS, SMILES, write_inputs, write_tu
+from input_files import GRAPHS, SMILES, write_tu
 from processes import content, finish, start
+from raising import raises
 
 import gvoys as gv
 from gvoys.apps.scale import embed_file
@@ -32,31 +33,12 @@ SMALL = Parameters(walk=gv.Walk(2), n_components=128, rows_per_part=4)
 READABLE = [i for i, s in enumerate(SMILES) if s not in ("C1CC", "not a molecule")]
 
 
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("inputs")
-    write_inputs(folder)
-    return folder
-
-
 def embedded(folder):
     parts = sorted(folder.glob("part-*.parquet"))
     return [name for part in parts for name in part_ids(part)], np.concatenate([part_features(part) for part in parts])
 
 
 # -- what comes out
-
-
-def test_features_of_any_two_runs_compare(tmp_path):
-    """A molecule has the same bits beside small neighbours and beside one with a larger degree."""
-    (tmp_path / "small.smi").write_text("CCO a\nCC b\n")
-    (tmp_path / "large.smi").write_text("FS(F)(F)(F)(F)F sf6\nC1CC2(CC1)CCC2 spiro\nCCO a\n")
-    features = {}
-    for name in ("small", "large"):
-        embed_file(tmp_path / f"{name}.smi", tmp_path / name, SMALL)
-        ids, X = embedded(tmp_path / name)
-        features[name] = X[ids.index("a")]
-    np.testing.assert_array_equal(features["small"], features["large"])
 
 
 @pytest.mark.parametrize("name", ["a.smi", "a.csv", "a.tsv", "a.parquet"])
@@ -78,23 +60,18 @@ def test_molecules_have_the_features_of_the_estimator(inputs, tmp_path, name):
     assert rows[1] == [str(2 + first), "C1CC", "RDKit cannot read the SMILES 'C1CC'"]
 
 
-@pytest.mark.parametrize("name", ["a.g6", "a.s6"])
-def test_graphs_without_labels_have_their_moments(inputs, tmp_path, name):
-    embed_file(inputs / name, tmp_path / "out", SMALL)
-    _, X = embedded(tmp_path / "out")
-    assert X.dtype == np.float64
-    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), gv.Walk(2)).fit(GRAPHS)
-    np.testing.assert_array_equal(X, model.transform(GRAPHS))
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "TINY", "store"])
+@pytest.mark.parametrize("name", ["a.jsonl", "TINY", "store", "a.g6", "a.s6"])
 def test_other_formats(inputs, tmp_path, name):
     graphs = [piece.batch for piece in open_graphs(inputs / name).batches(4)]
     embed_file(inputs / name, tmp_path / "out", SMALL)
     ids, X = embedded(tmp_path / "out")
     batch = gv.as_batch(list(_labelled())) if name == "a.jsonl" else gv.GraphBatch.concatenate(graphs)
+    plain = name in ("a.g6", "a.s6")  # graphs without labels have their moments
+    batch = gv.as_batch(GRAPHS) if plain else batch
     assert ids == [str(i + 1) for i in range(len(batch))]
-    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), gv.Walk(2), n_components=128, lengths="summed").fit(batch)
+    assert (X.dtype == np.float64) == plain
+    how = {} if plain else {"n_components": 128, "lengths": "summed"}
+    model = gv.RandomWalkFeatures(gv.Geometric(1 / 16), gv.Walk(2), **how).fit(batch)
     np.testing.assert_array_equal(X, model.transform(batch))
 
 
@@ -105,21 +82,7 @@ def _labelled():
         yield copy
 
 
-def test_a_graph_unlike_the_others_is_skipped_alone(tmp_path):
-    lines = ['{"nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "b"}], "links": [{"source": 0, "target": 1}]}'] * 5
-    lines[2] = '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}'
-    lines[3] = '{"directed": true, "nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 0}]}'
-    lines[4] = '{"nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 7}]}'
-    (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
-    skipped = (tmp_path / "out.skipped.csv").read_text()
-    assert summary.n_graphs == 3  # a directed graph of one node is a graph that the sketch can do
-    assert "3," in skipped
-    assert "have none" in skipped
-    assert "not among the nodes: 7" in skipped
-
-
-def test_rows_of_odd_tables(tmp_path):
+def test_odd_rows_are_skipped_alone(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -139,37 +102,41 @@ def test_rows_of_odd_tables(tmp_path):
     reasons = (tmp_path / "parquet.skipped.csv").read_text()
     assert "the column 'smiles' is not UTF-8" in reasons
     assert "4,CC,the column 'id' is empty" in reasons
+    lines = ['{"nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "b"}], "links": [{"source": 0, "target": 1}]}'] * 5
+    lines[2] = '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}'
+    lines[3] = '{"directed": true, "nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 0}]}'
+    lines[4] = '{"nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 7}]}'
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
+    skipped = (tmp_path / "out.skipped.csv").read_text()
+    assert summary.n_graphs == 3  # a directed graph of one node is a graph that the sketch can do
+    assert "3," in skipped
+    assert "have none" in skipped
+    assert "not among the nodes: 7" in skipped
 
 
-def test_a_row_of_rubbish_has_a_short_reason(tmp_path):
-    (tmp_path / "a.smi").write_text("X" * 100_000 + "\nCC\n")
-    embed_file(tmp_path / "a.smi", tmp_path / "out", SMALL)
-    assert "100,000 characters" in (tmp_path / "out.skipped.csv").read_text()
+DEEP = '{"nodes": [{"id": 0, "label": ' + "[" * 900 + "]" * 900 + '}], "links": []}'
+LARGE = '{"nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 0, "weight": 1' + "0" * 400 + "}]}"
+GOOD = '{"nodes": [{"id": 0, "label": "a"}], "links": []}'
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        '{"nodes": [{"id": 0, "label": ' + "[" * 900 + "]" * 900 + '}], "links": []}',
-        '{"nodes": [{"id": 0, "label": "a"}], "links": [{"source": 0, "target": 0, "weight": 1' + "0" * 400 + "}]}",
-    ],
-    ids=["deep", "large"],
+    ("name", "good", "line", "said"),
+    [("a.jsonl", GOOD, DEEP, ""), ("a.jsonl", GOOD, LARGE, ""), ("a.smi", "CC", "X" * 100_000, "100,000 characters")],
+    ids=["deep", "large", "long"],
 )
-def test_rows_past_every_limit_are_skipped_alone(tmp_path, line):
-    good = '{"nodes": [{"id": 0, "label": "a"}], "links": []}'
-    (tmp_path / "a.jsonl").write_text(f"{good}\n{line}\n{good}\n")
-    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL)
+def test_rows_past_every_limit_are_skipped_alone(tmp_path, name, good, line, said):
+    (tmp_path / name).write_text(f"{good}\n{line}\n{good}\n")
+    summary = embed_file(tmp_path / name, tmp_path / "out", SMALL)
     assert (summary.n_graphs, summary.n_skipped) == (2, 1)
+    assert said in (tmp_path / "out.skipped.csv").read_text()
 
 
-def test_an_input_that_was_replaced_is_read_anew(tmp_path):
+def test_inputs_of_like_names(tmp_path):
     for n in (20, 30):
         gv.write_store(gv.datasets.molecules(n, random_state=n), tmp_path / "store")
-        assert embed_file(tmp_path / "store", tmp_path / f"out{n}", SMALL).n_graphs == n
+        assert embed_file(tmp_path / "store", tmp_path / f"of{n}", SMALL).n_graphs == n
         shutil.rmtree(tmp_path / "store")
-
-
-def test_a_folder_is_not_the_zip_beside_it(tmp_path):
     write_tu(tmp_path / "X.v2", 3)
     write_tu(tmp_path / "X", 5)
     shutil.make_archive(str(tmp_path / "X"), "zip", tmp_path, "X")
@@ -179,15 +146,7 @@ def test_a_folder_is_not_the_zip_beside_it(tmp_path):
         assert embed_file(tmp_path / name, tmp_path / f"out{n}", SMALL).n_graphs == n
 
 
-def test_missing_rdkit_is_not_the_molecules_fault(inputs, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rdkit", None)
-    with pytest.raises(GvoysError, match=r"gvoys\[chem\]"):
-        embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
-
-
 # -- however it is cut
-
-
 @pytest.mark.parametrize("rows", [1, 3, 7, 1000])
 def test_any_partitioning_gives_the_same_bits(inputs, tmp_path, rows):
     pieces = Parameters(walk=gv.Walk(2), n_components=128, rows_per_part=rows)
@@ -203,8 +162,8 @@ def test_any_partitioning_gives_the_same_bits(inputs, tmp_path, rows):
 @pytest.mark.parametrize("block", [1, 5, 64, 1 << 20])
 @pytest.mark.parametrize("end", ["", "\n", "\n\n"])
 def test_chunks_cover_every_line_once(tmp_path, monkeypatch, block, end):
-    monkeypatch.setattr(lines_module, "_READ", block)
-    monkeypatch.setattr(lines_module, "_HEAVY", 40)
+    monkeypatch.setattr(lines_module, "_READ_BYTES", block)
+    monkeypatch.setattr(lines_module, "_CHUNK_BYTES", 40)
     texts = ["C" * (k * 7 % 23 + 1) for k in range(50)]
     (tmp_path / "a.smi").write_text("\n".join(texts) + end)
     source = open_graphs(tmp_path / "a.smi")
@@ -220,42 +179,13 @@ def test_chunks_cover_every_line_once(tmp_path, monkeypatch, block, end):
 # -- stopping and going on
 
 
-def test_a_finished_run_is_left_alone_and_others_are_refused(inputs, tmp_path):
-    out = tmp_path / "out"
-    embed_file(inputs / "a.smi", out, SMALL)
-    before = content(out)
-    embed_file(inputs / "a.smi", out, SMALL)
-    assert content(out) == before
-    with pytest.raises(ParameterError, match="holds a run with other parameters"):
-        embed_file(inputs / "a.smi", out, Parameters(walk=gv.Walk(3), n_components=128, rows_per_part=4))
-    with pytest.raises(ParameterError, match="holds a run with another input"):
-        embed_file(inputs / "a.g6", out, SMALL)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "mine.txt").touch()
-    with pytest.raises(ParameterError, match="not empty and holds no run"):
-        embed_file(inputs / "a.smi", tmp_path / "full", SMALL)
-    part_path(out, 2).unlink()
-    (out / "_summary.json").unlink()
-    embed_file(inputs / "a.smi", out, SMALL)
-    assert content(out) == before
-
-
-def test_two_runs_at_once(inputs, tmp_path):
-    def second(done, total, graphs):
-        with pytest.raises(ParameterError, match="another run is at work"):
-            embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
-
-    embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=second)
-
-
 def test_the_folder_is_locked_before_it_is_claimed(inputs, tmp_path, monkeypatch):
     other, calls = replace(SMALL, seed=1), []
 
     def claim(folder, job):
         if not calls:
             calls.append(1)
-            with pytest.raises(ParameterError, match="another run is at work"):
-                embed_file(inputs / "a.smi", tmp_path / "out", other)
+            raises(ParameterError, "another run is at work", embed_file, inputs / "a.smi", tmp_path / "out", other)
         claim_folder(folder, job)
 
     monkeypatch.setattr("gvoys.apps.scale.run.claim_folder", claim)
@@ -275,8 +205,7 @@ def test_a_lock_that_was_removed_while_it_was_taken_is_none(inputs, tmp_path, mo
         real(file, how)
 
     def second(done, total, graphs):
-        with pytest.raises(ParameterError, match="another run is at work"):
-            embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
+        raises(ParameterError, "another run is at work", embed_file, inputs / "a.smi", tmp_path / "out", SMALL)
 
     monkeypatch.setattr(fcntl, "flock", flock)
     embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=second)
@@ -296,8 +225,6 @@ def test_a_damaged_part_is_made_again(inputs, tmp_path, place):
 
 
 # -- an input that changes
-
-
 def _swap(path, stealthily):
     """Other molecules in a file of the same size, in place of the first ones."""
     time = path.stat().st_mtime_ns
@@ -330,15 +257,9 @@ def test_an_input_that_changes_in_mid_run_leaves_nothing(inputs, tmp_path, steal
 
 
 def test_an_input_that_changes_leaves_the_parts_of_earlier_runs(inputs, tmp_path):
-    molecules, out, calls = Path(shutil.copy(inputs / "a.smi", tmp_path)), tmp_path / "out", []
-
-    def interrupt(done, total, graphs):
-        calls.append(done)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-
+    molecules, out = Path(shutil.copy(inputs / "a.smi", tmp_path)), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        embed_file(molecules, out, SMALL, on_progress=interrupt)
+        embed_file(molecules, out, SMALL, on_progress=interrupt_after(3, []))
     before = content(out)
     with pytest.raises(DatasetError, match="choose another folder"):
         embed_file(molecules, out, SMALL, on_progress=lambda done, total, graphs: _swap(molecules, False))
@@ -367,16 +288,37 @@ def _embed_truncated(store, out):
         sys.exit("nothing was said")
 
 
-def test_an_interrupt_leaves_whole_parts_only(inputs, tmp_path):
-    calls = []
+def test_a_finished_run_is_left_alone_and_others_raise(inputs, tmp_path):
+    out, smi = tmp_path / "out", inputs / "a.smi"
+    embed_file(smi, out, SMALL)
+    before = content(out)
+    embed_file(smi, out, SMALL)
+    assert content(out) == before
+    other = replace(SMALL, walk=gv.Walk(3))
+    raises(ParameterError, "holds a run with other parameters", embed_file, smi, out, other)
+    raises(ParameterError, "holds a run with another input", embed_file, inputs / "a.g6", out, SMALL)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").touch()
+    raises(ParameterError, "not empty and holds no run", embed_file, smi, tmp_path / "full", SMALL)
+    part_path(out, 2).unlink()
+    (out / "_summary.json").unlink()
+    embed_file(smi, out, SMALL)
+    assert content(out) == before
 
-    def interrupt(done, total, graphs):
-        calls.append((done, total, graphs))
-        if len(calls) == 3:
+
+def interrupt_after(n_calls, calls):
+    def interrupt(*progress):
+        calls.append(progress)
+        if len(calls) == n_calls:
             raise KeyboardInterrupt
 
+    return interrupt
+
+
+def test_an_interrupt_leaves_whole_parts_only(inputs, tmp_path):
+    calls = []
     with pytest.raises(KeyboardInterrupt):
-        embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=interrupt)
+        embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=interrupt_after(3, calls))
     files = {file.name for file in (tmp_path / "out").iterdir()}
     assert "_summary.json" not in files
     assert not any(name.startswith(".") for name in files)
@@ -401,8 +343,6 @@ def test_a_file_is_seen_only_when_it_is_whole(tmp_path):
 
 
 # -- refusals
-
-
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -418,70 +358,39 @@ def test_a_file_is_seen_only_when_it_is_whole(tmp_path):
 )
 def test_inputs_that_are_none(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
-    with pytest.raises(GvoysError, match=message):
-        embed_file(tmp_path / name, tmp_path / "out", SMALL)
+    raises(GvoysError, message, embed_file, tmp_path / name, tmp_path / "out", SMALL)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_missing_input_and_parameters_out_of_range(inputs, tmp_path):
-    with pytest.raises(DatasetError, match="there is no file or folder"):
-        embed_file(tmp_path / "nowhere.smi", tmp_path / "out")
-    for parameters in (
-        Parameters(series="harmonic"),
-        Parameters(lengths="long"),
-        Parameters(rows_per_part=0),
-        Parameters(decay=-1.0),
-        Parameters(walk=gv.Walk(labels="colour")),
-        Parameters(n_columns=64),
-        Parameters(method="sequences", n_columns=0),
-        Parameters(method="sequences", lengths="summed"),
-    ):
-        with pytest.raises(GvoysError):
-            embed_file(inputs / "a.smi", tmp_path / "out", parameters)
+OUT_OF_RANGE = [
+    *({"series": "harmonic"}, {"lengths": "long"}, {"rows_per_part": 0}, {"decay": -1.0}),
+    *({"walk": gv.Walk(labels="colour")}, {"n_columns": 64}),
+    *({"method": "sequences", "n_columns": 0}, {"method": "sequences", "lengths": "summed"}),
+]
 
 
-def test_graphs_in_memory_have_another_way(tmp_path):
-    with pytest.raises(ParameterError, match="this takes a file; for graphs in memory use the estimators"):
-        embed_file(["CCO", "CC"], tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines_module, "_LONGEST", 1000)
-    monkeypatch.setattr(lines_module, "_READ", 100)
+def test_inputs_and_parameters_that_cannot_be_used(inputs, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    raises(DatasetError, "there is no file or folder", embed_file, tmp_path / "nowhere.smi", out)
+    raises(ParameterError, "this takes a file; for graphs in memory use the estimators", embed_file, ["CCO", "CC"], out)
+    for parameters in OUT_OF_RANGE:
+        raises(GvoysError, "", embed_file, inputs / "a.smi", out, Parameters(**parameters))
+    assert not out.exists()
+    monkeypatch.setattr(lines_module, "_LINE_BYTES", 1000)
+    monkeypatch.setattr(lines_module, "_READ_BYTES", 100)
     (tmp_path / "a.smi").write_text("CC\n" + "C" * 3000)
-    with pytest.raises(DatasetError, match="a line of over"):
-        embed_file(tmp_path / "a.smi", tmp_path / "out", SMALL)
-
-
-def test_without_pyarrow_the_extra_is_named(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(GvoysError, match=r"gvoys\[parquet\]"):
-        embed_file(Path("a.smi"), tmp_path / "out")
-
-
-# -- reading features
-
-
-def test_features_of_two_files_compare(tmp_path):
-    """The same bits for the same molecule, whatever else the files hold."""
-    alone, company = ["CCO", "c1ccccc1N"], ["C" * 40, "c1ccccc1N", "[Na+].[Cl-]", "FC(F)(F)C(F)(F)F", "CCO"]
-    found = {}
-    for name, smiles in (("one", alone), ("other", company)):
-        (tmp_path / f"{name}.smi").write_text("".join(f"{text} {text}\n" for text in smiles))
-        embed_file(tmp_path / f"{name}.smi", tmp_path / name, Parameters(n_components=64, rows_per_part=2))
-        ids, features = gv.read_features(tmp_path / name)
-        assert ids == smiles
-        found[name] = dict(zip(ids, features, strict=True))
-    for text in alone:
-        np.testing.assert_array_equal(found["one"][text], found["other"][text])
+    raises(DatasetError, "a line of over", embed_file, tmp_path / "a.smi", out, SMALL)
 
 
 def test_what_is_no_finished_run(tmp_path):
     (tmp_path / "a.smi").write_text("CCO\nCCC\n")
-    with pytest.raises(DatasetError, match="holds no finished run"):
-        gv.read_features(tmp_path)
+    raises(DatasetError, "holds no finished run", gv.read_features, tmp_path)
     embed_file(tmp_path / "a.smi", tmp_path / "out", Parameters(n_components=16, rows_per_part=1))
     part_path(tmp_path / "out", 1).unlink()
-    with pytest.raises(DatasetError, match=r"a part of .* is damaged or missing"):
-        gv.read_features(tmp_path / "out")
+    raises(DatasetError, r"a part of .* is damaged or missing", gv.read_features, tmp_path / "out")
+
+
+@pytest.mark.parametrize(("package", "extra"), [("pyarrow", "parquet"), ("rdkit", "chem")])
+def test_missing_packages_are_named(inputs, monkeypatch, tmp_path, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    raises(GvoysError, rf"gvoys\[{extra}\]", embed_file, inputs / "a.smi", tmp_path / "out", SMALL)

@@ -10,6 +10,8 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
+from raising import raises
+
 import gvoys as gv
 from gvoys.apps.scale import embed_file, write_gram
 from gvoys.apps.scale.parts import skipped_beside
@@ -48,9 +50,6 @@ def test_readers_of_parquet_read_the_folder(made):
     table = dataset.dataset(made / "out").to_table()
     assert table.column("id").to_pylist() == ids
     assert len(pandas.read_parquet(made / "out" / "part-0000000.parquet")) == 0
-
-
-def test_what_is_no_part_stands_aside(made):
     names = sorted(file.name for file in (made / "out").iterdir())
     assert names[:3] == ["_checksums.txt", "_job.json", "_summary.json"]
     assert all(name.startswith("part-") for name in names[3:])
@@ -71,24 +70,21 @@ def test_the_table_stands_beside_any_folder(tmp_path, monkeypatch, folder, table
 
 
 # -- the table of skipped rows is beside the folder, where other files may be
-
-
-def test_a_file_of_that_name_is_not_overwritten(made):
+def test_tables_of_other_runs(made, monkeypatch):
     (made / "new.skipped.csv").write_text("mine\n")
-    with pytest.raises(ParameterError, match=r"new.skipped.csv exists already"):
-        embed_file(made / "a.smi", made / "new", SMALL)
+    raises(ParameterError, r"new.skipped.csv exists already", embed_file, made / "a.smi", made / "new", SMALL)
     assert (made / "new.skipped.csv").read_text() == "mine\n"
     assert not (made / "new").exists()
+    monkeypatch.setattr(os, "access", lambda path, mode: path != made)
+    with pytest.raises(ParameterError, match=r"cannot be written, where new.skipped.csv would go"):
+        embed_file(made / "a.smi", made / "new", SMALL, on_progress=lambda *_: pytest.fail("the work began"))
 
 
-def test_the_table_of_a_run_that_was_removed_is(made):
+def test_tables_that_were_left_behind(made):
     before = (made / "out.skipped.csv").read_bytes()
     (made / "new.skipped.csv").write_text("row,text,reason\n1,X,old\n")
     embed_file(made / "a.smi", made / "new", SMALL)
     assert (made / "new.skipped.csv").read_bytes() == before
-
-
-def test_what_a_kill_left_beside_the_folder_is_removed(made):
     left, other = made / ".out.skipped.csv.123.partial", made / ".other.skipped.csv.123.partial"
     for file in (left, other):
         file.write_text("row,te")
@@ -98,26 +94,16 @@ def test_what_a_kill_left_beside_the_folder_is_removed(made):
     assert other.exists()
 
 
-def test_a_place_that_cannot_be_written_is_told_first(made, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: path != made)
-    with pytest.raises(ParameterError, match=r"cannot be written, where new.skipped.csv would go"):
-        embed_file(made / "a.smi", made / "new", SMALL, on_progress=lambda *_: pytest.fail("the work began"))
-
-
 # -- folders of earlier versions
 
 
-def test_features_of_an_earlier_version_are_read(made):
+@pytest.mark.parametrize("done", [True, False])
+def test_a_run_does_not_go_on_in_a_folder_of_an_earlier_version(made, done):
     ids, features = gv.read_features(made / "out")
     as_of_version_4(made / "out")
     old_ids, old = gv.read_features(made / "out")
     assert old_ids == ids
     np.testing.assert_array_equal(old, features)
-
-
-@pytest.mark.parametrize("done", [True, False])
-def test_a_run_does_not_go_on_in_a_folder_of_an_earlier_version(made, done):
-    as_of_version_4(made / "out")
     if not done:
         (made / "out" / "summary.json").unlink()
     before = sorted(file.name for file in (made / "out").iterdir())
@@ -125,8 +111,7 @@ def test_a_run_does_not_go_on_in_a_folder_of_an_earlier_version(made, done):
         embed_file(made / "a.smi", made / "out", SMALL)
     assert sorted(file.name for file in (made / "out").iterdir()) == before
     for use in (lambda: gv.read_features(made / "out", like=made / "out"), lambda: embed(made)):
-        with pytest.raises(ParameterError, match="of another version of gvoys, whose features may differ"):
-            use()
+        raises(ParameterError, "of another version of gvoys, whose features may differ", use)
 
 
 def embed(made):
@@ -139,5 +124,4 @@ def test_a_matrix_does_not_go_on_with_features_of_an_earlier_version(made, monke
         write_gram(made / "a.smi", made / "K.npy")
     monkeypatch.undo()
     as_of_version_4(made / "K.npy.work" / "features")
-    with pytest.raises(GvoysError, match="of another version of gvoys"):
-        write_gram(made / "a.smi", made / "K.npy")
+    raises(GvoysError, "of another version of gvoys", write_gram, made / "a.smi", made / "K.npy")

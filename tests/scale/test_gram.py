@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
-from input_files import write_inputs
 from processes import content
+from raising import raises
 
 import gvoys as gv
 from gvoys.apps.scale import gram, write_gram
@@ -20,13 +20,6 @@ from gvoys.apps.scale.job import Parameters
 from gvoys.errors import ParameterError
 
 SMALL = Parameters(decay=1 / 16, walk=gv.Walk(2), method="sketch", n_components=128, rows_per_part=4, lengths="stacked")
-
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("inputs")
-    write_inputs(folder)
-    return folder
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -54,8 +47,7 @@ def test_a_run_that_was_stopped_goes_on(inputs, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_gram(inputs / "store", tmp_path / "K.npy", SMALL, on_rows=stop)
     assert not (tmp_path / "K.npy").exists()
-    with pytest.raises(ParameterError, match="other parameters"):
-        write_gram(inputs / "store", tmp_path / "K.npy", SMALL, normalize=True)
+    raises(ParameterError, "other parameters", write_gram, inputs / "store", tmp_path / "K.npy", SMALL, normalize=True)
     seen = []
     write_gram(inputs / "store", tmp_path / "K.npy", SMALL, on_rows=lambda done, total: seen.append(done))
     assert seen[0] == 12
@@ -96,18 +88,9 @@ def test_a_run_that_is_stopped_at_its_end_goes_on(inputs, tmp_path, monkeypatch,
     assert content(tmp_path / "part") == content(tmp_path / "whole")
 
 
-def test_results_of_others_are_not_overwritten(inputs, tmp_path):
-    """Only a run that was stopped at its end takes the files beside the matrix for its own."""
-    (tmp_path / "K.ids.txt").write_text("mine")
-    with pytest.raises(ParameterError, match=r"K.ids.txt exists already"):
-        write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
-    assert (tmp_path / "K.ids.txt").read_text() == "mine"
-
-
 def test_a_second_run_at_the_same_time_is_kept_out(inputs, tmp_path):
     def second(done, total):
-        with pytest.raises(ParameterError, match="another run is at work"):
-            write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
+        raises(ParameterError, "another run is at work", write_gram, inputs / "store", tmp_path / "K.npy", SMALL)
 
     write_gram(inputs / "store", tmp_path / "K.npy", SMALL, on_rows=second)
     assert sorted(content(tmp_path)) == ["K.ids.txt", "K.npy", "K.skipped.csv"]
@@ -148,17 +131,10 @@ def test_a_matrix_that_has_no_space_is_one_sentence(inputs, tmp_path, monkeypatc
     assert (tmp_path / "K.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
 
 
-def test_where_space_cannot_be_reserved_zeros_are_written(inputs, tmp_path, monkeypatch):
-    write_gram(inputs / "store", tmp_path / "whole.npy", SMALL)
-    monkeypatch.delattr(os, "posix_fallocate", raising=False)
-    write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
-    assert (tmp_path / "K.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
-    assert (tmp_path / "K.npy").stat().st_blocks * 512 >= 30 * 30 * 8
-
-
 def test_refusals(inputs, tmp_path):
-    with pytest.raises(ParameterError, match=r"NAME\.npy"):
-        write_gram(inputs / "store", tmp_path / "K.csv", SMALL)
+    raises(ParameterError, r"NAME\.npy", write_gram, inputs / "store", tmp_path / "K.csv", SMALL)
+    (tmp_path / "K.ids.txt").write_text("mine")  # a run that was stopped at its end takes such files for its own
+    raises(ParameterError, r"K.ids.txt exists already", write_gram, inputs / "store", tmp_path / "K.npy", SMALL)
+    assert (tmp_path / "K.ids.txt").read_text() == "mine"
     (tmp_path / "K.npy").write_text("")
-    with pytest.raises(ParameterError, match="exists already"):
-        write_gram(inputs / "store", tmp_path / "K.npy", SMALL)
+    raises(ParameterError, "exists already", write_gram, inputs / "store", tmp_path / "K.npy", SMALL)

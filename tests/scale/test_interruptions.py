@@ -18,6 +18,7 @@ pytest.importorskip("rdkit")
 from input_files import SMILES
 from mutations import change_file
 from processes import KILLS, content, finish, gvoys, kill_often, start, timed
+from raising import raises
 
 import gvoys as gv
 from gvoys.apps.scale.parts import part_path, skipped_beside
@@ -47,10 +48,8 @@ def kernel(molecules, out, *more, log=os.devnull):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    graphs, file = (
-        gv.from_smiles(["C" * n + "O" * (n % 3) for n in range(1, 40)]),
-        tmp_path_factory.mktemp("model") / "m",
-    )
+    graphs = gv.from_smiles(["C" * n + "O" * (n % 3) for n in range(1, 40)])
+    file = tmp_path_factory.mktemp("model") / "m"
     gv.RandomWalkRegressor(gv.Walk(1), kernel="matern32", layers=("given",)).fit(graphs, graphs.graph_sizes).save(file)
     return file
 
@@ -60,8 +59,6 @@ def predict(model, molecules, out, *more, log=os.devnull):
 
 
 # -- kill -9
-
-
 def test_kills_of_embed_lose_nothing_and_repeat_nothing(molecules, tmp_path):
     seconds = [timed(lambda name=name: embed(molecules, tmp_path / name)) for name in ("whole", "timed")]
     chance, killed = random.Random(0), tmp_path / "killed"
@@ -80,42 +77,27 @@ def test_kills_of_embed_lose_nothing_and_repeat_nothing(molecules, tmp_path):
     assert hidden(tmp_path) == []
 
 
-def test_kills_of_kernel_lose_nothing(molecules, tmp_path):
-    for name in ("whole", "timed"):
-        (tmp_path / name).mkdir()
-        seconds = timed(lambda name=name: kernel(molecules, tmp_path / name / "K.npy"))
+@pytest.mark.parametrize(("command", "name"), [("kernel", "K.npy"), ("predict", "p.csv")])
+def test_kills_of_kernel_and_predict_lose_nothing(molecules, model, tmp_path, command, name):
+    def begin(folder):
+        out = tmp_path / folder / name
+        return kernel(molecules, out) if command == "kernel" else predict(model, molecules, out)
+
+    for folder in ("whole", "timed", "killed"):
+        (tmp_path / folder).mkdir()
+    _, seconds = (timed(lambda folder=folder: begin(folder)) for folder in ("whole", "timed"))
     killed = tmp_path / "killed"
-    killed.mkdir()
 
     def is_done():
-        return (killed / "K.npy").exists() and not content(killed / "K.npy.work")
+        return (killed / name).exists() and not content(killed / f"{name}.work")
 
     def undo():
         shutil.rmtree(killed)
         killed.mkdir()
 
-    kill_often(lambda: kernel(molecules, killed / "K.npy"), is_done, undo, seconds, random.Random(1))
-    assert finish(kernel(molecules, killed / "K.npy")) == 0
-    assert content(killed) == content(tmp_path / "whole") == content(tmp_path / "timed")
-
-
-def test_kills_of_predict_lose_nothing(molecules, model, tmp_path):
-    for name in ("whole", "timed"):
-        (tmp_path / name).mkdir()
-        seconds = timed(lambda name=name: predict(model, molecules, tmp_path / name / "p.csv"))
-    killed = tmp_path / "killed"
-    killed.mkdir()
-
-    def is_done():
-        return (killed / "p.csv").exists() and not content(killed / "p.csv.work")
-
-    def undo():
-        shutil.rmtree(killed)
-        killed.mkdir()
-
-    kill_often(lambda: predict(model, molecules, killed / "p.csv"), is_done, undo, seconds, random.Random(3))
-    if not is_done():
-        assert finish(predict(model, molecules, killed / "p.csv")) == 0
+    kill_often(lambda: begin("killed"), is_done, undo, seconds, random.Random(len(name)))
+    if command == "kernel" or not is_done():
+        assert finish(begin("killed")) == 0
     assert content(killed) == content(tmp_path / "whole") == content(tmp_path / "timed")
 
 
@@ -163,8 +145,6 @@ def test_kills_of_a_store_leave_none_or_all_of_it(tmp_path):
 
 
 # -- a full disk
-
-
 @pytest.fixture
 def disk(tmp_path):
     """A disk of any size, for those who may mount one."""
@@ -224,8 +204,7 @@ def test_kernel_on_a_full_disk(molecules, tmp_path, disk, size):
 @pytest.mark.parametrize("size", ["4k", "64k", "700k", "1m"])
 def test_a_store_on_a_full_disk(tmp_path, disk, size):
     resize(disk, size)
-    with pytest.raises(OSError, match="No space left on device"):
-        write_pieces(disk / "store")
+    raises(OSError, "No space left on device", write_pieces, disk / "store")
     assert list(disk.iterdir()) == []
     resize(disk, "100m")
     write_pieces(disk / "store")
@@ -256,8 +235,6 @@ def _limited(molecules, folder):
 
 
 # -- two at once
-
-
 def test_two_embeds_with_different_seeds(molecules, tmp_path):
     """Started together, into one new folder: it is that of one of them."""
     seeds = [["--seed", 0], ["--seed", 1]]

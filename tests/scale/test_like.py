@@ -13,6 +13,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 from processes import content
+from raising import raises
 
 import gvoys as gv
 from gvoys.apps.scale import embed_file
@@ -40,8 +41,6 @@ def found(folder, like=None):
 
 
 # -- a run
-
-
 @pytest.mark.parametrize(
     "how",
     [
@@ -83,15 +82,12 @@ def test_labels_that_were_chosen_are_kept(files, backtrack):
     np.testing.assert_array_equal(found(files / "two", like=files / "one")["CCO"], expected[0])
 
 
-def test_what_a_run_needs_and_graphs_lack(files):
+def test_what_a_run_needs_and_graphs_lack(files, tmp_path):
     for labels, kind in (("node", "node"), ("both", "node"), ("edge", "edge")):
         embed_file(files / "first.smi", files / labels, with_walk(**SMALL | {"labels": labels}))
         with pytest.raises(UnsupportedError, match=f"{labels} used {kind} labels and the graphs of plain.g6 have none"):
             embed_file(files / "plain.g6", files / "two", like=files / labels)
     assert not (files / "two").exists()
-
-
-def test_directions_that_refined_labels_depend_on(tmp_path):
     for name, directed in (("one", False), ("two", True)):
         graph = nx.node_link_data((nx.DiGraph if directed else nx.Graph)([(0, 1), (1, 2)]), edges="links")
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(graph))
@@ -131,18 +127,15 @@ def test_columns_that_agree_or_contradict(files):
     for count in (None, 2**20):
         embed_file(files / "second.smi", files / f"{count}", {"n_columns": count}, like=files / "one")
         assert found(files / f"{count}", like=files / "one").keys() == {*SECOND} - {"xx"}
-    with pytest.raises(
-        ParameterError, match=r"^n_columns is 64, and 1048576 in .*one, .*leave out n_columns, or like$"
-    ):
-        embed_file(files / "second.smi", files / "two", {"n_columns": 64}, like=files / "one")
+    said = r"^n_columns is 64, and 1048576 in .*one, .*leave out n_columns, or like$"
+    few = {"n_columns": 64}
+    raises(ParameterError, said, embed_file, files / "second.smi", files / "two", few, like=files / "one")
     embed_file(files / "second.smi", files / "few", {"method": "sequences", "n_columns": 64})
     with pytest.raises(ParameterError, match=r"do not compare: they differ in width \(1048576 and 64\)"):
         gv.read_features(files / "few", like=files / "one")
 
 
 # -- a model
-
-
 def trained(files, kind, **how):
     graphs = gv.from_smiles([text for text in FIRST if text != "C1CC"] * 3)
     if kind == "classes":
@@ -173,9 +166,7 @@ def test_the_features_of_a_model(files, kind, how, rows):
 def test_a_model_has_its_own_parameters(files):
     trained(files, "numbers")
     with pytest.raises(ParameterError, match=r"^max_length is given, and .*m.gvoys has its own; leave out max_length"):
-        embed_file(
-            files / "first.smi", files / "out", {"rows_per_part": 5, "walk": {"max_length": 3}}, like=files / "m.gvoys"
-        )
+        embed_file(files / "first.smi", files / "out", {"walk": {"max_length": 3}}, like=files / "m.gvoys")
     with pytest.raises(ParameterError, match="a part has 1 to"):
         embed_file(files / "first.smi", files / "out", {"rows_per_part": 0}, like=files / "m.gvoys")
     for kind in ("numbers", "classes"):
@@ -215,8 +206,6 @@ def test_one_graph_that_a_model_cannot_do_is_skipped_alone(files, monkeypatch):
 
 
 # -- going on
-
-
 def stop(*_):
     if _[0]:
         raise KeyboardInterrupt
@@ -231,8 +220,7 @@ def test_a_run_goes_on_with_what_it_is_like(files, like):
     with pytest.raises(KeyboardInterrupt):
         embed_file(files / "second.smi", files / "out", given, like=files / like, on_progress=stop)
     assert not (files / "out" / "_summary.json").exists()
-    with pytest.raises(ParameterError, match="holds a run with other"):
-        embed_file(files / "second.smi", files / "out", given)
+    raises(ParameterError, "holds a run with other", embed_file, files / "second.smi", files / "out", given)
     embed_file(files / "second.smi", files / "out", given, like=files / like)
     assert content(files / "out") == content(files / "whole")
 
@@ -248,8 +236,7 @@ def test_another_model_or_run_does_not_go_on(files):
     with pytest.raises(ParameterError, match="has the features of a model; give the file of that model"):
         embed_file(files / "first.smi", files / "two", like=files / "out")
     embed_file(files / "first.smi", files / "plain", with_walk(**SMALL))
-    with pytest.raises(ParameterError, match="they differ in model"):
-        gv.read_features(files / "out", like=files / "plain")
+    raises(ParameterError, "they differ in model", gv.read_features, files / "out", like=files / "plain")
     embed_file(files / "second.smi", files / "same", with_walk(**SMALL))
     with pytest.raises(ParameterError, match="holds a run with"):  # the same features, by way of another run
         embed_file(files / "second.smi", files / "same", like=files / "plain")
@@ -264,12 +251,11 @@ def test_widths_of_one_model_differ(files):
 
 
 def test_what_is_neither_run_nor_model(files):
-    with pytest.raises(ModelError, match="there is no model file"):
-        embed_file(files / "first.smi", files / "out", like=files / "none")
-    with pytest.raises(ModelError, match="damaged or no model file"):
-        embed_file(files / "first.smi", files / "out", like=files / "first.smi")
-    with pytest.raises(DatasetError, match="holds no run of gvoys embed"):
-        embed_file(files / "first.smi", files / "out", like=files)
-    with pytest.raises(GvoysError, match="a path is text"):
-        embed_file(files / "first.smi", files / "out", like=3)
+    for like, error, said in (
+        (files / "none", ModelError, "there is no model file"),
+        (files / "first.smi", ModelError, "damaged or no model file"),
+        (files, DatasetError, "holds no run of gvoys embed"),
+        (3, GvoysError, "a path is text"),
+    ):
+        raises(error, said, embed_file, files / "first.smi", files / "out", like=like)
     assert not (files / "out").exists()

@@ -1,6 +1,5 @@
 """predict_file: one table, and one summary of what is unlike the fitted graphs, however many parts there are."""
 
-import csv
 import warnings
 
 import pytest
@@ -8,10 +7,10 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
-from typer.testing import CliRunner
+from commands import done, rows_of, run
+from raising import raises
 
 import gvoys as gv
-from gvoys.apps.cli import app
 from gvoys.apps.scale import predict_file
 from gvoys.apps.scale.run import Summary
 from gvoys.errors import InputWarning, ParameterError
@@ -24,31 +23,30 @@ NEW = ["CCCCCO", "C1CC", "CCCCCCC[Se]", "[Na+].[Cl-]", "CCN", "OO"]
 def model(tmp_path):
     graphs = gv.from_smiles(TRAINING)
     gv.RandomWalkRegressor(gv.Walk(3)).fit(graphs, graphs.graph_sizes).save(tmp_path / "m")
+    (tmp_path / "new.smi").write_text("\n".join(NEW))
     return tmp_path / "m"
 
 
 @pytest.mark.parametrize("rows", [1, 2, 100])
 def test_the_summary_counts_what_is_unlike(model, tmp_path, rows):
-    (tmp_path / "new.smi").write_text("\n".join(NEW))
+
     summary = predict_file(model, tmp_path / "new.smi", tmp_path / "p.csv", rows_per_part=rows)
     expected = gv.load_model(model).predict_table(gv.from_smiles([text for text in NEW if text != "C1CC"]))
     assert expected["unlike"].tolist() == [False, True, True, False, True]
     n_parts = -(-len(NEW) // rows)
     assert summary == Summary(5, 1, n_parts, n_unseen=2, n_unlike=3)
-    with (tmp_path / "p.csv").open(newline="") as file:
-        found = list(csv.DictReader(file))
+    found = rows_of(tmp_path / "p.csv")
     assert [row["unlike"] for row in found] == [str(flag) for flag in expected["unlike"].tolist()]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["m", "new.smi", "p.csv", "p.skipped.csv"]
 
 
 @pytest.mark.parametrize("rows", [2, 100])
 def test_the_nearest_graph_of_an_index(model, tmp_path, rows):
-    (tmp_path / "new.smi").write_text("\n".join(NEW))
+
     gv.Index().add(gv.from_smiles(TRAINING), ids=TRAINING).save(tmp_path / "index")
     for out in ("p.csv", "again.csv"):
         predict_file(model, tmp_path / "new.smi", tmp_path / out, index=tmp_path / "index", rows_per_part=rows)
-    with (tmp_path / "p.csv").open(newline="") as file:
-        found = list(csv.DictReader(file))
+    found = rows_of(tmp_path / "p.csv")
     hits = gv.Index.open(tmp_path / "index").nearest(gv.from_smiles([text for text in NEW if text != "C1CC"]), 1)
     assert [row["library nearest"] for row in found] == hits.ids[:, 0].tolist()
     similarities = [float(row["library similarity"]) for row in found]
@@ -58,37 +56,25 @@ def test_the_nearest_graph_of_an_index(model, tmp_path, rows):
 
 
 def test_an_index_of_molecules_that_were_read_otherwise(model, tmp_path):
-    (tmp_path / "new.smi").write_text("\n".join(NEW))
-    run = CliRunner()
-    words = [
-        "search",
-        tmp_path / "new.smi",
-        tmp_path / "new.smi",
-        "--index",
-        tmp_path / "index",
-        "-o",
-        tmp_path / "h.csv",
-    ]
-    assert run.invoke(app, [*map(str, words), "--hydrogens", "ignore"]).exit_code == 0
+
+    words = ("search", *[tmp_path / "new.smi"] * 2, "--index", tmp_path / "index", "-o", tmp_path / "h.csv")
+    done(*words, "--hydrogens", "ignore")
     with pytest.raises(ParameterError, match=r"were read with the chemistry \{'hydrogens': 'ignore'\}, and those of"):
         predict_file(model, tmp_path / "new.smi", tmp_path / "p.csv", index=tmp_path / "index")
-    page = ["explore", tmp_path / "new.smi", "-o", tmp_path / "page.html", "--index", tmp_path / "index"]
-    assert "build an index with the same options" in str(run.invoke(app, list(map(str, page))).exception)
+    page = ("explore", tmp_path / "new.smi", "-o", tmp_path / "page.html", "--index", tmp_path / "index")
+    assert "build an index with the same options" in str(run(*page).exception)
     assert not (tmp_path / "p.csv").exists()
 
 
 def test_an_index_like_a_model_reads_molecules_as_the_model_did(tmp_path):
     rows = "".join(f"m{k},{smiles},{k + 0.5}\n" for k, smiles in enumerate(TRAINING))
     (tmp_path / "t.csv").write_text("id,smiles,y\n" + rows)
-    run, model = CliRunner(), tmp_path / "m.gvoys"
-    words = ["train", tmp_path / "t.csv", "--target", "y", "--no-cv", "-o", model, "--hydrogens", "ignore"]
-    assert run.invoke(app, list(map(str, words))).exit_code == 0
-    words = ["search", tmp_path / "t.csv", tmp_path / "t.csv", "--like", model, "--library-id", "id", "--index"]
-    done = run.invoke(app, [*map(str, words), str(tmp_path / "index"), "-o", str(tmp_path / "h.csv")])
-    assert done.exit_code == 0, done.output
+    model = tmp_path / "m.gvoys"
+    done("train", tmp_path / "t.csv", "--target", "y", "--no-cv", "-o", model, "--hydrogens", "ignore")
+    words = ("search", *[tmp_path / "t.csv"] * 2, "--like", model, "--library-id", "id", "--index", tmp_path / "index")
+    done(*words, "-o", tmp_path / "h.csv")
     predict_file(model, tmp_path / "t.csv", tmp_path / "p.csv", index=tmp_path / "index", id="id")
-    with (tmp_path / "p.csv").open(newline="") as file:
-        found = list(csv.DictReader(file))
+    found = rows_of(tmp_path / "p.csv")
     assert min(float(row["library similarity"]) for row in found) > 0.999999
 
 
@@ -101,7 +87,7 @@ def test_parts_do_not_warn_one_by_one(model, tmp_path, monkeypatch):
         return real(self, X)
 
     monkeypatch.setattr(gv.RandomWalkRegressor, "predict_table", warning)
-    (tmp_path / "new.smi").write_text("\n".join(NEW))
+
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         predict_file(model, tmp_path / "new.smi", tmp_path / "p.csv", rows_per_part=2)
@@ -117,12 +103,10 @@ def test_a_kill_while_the_work_is_removed(model, tmp_path, monkeypatch):
         next(iter(folder.glob("_job.json"))).unlink()
         raise KeyboardInterrupt
 
-    (tmp_path / "new.smi").write_text("\n".join(NEW))
     monkeypatch.setattr("gvoys.apps.scale.predict.shutil.rmtree", killed)
     with pytest.raises(KeyboardInterrupt):
         predict_file(model, tmp_path / "new.smi", tmp_path / "p.csv")
     monkeypatch.undo()
     assert not (tmp_path / "p.csv.work").exists()
-    with pytest.raises(ParameterError, match=r"p.csv exists already"):
-        predict_file(model, tmp_path / "new.smi", tmp_path / "p.csv")
+    raises(ParameterError, r"p.csv exists already", predict_file, model, tmp_path / "new.smi", tmp_path / "p.csv")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["m", "new.smi", "p.csv", "p.skipped.csv"]

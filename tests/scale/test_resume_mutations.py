@@ -14,9 +14,9 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
-from input_files import write_inputs
 from mutations import change_file
 from processes import content
+from raising import raises
 
 import gvoys as gv
 from gvoys.apps.scale import embed_file, gram, predict, write_gram
@@ -31,10 +31,8 @@ SPARSE = Parameters(walk=gv.Walk(3), method="sequences", rows_per_part=7)
 
 
 @pytest.fixture(scope="module")
-def molecules(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("inputs")
-    write_inputs(folder)
-    return folder / "a.smi"
+def molecules(inputs):
+    return inputs / "a.smi"
 
 
 def stop_after(n_calls):
@@ -71,8 +69,6 @@ def count(name, run, prepared, folder, expected, seed, made=None):
 
 
 # -- folders
-
-
 @pytest.mark.parametrize("parameters", [SMALL, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("calls", [3, 100], ids=["stopped", "finished"])
 def test_embed_goes_on_in_a_damaged_folder(molecules, tmp_path, calls, parameters):
@@ -130,7 +126,9 @@ def test_an_index_goes_on_in_a_damaged_folder(molecules, tmp_path, monkeypatch, 
 @pytest.mark.parametrize("stage", ["parts", "written"])
 def test_predict_goes_on_in_a_damaged_folder(molecules, tmp_path, monkeypatch, stage):
     graphs = gv.from_smiles(["C" * n + "O" * (n % 3) for n in range(1, 40)])
-    gv.RandomWalkRegressor(1, kernel="matern32", layers=("given",)).fit(graphs, graphs.graph_sizes).save(tmp_path / "m")
+    gv.RandomWalkRegressor(gv.Walk(1), kernel="matern32", layers=("given",)).fit(graphs, graphs.graph_sizes).save(
+        tmp_path / "m"
+    )
 
     def run(folder, stop=None):
         predict.predict_file(tmp_path / "m", molecules, folder / "p.csv", rows_per_part=7, on_progress=stop)
@@ -172,8 +170,7 @@ def test_emptied_and_cut_files_of_an_index_build(molecules, tmp_path, name, shar
     file = tmp_path / "ix.work" / name
     file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
     if name == "job.json":
-        with pytest.raises(GvoysError, match=r"job.json is damaged; remove .*ix.work and give the command again"):
-            build("ix")
+        raises(GvoysError, r"job.json is damaged; remove .*ix.work and give the command again", build, "ix")
     else:
         for folder in ("ix", "whole"):
             build(folder)

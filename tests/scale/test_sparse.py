@@ -10,8 +10,9 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rdkit")
 
 import pyarrow.parquet as pq
-from input_files import SMILES, write_inputs
+from input_files import SMILES
 from processes import content, finish, gvoys
+from raising import raises
 
 import gvoys as gv
 from gvoys.apps.scale import embed_file, write_gram
@@ -25,20 +26,11 @@ COUNTS = {"method": "sequences", "walk": gv.Walk(3)}
 SMALL = COUNTS | {"rows_per_part": 4}
 
 
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("inputs")
-    write_inputs(folder)
-    return folder
-
-
 def estimator(n_columns=2**20, **how):
     return gv.RandomWalkFeatures(gv.Geometric(1 / 16), **COUNTS | {"n_columns": n_columns} | how)
 
 
 # -- what comes out
-
-
 @pytest.mark.parametrize("n_columns", [None, 50])
 def test_features_are_those_of_the_estimator(inputs, tmp_path, n_columns):
     summary = embed_file(inputs / "a.smi", tmp_path / "out", SMALL | {"n_columns": n_columns})
@@ -94,6 +86,8 @@ def test_threads_and_workers_give_the_same_bytes(inputs, tmp_path):
 
 def test_graphs_without_labels_and_without_nodes(inputs, tmp_path):
     embed_file(inputs / "a.g6", tmp_path / "out", SMALL)
+    other = SMALL | {"n_columns": 64}
+    raises(ParameterError, "holds a run with other parameters", embed_file, inputs / "a.g6", tmp_path / "out", other)
     assert read_job(tmp_path / "out")["fitted"]["labels"] is None
     assert gv.read_features(tmp_path / "out")[1].shape[1] == 2**20
     (tmp_path / "empty.g6").write_text("?\n?\n")
@@ -101,7 +95,13 @@ def test_graphs_without_labels_and_without_nodes(inputs, tmp_path):
     assert gv.read_features(tmp_path / "empty")[1].nnz == 0
 
 
-def test_a_graph_that_cannot_be_counted_is_skipped_alone(tmp_path, monkeypatch):
+def test_graphs_that_cannot_be_counted_are_skipped_alone(tmp_path, monkeypatch):
+    graph = {"nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "a"}]}
+    lines = [graph | {"links": [{"source": 0, "target": 1, "weight": weight}]} for weight in (1.0, 1e60, 2.0)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL | {"walk": gv.Walk(1)})
+    assert (summary.n_graphs, summary.n_skipped) == (2, 1)
+    assert "range of floating point" in (tmp_path / "out.skipped.csv").read_text()
     (tmp_path / "a.smi").write_text("CCO a\nCC(C)(C)CC(CC)CC(C)C(C)C b\nc1ccccc1 c\nC1CC d\n")
     embed_file(tmp_path / "a.smi", tmp_path / "all", SMALL)
     monkeypatch.setattr("gvoys.walks.methods.Sequences", lambda device: Sequences(device, budget=60))
@@ -114,18 +114,7 @@ def test_a_graph_that_cannot_be_counted_is_skipped_alone(tmp_path, monkeypatch):
     np.testing.assert_array_equal((X - gv.read_features(tmp_path / "all")[1][[0, 2]]).data, 0)
 
 
-def test_numbers_past_single_precision_are_skipped_alone(tmp_path):
-    graph = {"nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "a"}]}
-    lines = [graph | {"links": [{"source": 0, "target": 1, "weight": weight}]} for weight in (1.0, 1e60, 2.0)]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    summary = embed_file(tmp_path / "a.jsonl", tmp_path / "out", SMALL | {"walk": gv.Walk(1)})
-    assert (summary.n_graphs, summary.n_skipped) == (2, 1)
-    assert "range of floating point" in (tmp_path / "out.skipped.csv").read_text()
-
-
 # -- runs that go on, and folders that are damaged
-
-
 def test_a_run_that_was_stopped_goes_on(inputs, tmp_path):
     embed_file(inputs / "a.smi", tmp_path / "whole", SMALL)
     calls = []
@@ -137,8 +126,7 @@ def test_a_run_that_was_stopped_goes_on(inputs, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         embed_file(inputs / "a.smi", tmp_path / "out", SMALL, on_progress=stop)
-    with pytest.raises(DatasetError, match="holds no finished run"):
-        gv.read_features(tmp_path / "out")
+    raises(DatasetError, "holds no finished run", gv.read_features, tmp_path / "out")
     kept = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("part-*")}
     assert 2 < len(kept) < 8
     embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
@@ -146,33 +134,21 @@ def test_a_run_that_was_stopped_goes_on(inputs, tmp_path):
     assert all((tmp_path / "out" / name).stat().st_mtime_ns == time for name, time in kept.items())
 
 
-def test_a_column_out_of_range_is_damage(tmp_path):
-    """Compiled code would follow it."""
+def test_parts_that_cannot_be(tmp_path, monkeypatch):
     X = sp.csr_array(np.eye(3, 10, dtype=np.float32))
     write_part(tmp_path / "good", ["a", "b", "c"], {"features": X}, [])
     np.testing.assert_array_equal(part_features(tmp_path / "good").toarray(), X.toarray())
     for column in (10, -1, 2**31 - 1):
         X.indices[1] = column
         write_part(tmp_path / "bad", ["a", "b", "c"], {"features": X}, [])
-        with pytest.raises(ValueError, match="ind"):
-            part_features(tmp_path / "bad")
+        raises(ValueError, "ind", part_features, tmp_path / "bad")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "_summary.json").write_text('{"parts": 1}')
     (tmp_path / "bad").rename(part_path(tmp_path / "out", 0))
-    with pytest.raises(DatasetError, match="is damaged or missing"):
-        gv.read_features(tmp_path / "out")
-
-
-def test_more_numbers_than_a_part_holds(tmp_path, monkeypatch):
+    raises(DatasetError, "is damaged or missing", gv.read_features, tmp_path / "out")
     monkeypatch.setattr("gvoys.apps.scale.parts._MOST_NUMBERS", 2)
     with pytest.raises(ParameterError, match="a part would have 3 numbers, too many for Parquet; lower rows_per_part"):
         write_part(tmp_path / "a", ["a", "b", "c"], {"features": sp.csr_array(np.eye(3))}, [])
-
-
-def test_a_run_does_not_go_on_with_other_columns(inputs, tmp_path):
-    embed_file(inputs / "a.smi", tmp_path / "out", SMALL)
-    with pytest.raises(ParameterError, match="holds a run with other parameters"):
-        embed_file(inputs / "a.smi", tmp_path / "out", SMALL | {"n_columns": 64})
 
 
 @pytest.mark.parametrize("method", ["auto", "sketch", "moments"])
@@ -183,8 +159,6 @@ def test_columns_of_other_methods_raise(inputs, tmp_path, method):
 
 
 # -- the Gram matrix
-
-
 @pytest.mark.parametrize("normalize", [False, True])
 def test_the_matrix_of_sparse_features(inputs, tmp_path, normalize):
     refined = {"walk": gv.Walk(3, refine=1)}

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from raising import raises
 
 import gvoys as gv
 from gvoys._compiled.cpu.code_scan import Codes, scan
@@ -57,16 +58,12 @@ def test_features_compare_as_their_kernel_does():
     np.testing.assert_array_equal(ids, in_order(every, 5))
 
 
-def test_few_candidates_find_nearly_all():
+def test_candidates_and_bounds():
     index = gv.Index(n_candidates=80).add(LIBRARY)
     every = similar(index, QUERIES, LIBRARY)
     ids, _, _ = index.nearest(QUERIES, k=5)
     least = -np.sort(-every, axis=1)[:, 4:5]
     assert (np.take_along_axis(every, ids, axis=1) >= least - 1e-9).mean() > 0.97
-
-
-def test_bounds_are_above_similarities():
-    """But for the rounding of codes to bytes."""
     index = gv.Index().add(LIBRARY)
     queries, codes = coding.Queries.of(index.coder_, QUERIES), index.segments_[0].codes
     values = codes.values.astype(float) * codes.scales[:, None]
@@ -75,15 +72,12 @@ def test_bounds_are_above_similarities():
     assert np.abs(queries.rests).max() <= 1.0
 
 
-def test_a_graph_is_most_similar_to_itself():
+def test_which_graphs_are_most_similar():
     index = gv.Index().add(LIBRARY)
     ids, similarities, _ = index.nearest(LIBRARY[::40], k=1)
     np.testing.assert_allclose(similarities, 1.0, atol=1e-9)
     same = similar(index, LIBRARY[::40], LIBRARY)
     assert (same[np.arange(len(ids)), ids[:, 0]] > 1 - 1e-9).all()
-
-
-def test_graphs_without_labels():
     index = gv.Index(n_candidates=80).add(UNLABELLED)
     ids, _, _ = index.nearest(UNLABELLED[:4], k=3)
     np.testing.assert_array_equal(ids[:, 0], np.arange(4))
@@ -108,8 +102,7 @@ def test_ids():
     numbered = gv.Index().add(LIBRARY)
     hits = index.nearest(QUERIES, 3).ids
     assert hits.tolist() == [[names[i] for i in row] for row in numbered.nearest(QUERIES, 3).ids]
-    with pytest.raises(gv.errors.ParameterError, match="one for each of the 3 graphs, not 2"):
-        index.add(LIBRARY[:3], ["a", "b"])
+    raises(gv.errors.ParameterError, "one for each of the 3 graphs, not 2", index.add, LIBRARY[:3], ["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -123,19 +116,15 @@ def test_ids():
     ],
 )
 def test_ids_that_are_none(ids, said):
-    with pytest.raises(gv.errors.ParameterError, match=said):
-        gv.Index().add(LIBRARY[:3], ids)
+    raises(gv.errors.ParameterError, said, gv.Index().add, LIBRARY[:3], ids)
 
 
-def test_graphs_that_do_not_go_together_are_not_added():
+def test_graphs_that_cannot_be_added():
     index = gv.Index().add([nx.path_graph(4)])
     for other in ([nx.DiGraph([(0, 1)])], LIBRARY[:2]):
         with pytest.raises(gv.errors.GraphError):
             index.add(other)
     assert index.nearest([nx.path_graph(4)], k=5).ids.tolist() == [[0]]
-
-
-def test_an_infinite_series_is_not_used_where_it_diverges():
     index = gv.Index(gv.RandomWalkKernel(gv.Geometric(0.2), gv.Walk(None)))
     index.add([nx.path_graph(4), nx.cycle_graph(5)])
     assert index.nearest([nx.cycle_graph(7)], k=1).ids.tolist() == [[1]]
@@ -144,17 +133,12 @@ def test_an_infinite_series_is_not_used_where_it_diverges():
             use([nx.complete_graph(6)])
 
 
-@pytest.mark.parametrize("method", ["exact", "voyagers"])
-def test_methods_without_profiles(method):
-    with pytest.raises(gv.errors.ParameterError, match="an index needs profiles"):
-        gv.Index(gv.RandomWalkKernel(method=method)).add(LIBRARY[:5])
-
-
 def test_what_cannot_be_searched():
-    with pytest.raises(gv.errors.ParameterError, match="holds no graphs"):
-        gv.Index().nearest(QUERIES)
-    with pytest.raises(gv.errors.ParameterError, match="an index takes RandomWalkFeatures"):
-        gv.Index("walks").add(LIBRARY)
+    raises(gv.errors.ParameterError, "holds no graphs", gv.Index().nearest, QUERIES)
+    raises(gv.errors.ParameterError, "an index takes RandomWalkFeatures", gv.Index("walks").add, LIBRARY)
+    for method in ("exact", "voyagers"):
+        index = gv.Index(gv.RandomWalkKernel(method=method))
+        raises(gv.errors.ParameterError, "an index needs profiles", index.add, LIBRARY[:5])
     index = gv.Index().add(LIBRARY[:4])
     assert index.nearest(QUERIES, k=10).ids.shape == (15, 4)
     assert index.nearest(QUERIES[:0]).ids.shape == (0, 4)
