@@ -91,45 +91,13 @@ _CHANGES = [_set, _flip, _flip, _insert, _insert, _delete, _repeat, _cut, _renum
 
 POOL = [
     *(None, 0, 1, -1, 2**31, 2**63, 2**64, -(2**63), 10**30, 10**400, 0.5, -0.5, 1e308, 1e-320, float("nan")),
-    *(
-        float("inf"),
-        -float("inf"),
-        True,
-        False,
-        "",
-        "x",
-        "CCO",
-        "auto",
-        "a\x00b",
-        "a\nb",
-        "\ud800",
-        "../../x",
-        b"",
-        b"x",
-    ),
+    *(float("inf"), -float("inf"), True, False, "", "x", "CCO", "auto", "a\x00b", "a\nb", "\ud800", "../../x", b"x"),
     *([], [0], [[0, 1]], [[0, 1], [1]], [[0, 5]], [[-1, 0]], [[0.5, 1]], [None], ["a"], {}, {"a": 1}, {1, 2}, (), (1,)),
     *([3, 2], [0, 0], [5], [-3, 2], [2**62] * 3, [2**31 - 1] * 2000, [3.0, 2.0], [10**30, 1], [10**400] * 5),
-    *(
-        ["a"] * 5,
-        [None] * 5,
-        [1.0] * 2,
-        [float("nan")] * 5,
-        [float("inf")] * 3,
-        [1e200] * 3,
-        [5e-324] * 3,
-        [[1, 2]] * 5,
-    ),
+    *(["a"] * 5, [None] * 5, [1.0] * 2, [float("nan")] * 5, [float("inf")] * 3, [1e200] * 3, [5e-324] * 3, b""),
     *(object(), len, range(5), complex(1, 2), np.datetime64("2020-01-01"), np.float32("nan"), np.int8(3)),
-    *(
-        np.array(3),
-        np.array(0.5),
-        np.array("a"),
-        np.array([]),
-        np.empty((0, 2)),
-        np.empty((0, 0, 0)),
-        np.array([[0, 1]]),
-    ),
-    *(np.array([[0, 1]], np.uint64), np.array([[0, 2**64 - 1]], np.uint64), np.array([[0, 1]], np.int8)),
+    *([[1, 2]] * 5, np.array(3), np.array(0.5), np.array("a"), np.array([]), np.empty((0, 2)), np.empty((0, 0, 0))),
+    np.array([[0, 1]]),
     *(np.array([[0, 1]], float), np.array([[0, 1]], object), np.array([[0, 1]], "datetime64[s]"), np.array([1 + 2j])),
     *(np.array([3, 2], np.int8), np.array([127, 127], np.int8), np.array([3.0, 2.0]), np.array(["a", "b"])),
     *(np.array([b"a"]), np.ma.array([1, 2], mask=[0, 1]), np.ones((5, 2)), np.full((5, 1), np.nan), np.arange(1, 6)),
@@ -189,67 +157,19 @@ def check_valid(batch, mirrored):
         np.testing.assert_allclose(weights[ways[0]], weights[ways[1]], rtol=2e-12)
 
 
-# -- files of a folder
-
-
-def flip(data, rng):
-    place = rng.integers(len(data))
-    return data[:place] + bytes([data[place] ^ 1 << rng.integers(8)]) + data[place + 1 :]
-
-
-def another_byte(data, rng):
-    place = rng.integers(len(data))
-    return data[:place] + rng.bytes(1) + data[place + 1 :]
-
-
-def truncate(data, rng):
-    return data[: rng.integers(len(data))]
-
-
-def extend(data, rng):
-    return data + rng.bytes(rng.integers(1, 40))
-
-
-def cut_out(data, rng):
-    begin = rng.integers(len(data))
-    return data[:begin] + data[begin + rng.integers(1, 20) :]
-
-
-def repeat(data, rng):
-    begin, end = sorted(rng.integers(len(data) + 1, size=2))
-    return data[:end] + data[begin:]
-
-
-def zeros(data, rng):
-    begin, end = sorted(rng.integers(len(data) + 1, size=2))
-    return data[:begin] + bytes(end - begin) + data[end:]
-
-
-def digits(data, rng):
-    """What a text may say as well."""
-    place = rng.integers(len(data))
-    return data[:place] + b'0123456789abcdef \n"[{tf,'[rng.integers(24) :][:1] + data[place + 1 :]
-
-
-_BYTES = [flip, another_byte, truncate, extend, cut_out, repeat, zeros, digits]
-
-
 def change_file(folder, rng):
     """Change one file of a folder; gives its kind."""
     files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
     file = files[rng.integers(len(files))]
-    data, how = file.read_bytes(), rng.integers(len(_BYTES) + 2)
-    if how == len(_BYTES):
-        file.unlink()
-    elif how > len(_BYTES):
-        other = files[rng.integers(len(files))]  # often a part for another part
-        file.write_bytes(other.read_bytes())
-    elif data:
-        file.write_bytes(_BYTES[how](data, rng))
+    match rng.integers(10):
+        case 0:
+            file.unlink()
+        case 1:
+            file.write_bytes(files[rng.integers(len(files))].read_bytes())  # often a part for another part
+        case _:
+            file.write_bytes(mutate(file.read_bytes(), rng))
     return "part" if file.name.startswith("part-") else file.name
 
-
-# -- arrays and dictionaries
 
 NUMBERS = [-1, 0, 1, 2, 3, 7, 50, 2**30, 2**31 - 1, -(2**31), 2**40, -(2**63), np.nan, np.inf, 0.5, 1e300]
 ODD = [None, True, -1, 3, 3.5, 10**30, "", "x", "<i8", "<f4", ">i4", "|O", [], [1], [[1]], [-1], [2**60], {}, {"a": 1}]

@@ -49,7 +49,6 @@ def test_demo(tmp_path):
 
 
 def test_demo_of_kernels(tmp_path):
-    """On graphs in the place of MUTAG, so that nothing is downloaded."""
     folder = tmp_path / "MUTAG"
     folder.mkdir()
     shapes = ([(1, 2), (2, 3), (3, 4)], [(1, 2), (1, 3), (1, 4)])  # paths and stars in turn

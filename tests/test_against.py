@@ -1,14 +1,10 @@
 """Old against new code: turns, noise, sides that cannot run a row, and a worktree that goes away."""
 
-import json
 import shutil
 import subprocess
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from studies import against
 from studies.against import SIDES, CannotRun, Comparison, Side, compare, worktree
 
 ROOT = Path(__file__).parents[1]
@@ -77,27 +73,6 @@ def test_a_side_that_cannot_run_says_so():
     midway = compare("row", starts(log) | {"new": lambda: Fake("new", None, log)})
     assert midway.failed == {"new": "no walks today"}
     assert set(log[-3:]) == {f"{name} ends" for name in SIDES}
-
-
-@pytest.mark.parametrize(("slow", "status"), [(1.0, 0), (1.5, 1)])
-def test_the_status_and_the_file(monkeypatch, tmp_path, capsys, slow, status):
-    seconds = {"old": 1.0, "new": slow}
-    monkeypatch.setattr(against, "worktree", lambda revision: nullcontext(tmp_path))
-    monkeypatch.setattr(
-        against, "Side", lambda row, source: Fake(row, seconds["old" if tmp_path in source.parents else "new"], [])
-    )
-    options = ["--row", "import gvoys", "--json", str(tmp_path / "kept.json")]
-    assert against.main([*options, "--at-most", "1.05"], Console(width=150)) == status
-    assert ("import gvoys: not at most 1.05 times the old time" in capsys.readouterr().out) == bool(status)
-    assert against.main(options, Console(width=150)) == 0  # nothing was asked for
-    kept = json.loads((tmp_path / "kept.json").read_text())
-    assert kept["rows"][0]["seconds"]["new"] == [slow] * len(kept["rows"][0]["seconds"]["old"])
-    assert {"processor", "cores"} <= set(kept["machine"])
-
-
-def test_a_row_that_is_none():
-    with pytest.raises(CannotRun, match="KeyError"):
-        Side("no such row", ROOT / "src")
 
 
 @pytest.mark.skipif(shutil.which("git") is None or not (ROOT / ".git").exists(), reason="no git repository here")

@@ -61,9 +61,6 @@ ROWS = {
 WALKS = [(field, BASE.set_params(**{field: value})) for field, values in ROWS.items() for value in values]
 
 
-# -- the reference
-
-
 def structural(graph, names, max_length):
     """Labels from the structure of one graph, counted by hand."""
     A = (graph.adjacency().toarray() != 0).astype(int)
@@ -132,9 +129,6 @@ def balanced(blocks):
     """Lengths of equal trace, half-normalised, as the classifier has them."""
     K = sum(K / (K.diagonal().mean() or 1.0) for K in blocks.sum(axis=0))
     return K / np.outer(K.diagonal(), K.diagonal()) ** 0.25
-
-
-# -- what is called: (walk, device) -> numbers
 
 
 def products(X):
@@ -348,9 +342,6 @@ def exactly(entry, walk):
     if entry in ("explore", "gvoys kernel", "write_gram", "kernel auto"):
         return not walk.attributed
     return entry.split()[-1] in ("moments", "sequences", "exact", "exact_kernel", "compare")
-
-
-# -- walks of any kind of graph, by every method
 
 
 def odd_graphs():

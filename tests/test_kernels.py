@@ -119,16 +119,6 @@ def test_a_damaged_cache_is_written_anew(load, tmp_path, kind, content):
         assert hits(mended.twice) == 1
 
 
-def test_a_cache_that_cannot_be_read(load, tmp_path):
-    assert load().twice(3) == 6
-    for file in cache_files(tmp_path, "nbi"):
-        file.unlink()
-        file.mkdir()
-    with pytest.warns(UserWarning, match="NUMBA_CACHE_DIR") as found:
-        assert load().twice(3) == 6
-    assert len(found) == 1
-
-
 def full(*args):
     raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("rdkit")
-from studies.learning import KEPT, write_tables
+from studies.learning import KEPT
 from studies.learning_data import Molecules, Split, places
 from studies.learning_results import Results
-from studies.learning_tables import SHEETS
 from studies.learning_tasks import SECTIONS
 
 from gvoys.io import from_smiles, scaffolds
@@ -33,23 +32,6 @@ def test_results_are_found_again_by_version_and_parameters(tmp_path: Path, monke
 
 def test_results_of_this_release_are_kept() -> None:
     assert all(task in Results(KEPT) for task in SECTIONS["moleculeace"])
-
-
-def test_results_that_are_computed_anew_replace_the_old(tmp_path: Path) -> None:
-    tasks = SECTIONS["moleculeace"][:1]
-    for error in (0.5, 0.25):
-        Results(tmp_path / "kept.jsonl").add(tasks[0], FOUND | {"RMSE": error})
-    assert [row["RMSE"] for row in Results(tmp_path / "kept.jsonl").rows(tasks)] == [0.25]
-
-
-def test_tables_show_what_is_there(tmp_path: Path) -> None:
-    results = Results(tmp_path / "kept.jsonl")
-    for task, error in zip(SECTIONS["gauche"][:4], (0.5, 0.75, 0.25, 0.75), strict=True):
-        results.add(task, FOUND | {"RMSE": error})
-    row = SHEETS["gauche"](results.rows(SECTIONS["gauche"])).rows[0]
-    assert row[:6] == ["ESOL", "10", "2", "0.375 ± 0.125", "0.750 ± 0.000", "-0.375 ± 0.125"]
-    write_tables(tmp_path / "tables.md", results)
-    assert "-0.375 ± 0.125" in (tmp_path / "tables.md").read_text()
 
 
 @pytest.mark.parametrize("split", [Split("random", 1), Split("scaffold", 1), Split("own"), Split("inner")], ids=str)

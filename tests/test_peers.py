@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.peers import Measurement, Settings, run_bench, write_results
-from studies.peers.command import _cells
+from studies.peers import Settings, run_bench, write_results
 from studies.peers.packages import PEERS, Peer, PeerFailure, find_python, peers_named, run_peer
 from studies.peers.tasks import Task, make_tasks, our_ways, true_gram
 
@@ -83,9 +82,3 @@ def test_peers_that_are_not_there(monkeypatch, tmp_path):
     assert peers_named(["GRAKEL"]) == [PEERS[0]]
     with pytest.raises(ParameterError, match="above 0, not -5"):
         Settings(limit=-5)
-
-
-def test_rows_say_why_there_is_no_time():
-    assert _cells(Measurement("task", "peer", None, remark="over 180 s")) == ["peer", "over 180 s", "", "", ""]
-    assert _cells(Measurement("task", "peer", None, remark="lost [/usr/lib]"))[1] == r"lost \[/usr/lib]"
-    assert _cells(Measurement("task", "peer", 1.5, 1e-3, 2e-3, 1234.0))[4] == "1,234"

@@ -27,7 +27,6 @@ def test_moments_are_the_profile_of_unlabelled_graphs():
 
 
 def test_two_walks_counted_by_hand():
-    """An edge C-O against a path O-C-O, every walk of length 1 read off by eye."""
     ones = np.ones
     g = reference.DenseGraph(np.array([[0, 1], [1, 0.0]]), ones(2), ones(2), ["C", "O"])
     h = reference.DenseGraph(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0.0]]), ones(3), ones(3), ["O", "C", "O"])

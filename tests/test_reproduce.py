@@ -107,29 +107,6 @@ def test_what_would_pass_the_limit_is_not_tried(clock):
     assert (curve.y, curve.ended) == (way.seconds, "out of time")
 
 
-def test_a_product_graph_that_does_not_fit_is_not_tried(clock):
-    way = fig4._Way("brute force", lambda batch, series: pytest.fail("tried"), times=1)
-    fig4._time_all([way], gv.datasets.regular(2, 2048, 8), limit=2.0)
-    assert (way.seconds, way.ended) == ([None], "out of memory")
-
-
-def test_why_a_way_ended(clock):
-    def work(batch, series):
-        raise MemoryError if batch.n_nodes < 10 else gv.errors.ConvergenceError("150,000 iterations")
-
-    few, many = (fig4._Way("fixed point", work, times=1) for _ in range(2))
-    fig4._time_all([few], gv.datasets.regular(2, 4, 3), limit=2.0)
-    fig4._time_all([many], gv.datasets.regular(2, 16, 3), limit=2.0)
-    assert (few.ended, many.ended) == ("out of memory", "refused: 150,000 iterations")
-
-
-def test_time_grows_with_walks_and_moments_are_quicker(report):
-    for figure in result(report, "fig5").figures:
-        sampled, brute, moments = figure.curves
-        assert sampled.y[-1] > sampled.y[0]
-        assert moments.y[0] < brute.y[0]
-
-
 def test_accuracies_are_the_papers_within_their_spread(report):
     try:
         gv.datasets.load_tu("MUTAG")

@@ -35,7 +35,6 @@ def test_the_load_bound_counts_weights_and_both_directions():
 
 @pytest.mark.parametrize("graph", [PATH, CYCLE, nx.star_graph(4)])
 def test_infinite_where_it_is(graph):
-    """With the paper's decay of 1 / d_max^2 and the geometric series; just inside the radius it is finite."""
     d = max(dict(graph.degree).values())
     assert theory.load_bound(graph, gv.Geometric("auto"), 0.2) == math.inf
     assert theory.load_bound(graph, gv.Geometric(0.8 / d**2), 0.2) == math.inf
@@ -113,7 +112,6 @@ def test_finite_variance_sees_weights_and_stars():
 
 
 def test_the_variance_does_blow_up_beyond_the_condition():
-    """Longer and longer runs: the sample variance settles inside and grows outside."""
     graphs = [nx.cycle_graph(5), nx.cycle_graph(6)]
 
     def heaviest(decay):

@@ -25,24 +25,6 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel):
     assert {f"gvoys/{name}" for name in package_files()} == wheel
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "py.typed",
-        "datasets/assets/FreeSolv.csv",
-        "datasets/assets/FreeSolv.jsonl.gz",
-        "datasets/assets/FreeSolv.txt",
-        "explain/assets/page.html",
-        "explore/assets/map.js",
-        "explore/assets/style.css",
-        "report/assets/base.css",
-        "_compiled/cuda/small.cu",
-    ],
-)
-def test_files_that_are_no_code(wheel, name):
-    assert f"gvoys/{name}" in wheel
-
-
 def test_the_sdist_builds_the_same_wheel():
     names = {file.distribution_path for file in SdistBuilder(str(ROOT)).recurse_included_files()}
     sources = {f"src/gvoys/{name}" for name in package_files()}

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -104,11 +103,6 @@ def test_graphs_are_selected_at_once(monkeypatch):
     train, test, _, _ = train_test_split(BATCH, Y, random_state=0)
     assert (len(train), len(test)) == (27, 9)
     assert BATCH.shape == (36,)
-
-
-def test_other_estimators_of_scikit_learn_take_it():
-    model = CalibratedClassifierCV(classifier(), cv=2).fit(BATCH, Y)
-    np.testing.assert_allclose(model.predict_proba(BATCH).sum(axis=1), 1.0)
 
 
 KINDS = {

@@ -58,10 +58,3 @@ def test_it_says_so_and_refuses_to_normalise():
     assert "two independent replicates" in one.method_.reason
     with pytest.raises(UnsupportedError, match="cannot use normalize=True, which would divide by a noisy diagonal"):
         kernel(normalize=True).fit(BATCH)
-    with pytest.raises(UnsupportedError, match="sampled walks cannot use refine, backtrack=False or attributes"):
-        kernel(walk=gv.Walk(refine=1)).fit(BATCH)
-
-
-def test_transform_is_the_same_as_fit_transform():
-    K = kernel().fit_transform(BATCH)
-    np.testing.assert_allclose(kernel().fit(BATCH).transform(BATCH[2:]), K[2:], rtol=1e-12)

@@ -1,5 +1,6 @@
 """Every solver against the definition, on every kind of graph it takes."""
 
+import pickle
 from dataclasses import replace
 from functools import cache
 
@@ -96,14 +97,6 @@ def test_agrees_with_the_definition(solver):
     assert refused <= 0.03 * solved
 
 
-def test_geometric_on_more_pairs():
-    """The three linear solvers see a third of the pairs above; give them as many as the others."""
-    for solver in ("cg", "fixed-point", "sylvester"):
-        wrong, taken = disagreements(solver, range(1000, 1000 + 2 * len(KINDS) * 3))
-        assert wrong == []
-        assert taken >= 8
-
-
 BREAKS = {
     "too large by 1e-8": lambda solve: lambda problem: solve(problem) * (1 + 1e-8),
     "first graph transposed": lambda solve: lambda problem: solve(_transposed(problem)),
@@ -149,14 +142,8 @@ def test_signed_weights(solver):
 
 
 def test_parallel_edges_with_different_labels():
-    """A multigraph's walks may take either edge: the product adds over edge labels."""
-    g = nx.MultiGraph()
-    g.add_edge(0, 1, label="single")
-    g.add_edge(0, 1, label="double")
-    g.add_edge(1, 2, label="single")
-    h = nx.MultiGraph()
-    h.add_edge(0, 1, label="double")
-    batch = gv.as_batch([g])
+    g = nx.MultiGraph([(0, 1, {"label": "single"}), (0, 1, {"label": "double"}), (1, 2, {"label": "single"})])
+    batch, h = gv.as_batch([g]), nx.MultiGraph([(0, 1, {"label": "double"})])
     series, walk = gv.Coefficients([0, 1]), gv.Walk(None, "edge", start="ones", stop="ones")
     value = gv.exact_kernel(batch, h, series, walk)
     assert value == 4.0  # the double bond, in both directions, in both graphs
@@ -194,14 +181,8 @@ def test_reports_how_it_went(solver):
     assert (value.iterations > 0) == (solver in {"vec", "cg", "fixed-point", "lanczos"})
     assert isinstance(value, float)
     assert value.value == float(value)
-
-
-def test_result_survives_pickling():
-    import pickle
-
-    value = gv.exact_kernel(nx.path_graph(4), nx.path_graph(3), gv.Geometric(0.05))
     copy = pickle.loads(pickle.dumps(value))
-    assert (copy, copy.residual, copy.iterations, copy.solver) == (value, value.residual, value.iterations, "vec")
+    assert (copy, copy.residual, copy.iterations, copy.solver) == (value, value.residual, value.iterations, solver)
 
 
 def test_directed_graphs_that_multiply_before_they_die():
@@ -229,9 +210,6 @@ def test_auto_decay_needs_a_fit(function, series):
     g, h = nx.star_graph(5), nx.path_graph(4)
     with pytest.raises(ParameterError, match=rf"it would be {series.__name__}\(decay=0.04\)"):
         function(g, h, series("auto"))
-
-
-# -- numbers that once came out wrong
 
 
 def test_long_finite_series_do_not_overflow_into_silence():

@@ -31,11 +31,7 @@ ATTRIBUTES = {
     "attributes, edges": {"attribute_bandwidth": 1.5, "labels": "both"},
     "attributes, no way back": {"attribute_bandwidth": 1.5, "backtrack": False},
 }
-SAMPLED = {
-    "node labels": {},
-    "no labels": {"labels": None},
-    "edge labels": {"labels": "both"},
-}
+SAMPLED = {"node labels": {}, "no labels": {"labels": None}, "edge labels": {"labels": "both"}}
 
 
 def graphs(n_graphs, n_nodes):

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba import cuda
 
 import gvoys as gv
 from gvoys.errors import UnsupportedError
@@ -14,53 +15,31 @@ from gvoys.errors import UnsupportedError
 BATCH = gv.datasets.molecules(5)
 
 
-def test_every_option_agrees_in_the_simulator():
-    script = Path(__file__).with_name("agreement.py")
-    done = subprocess.run(
-        [sys.executable, script, "--small"],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.mark.parametrize(("script", "least"), [("agreement.py", 30), ("emulated.py", 50)])
+def test_every_option_agrees_in_the_simulator(script, least):
+    """And kernels in CUDA C, when emulated."""
+    if script == "emulated.py" and shutil.which("g++") is None:
+        pytest.skip("needs a C++ compiler")
+    folder = Path(__file__).parent
+    path = os.pathsep.join(filter(None, [str(folder.parents[1]), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path}
+    command = [sys.executable, folder / script, "--small"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("ok ") > 30
+    assert done.stdout.count("ok ") > least
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
-def test_the_kernels_in_cuda_c_agree_when_emulated():
-    script = Path(__file__).with_name("emulated.py")
-    root = str(script.parents[2])
-    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, script],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("ok ") > 50
-
-
+@pytest.mark.skipif(cuda.is_available(), reason="there is a GPU here")
 @pytest.mark.parametrize(
     "estimator", [gv.RandomWalkFeatures, gv.RandomWalkKernel, gv.GraphVoyagers, gv.OneSidedVoyagers]
 )
 def test_without_a_gpu_one_sentence(estimator):
-    if _has_gpu():
-        pytest.skip("there is a GPU here")
     with pytest.raises(UnsupportedError, match="no CUDA device answers here"):
         estimator(device="cuda").fit(BATCH)
     with pytest.raises(UnsupportedError, match="must be 'cpu' or 'cuda'"):
         estimator(device="tpu").fit(BATCH)
     with pytest.raises(UnsupportedError, match="no CUDA device answers here"):
         gv.profiles(BATCH, gv.Walk(2), method="sketch", device="cuda")
-
-
-def _has_gpu():
-    from numba import cuda
-
-    return cuda.is_available()
 
 
 def test_importing_gvoys_imports_no_cuda():

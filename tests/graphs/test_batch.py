@@ -35,9 +35,6 @@ def two_triangles(**more):
     return GraphBatch.from_arrays(edges, [3, 3], **more)
 
 
-# -- from_arrays
-
-
 def test_an_undirected_edge_once_or_in_both_directions_is_the_same():
     edges = np.array([[0, 1], [1, 2], [3, 3]])
     once = GraphBatch.from_arrays(edges, [4], edge_labels=[5, 6, 7], edge_weights=[0.5, 2, 3])
@@ -67,14 +64,6 @@ def test_small_index_types_and_frozen_arrays():
         batch.directed = True
 
 
-def test_the_callers_arrays_are_not_frozen():
-    edges, weights, attributes = np.array([[0, 1]]), np.array([2.0]), np.zeros((2, 1))
-    batch = GraphBatch.from_arrays(edges, [2], edge_weights=weights, node_attributes=attributes)
-    edges[0, 0], weights[0], attributes[0] = 1, 9.0, 9.0
-    assert batch.weights().tolist() == [2.0, 2.0]
-    assert batch.node_attributes.tolist() == [[0.0], [0.0]]
-
-
 def test_empty_collections():
     for batch in (GraphBatch.from_arrays([], []), gv.as_batch([]), GraphBatch.concatenate([])):
         assert len(batch) == batch.n_nodes == batch.n_entries == 0
@@ -92,13 +81,13 @@ def test_empty_collections():
             [[0, 1], [2, 3]],
             [3, 3],
             {},
-            "edge 1 joins node 2 of graph 0 and node 3 of graph 1; an edge stays within its graph",
+            "edge 1 joins node 2 of graph 0 and node 3 of graph 1; an edge stays within",
         ),
         (
             [[0, 1], [3, 5]],
             [3, 3],
             {"edge_weights": [1, np.nan]},
-            r"graph 1: edge \(0, 2\) has weight nan; weights must be finite",
+            r"graph 1: edge \(0, 2\) has weight nan; weights",
         ),
         ([[0, 1]], [3], {"edge_weights": [np.inf]}, r"graph 0: edge \(0, 1\) has weight inf"),
         ([[0, 1]], [3], {"edge_weights": ["heavy"]}, "edge_weights must be real numbers"),
@@ -107,18 +96,8 @@ def test_empty_collections():
         ([[0, 1]], [3], {"node_labels": ["C"]}, "node_labels has 1 values for 3 nodes; give one for each"),
         ([[0, 1]], [3], {"node_attributes": [[1.0]]}, "node_attributes has 1 values for 3 nodes"),
         ([[1, 2]], [1, 2], {"node_attributes": [[1.0], [2.0], [np.nan]]}, "graph 1: a node attribute is not finite"),
-        (
-            [[0, 1], [1, 0]],
-            [2],
-            {"edge_weights": [1, 2]},
-            r"graph 0: edge \(0, 1\) is given with the weights 1.0 and 2.0",
-        ),
-        (
-            [[2, 3], [3, 2]],
-            [2, 2],
-            {"edge_labels": ["a", "b"]},
-            r"graph 1: edge \(0, 1\) is given with the labels 'a' and 'b'",
-        ),
+        ([[0, 1], [1, 0]], [2], {"edge_weights": [1, 2]}, r"0: edge \(0, 1\) is given with the weights 1.0 and 2.0"),
+        ([[2, 3], [3, 2]], [2, 2], {"edge_labels": [1, 2]}, r"1: edge \(0, 1\) is given with the labels 1 and 2"),
         ([[0, 1]], [2], {"edge_weights": [[1.0, 2.0]]}, "edge_weights must be one number each"),
         ([[0, 1]], [2], {"edge_weights": 2.0}, "edge_weights must be one number each"),
         ([[0, 1]], [2], {"edge_weights": [1j]}, "edge_weights must be real numbers"),
@@ -136,9 +115,6 @@ def test_empty_collections():
 def test_wrong_arrays_are_refused(edges, sizes, more, message):
     with pytest.raises(GraphError, match=message):
         GraphBatch.from_arrays(edges, sizes, **more)
-
-
-# -- selecting and joining
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -184,30 +160,28 @@ def test_a_slice_is_a_view():
     assert np.shares_memory(part.node_labels.codes, batch.node_labels.codes)
 
 
-def test_joining_what_does_not_fit():
-    plain, labelled = two_triangles(), two_triangles(node_labels=list("CCOCCN"))
-    with pytest.raises(
-        GraphError, match="batch 0 has no node labels and batch 1 has; give node labels to all graphs or to none"
-    ):
-        GraphBatch.concatenate([plain, labelled])
-    with pytest.raises(GraphError, match="directed and undirected batches cannot be joined"):
-        GraphBatch.concatenate([plain, two_triangles(directed=True)])
-    with pytest.raises(GraphError, match=r"different numbers of node attributes, \[1, 2\]"):
-        GraphBatch.concatenate([two_triangles(node_attributes=np.ones((6, k))) for k in (1, 2)])
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (
+            {"node_labels": list("CCOCCN")},
+            "batch 0 has no node labels and batch 1 has; give node labels to all",
+        ),
+        ({"directed": True}, "directed and undirected batches cannot be joined"),
+        ({"node_attributes": np.ones((6, 2))}, r"different numbers of node attributes, \[1, 2\]"),
+        (1, "part 1 is a 'int', not a GraphBatch"),
+    ],
+)
+def test_joining_what_does_not_fit(other, message):
+    with_attributes = isinstance(other, dict) and "node_attributes" in other
+    one = two_triangles(node_attributes=np.ones((6, 1))) if with_attributes else two_triangles()
+    with pytest.raises(GraphError, match=message):
+        GraphBatch.concatenate([one, two_triangles(**other) if isinstance(other, dict) else other])
 
 
-def test_joining_what_is_not_batches():
-    assert len(GraphBatch.concatenate(iter([two_triangles(), two_triangles()]))) == 4
-    with pytest.raises(GraphError, match="part 1 is a 'int', not a GraphBatch"):
-        GraphBatch.concatenate([two_triangles(), 1])
-
-
-def test_unweighted_and_weighted_batches_join():
-    joined = GraphBatch.concatenate([two_triangles(), two_triangles(edge_weights=np.full(6, 2.0))])
+def test_joining_and_pickling():
+    joined = GraphBatch.concatenate(iter([two_triangles(), two_triangles(edge_weights=np.full(6, 2.0))]))
     assert joined.weights().tolist() == [1.0] * 12 + [2.0] * 12
-
-
-def test_pickle_keeps_everything_and_stays_frozen():
     batch = GraphBatch.concatenate(collection())
     copy = pickle.loads(pickle.dumps(batch))
     assert facts(copy) == facts(batch)
@@ -220,9 +194,6 @@ def test_repr_and_nbytes():
     assert repr(batch) == "GraphBatch(2 graphs, 6 nodes, 6 edges, weighted, 3 node labels, 2 attributes)"
     # 3 + 7 + 12 indices and 6 codes of 4 bytes; 12 weights, 12 attributes and 3 hashes of 8
     assert batch.nbytes == 4 * (3 + 7 + 12 + 6) + 8 * (12 + 12 + 3)
-
-
-# -- normalising
 
 
 def test_row_normalised_batches_hold_transition_probabilities():

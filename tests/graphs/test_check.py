@@ -10,7 +10,6 @@ import gvoys as gv
 from gvoys.errors import GraphError
 from gvoys.graphs import ranges
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.refine import refine_labels
 from gvoys.graphs.symmetry import check_mirrored
 
 PATH = {  # 0 - 1 - 2 and 0 - 1
@@ -76,13 +75,6 @@ def test_what_does_not_fit_is_named(changed, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_failure_leaves_the_arrays_as_they_were():
-    indices = np.array([1, 0, 2, 1, 1, 9], np.int32)
-    with pytest.raises(GraphError, match="leads to node 9"):
-        gv.GraphBatch(PATH["node_offsets"].copy(), PATH["indptr"].copy(), indices, False)
-    assert indices.flags.writeable
-
-
 @pytest.mark.parametrize("kind", [np.int8, np.uint16, np.uint32, np.int64, ">i4", list])
 def test_harmless_types_are_converted(kind):
     def converted(name):
@@ -141,31 +133,6 @@ def test_what_the_caller_writes_later_changes_nothing(share, make_batch):
     assert pickle.dumps(batch) == before
 
 
-@pytest.mark.parametrize("directed", [True, False])
-def test_labels_given_to_from_arrays_are_copied(directed):
-    nodes, edges = labels([0, 1]), labels([1])
-    batch = gv.GraphBatch.from_arrays([[0, 1]], [2], nodes, edges, directed=directed)
-    for array in (nodes.codes, edges.codes):
-        array[:] = 2**30
-    assert batch.node_labels.decode() == ["a", "b"]
-    assert set(batch.edge_labels.decode()) == {"b"}
-
-
-def test_other_labels_on_the_same_graphs_copy_nothing():
-    batch = make(node_labels=labels([0, 1, 0, 0, 1]), edge_weights=np.ones(6))
-    for other in (refine_labels(batch), batch.normalized("row")):
-        assert np.shares_memory(other.indices, batch.indices)
-    assert np.shares_memory(refine_labels(batch).edge_weights, batch.edge_weights)
-
-
-def test_slices_are_not_looked_at_again(monkeypatch):
-    batch = make(node_labels=labels([0, 1, 0, 0, 1]))
-    monkeypatch.setattr("gvoys.graphs.batch.check_structure", lambda batch: pytest.fail("checked again"))
-    assert len([*batch, batch[1:], batch[[1, 0]], gv.GraphBatch.concatenate([batch, batch])]) == 5
-    with pytest.raises(ValueError, match="read-only"):
-        batch[[1, 0]].indices[0] = 3
-
-
 def test_large_batches_are_shared_among_threads(monkeypatch):
     monkeypatch.setattr(ranges, "_LARGE", 1)
     batch = gv.datasets.molecules(300)
@@ -180,21 +147,6 @@ def test_large_batches_are_shared_among_threads(monkeypatch):
         pointers[-2] = -1
         with pytest.raises(GraphError, match=f"{name} falls from .* to -1"):
             replace(batch, **{name: pointers})
-
-
-def test_rows_out_of_order_are_found_wherever_they_are():
-    rng = np.random.default_rng(0)
-    graph = gv.datasets.erdos_renyi(3, 700, 0.01)
-    for _ in range(50):
-        row = rng.choice(np.flatnonzero(np.diff(graph.indptr) > 1))
-        indices = graph.indices.copy()
-        stretch = slice(graph.indptr[row], graph.indptr[row + 1])
-        indices[stretch] = indices[stretch][::-1]
-        with pytest.raises(GraphError, match=f"node {row % 700} has entries out of order"):
-            replace(graph, indices=indices)
-
-
-# -- symmetry
 
 
 @pytest.mark.parametrize("labelled", [False, True])

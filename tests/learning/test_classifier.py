@@ -1,24 +1,19 @@
 """RandomWalkClassifier: the recipe as written down, honest selection, no leaks, and scikit-learn's manners."""
 
-import pickle
 from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
 import spelling
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import gvoys as gv
-from gvoys.errors import GvoysError, InputWarning, ParameterError, UnsupportedError
+from gvoys.errors import GvoysError, InputWarning, ParameterError
 from gvoys.graphs.labels import Labels
-from gvoys.kernels.balance import Balance
-from gvoys.kernels.base_kernels import KERNELS, BaseKernel, Nystroem
-from gvoys.kernels.engines import KernelMachine, LinearMachine, Training
+from gvoys.kernels.base_kernels import KERNELS
+from gvoys.kernels.engines import KernelMachine, LinearMachine
 from gvoys.kernels.profiler import Profiler, usual_walk
-from gvoys.kernels.selection import choose, subsample
-from gvoys.kernels.targets import Targets
 from gvoys.walks import Combined, Sketch
 from gvoys.walks.walk import FIELDS
 
@@ -40,95 +35,12 @@ def profiler(batch, **how):
     return Profiler.fitted(batch, walk, **{"seed": 0, "method": Combined(128)} | how)
 
 
-def as_dense(K):
-    return K.toarray() if hasattr(K, "toarray") else K
-
-
-# -- the recipe
-
-
-@pytest.mark.parametrize("method", ["sequences", "sketch"])
-def test_lengths_have_equal_traces_and_the_kernel_is_half_normalised(method):
-    """K = sum_i K_i / trace_i over rounds added up, then K_gh / (K_gg K_hh)^(1/4)."""
-    P = profiler(BATCH, method=method).profile(BATCH)
-    for n_rounds in (1, 3):
-        blocks = [[P.labels.block(r, i) for r in range(n_rounds)] for i in range(4)]
-        grams = [sum(as_dense(block @ block.T) for block in rounds) for rounds in blocks]
-        K = sum(gram / gram.diagonal().mean() for gram in grams)
-        expected = K / np.outer(K.diagonal(), K.diagonal()) ** 0.25
-        balance = Balance.fitted(P, n_rounds)
-        pairs = balance.of(P).pairs()
-        np.testing.assert_allclose(pairs.inner, expected, rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(pairs.left, expected.diagonal(), rtol=1e-4)
-        crossed = balance.of(P.take(slice(0, 5))).pairs(balance.of(P))
-        np.testing.assert_allclose(crossed.inner, pairs.inner[:5], rtol=1e-9)
-        if method == "sketch":
-            F = balance.features(P).astype(float)
-            np.testing.assert_allclose(F @ F.T, expected, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_base_kernels_are_what_they_say(name):
-    P = profiler(BATCH, method="sketch").profile(BATCH)
-    balance = Balance.fitted(P, 2)
-    F = balance.features(P)
-    D = np.linalg.norm(F[:, None].astype(float) - F[None].astype(float), axis=2)
-    median = np.median(D[np.triu_indices(len(D), 1)])
-    K = F.astype(float) @ F.T.astype(float)
-    expected = {
-        "linear": K / K.diagonal().mean(),
-        "matern12": np.exp(-D / median),
-        "matern32": (1 + np.sqrt(3) * D / median) * np.exp(-np.sqrt(3) * D / median),
-        "gaussian": np.exp(-(D**2) / (2 * median**2)),
-    }[name]
-    pairs = balance.of(P).pairs()
-    np.testing.assert_allclose(BaseKernel.fitted(name, pairs).gram(pairs), expected, rtol=2e-3, atol=2e-3)
-
-
-def test_landmarks_reproduce_the_kernel_on_themselves():
-    P = profiler(BATCH).profile(BATCH)
-    graphs = Balance.fitted(P, 2).of(P)
-    pairs = graphs.pairs()
-    kernel = BaseKernel.fitted("matern12", pairs)
-    Z = Nystroem.fitted(kernel, graphs).embed(graphs)
-    np.testing.assert_allclose(Z @ Z.T, kernel.gram(pairs), atol=1e-6)
-
-
 def test_the_series_is_the_weight_of_each_length():
     walk = gv.Walk(6, "node", start="ones", stop="ones")
     model = gv.RandomWalkClassifier(walk, "linear", C=10.0, method=Sketch(128)).fit(BATCH, Y)
     K = [gv.compute_gram(gv.profiles(BATCH, walk, "sketch", 128), gv.Coefficients(e)) for e in np.eye(7).tolist()]
     shares = [mu * k.diagonal().mean() for mu, k in zip(model.series_.mu, K, strict=True)]
     np.testing.assert_allclose(shares, np.ones(7), rtol=1e-3)
-
-
-# -- selection
-
-
-def grams_of(kernels):
-    return {(0, "linear"): kernels[0], (3, "matern12"): kernels[1], (3, "gaussian"): kernels[2]}
-
-
-def test_the_default_is_left_only_for_something_better():
-    rng = np.random.default_rng(0)
-    y = np.arange(80) % 2
-
-    def noise():
-        X = rng.normal(size=(80, 100))
-        return X @ X.T / 100
-
-    perfect = np.outer(2 * y - 1, 2 * y - 1) + 0.1 * noise()
-
-    def chosen(kernels, seed):
-        return choose(grams_of(kernels), [Targets(y)], (1.0, 10.0), Training(1.0, None, 5, seed), 1)[0]
-
-    kept = [chosen([noise(), noise(), noise()], seed) for seed in range(20)]
-    # kernels of pure noise, the hardest case: the best of three would be the default one time in three
-    assert np.mean([(one.refine, one.kernel, one.C) == (3, "matern12", 10.0) for one in kept]) >= 0.6
-    left = chosen([perfect, noise(), noise()], 0)
-    assert (left.refine, left.kernel) == (0, "linear")
-    assert left.score > 0.95
-    assert len(left.scores) == 6
 
 
 @pytest.mark.parametrize("y", ["ab", "aab", "aaaaab"])
@@ -140,17 +52,6 @@ def test_one_graph_of_a_class_is_enough_to_fit(y):
     assert model.predict(graphs).shape == (len(y),)
     with pytest.raises(ParameterError, match="a class has only one graph"):
         model.predict_proba(graphs)
-
-
-def test_many_graphs_are_chosen_by_a_sample():
-    y = np.arange(10_000) % 3
-    some = subsample([Targets(y)], 0)
-    assert len(some) == 1500
-    assert np.bincount(y[some]).tolist() == [500] * 3
-    assert len(subsample([Targets(y[:2000])], 0)) == 2000
-
-
-# -- no leaks
 
 
 def test_shuffled_labels_give_chance():
@@ -166,7 +67,6 @@ def test_shuffled_labels_give_chance():
 
 
 def test_fitted_constants_do_not_know_the_test_graphs():
-    """Attributes included: other test graphs, of other sizes and scales, change neither constants nor predictions."""
     rng = np.random.default_rng(2)
     batch = replace(BATCH, node_attributes=rng.normal(size=(BATCH.n_nodes, 2)))
     wild = gv.datasets.erdos_renyi(5, 40, 0.3)
@@ -187,9 +87,6 @@ def test_fitted_constants_do_not_know_the_test_graphs():
     np.testing.assert_allclose(model.profiler_.centre, batch[:60].node_attributes.mean(axis=0))
 
 
-# -- what it sees
-
-
 def labelled(graph):
     nx.set_node_attributes(graph, BATCH.node_labels.values[0], "label")
     nx.set_edge_attributes(graph, BATCH.edge_labels.values[0], "label")
@@ -202,7 +99,6 @@ COMPANY = [labelled(nx.complete_graph(60)), labelled(nx.star_graph(300))]
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("max_exact", [20_000, 10], ids=["exact", "landmarks"])
 def test_predictions_do_not_depend_on_the_company(kernel, max_exact):
-    """One by one, in any order, and beside graphs far larger than all others: the same decisions."""
     train, test = MANY[:150], MANY[150:220]
     model = quick(kernel=kernel, max_exact=max_exact).fit(train, SIZES[:150])
     expected = model.decision_function(test)
@@ -215,10 +111,6 @@ def test_predictions_do_not_depend_on_the_company(kernel, max_exact):
     np.testing.assert_array_equal(model.predict(test)[:3], np.concatenate([model.predict(g) for g in test[:3]]))
 
 
-def test_it_learns():
-    assert cross_val_score(quick(), MANY, SIZES, cv=3).mean() > 0.85
-
-
 def test_graphs_without_labels_are_told_apart_by_degrees():
     graphs = [nx.star_graph(n) for n in range(4, 24)] + [nx.cycle_graph(n) for n in range(5, 25)]
     y = np.repeat([0, 1], 20)
@@ -228,51 +120,26 @@ def test_graphs_without_labels_are_told_apart_by_degrees():
 
 
 def test_attributes_are_used_where_they_help():
-    rng = np.random.default_rng(3)
-    batch = gv.datasets.erdos_renyi(80, 10, 0.3, random_state=1)
-    y = np.arange(80) % 2
-    attributes = rng.normal(size=(batch.n_nodes, 3)) + 1.5 * y[batch.node_graphs()][:, None]
-    batch = replace(batch, node_attributes=attributes)
-    with_them = cross_val_score(quick(), batch, y, cv=4).mean()
-    assert with_them > 0.95 > cross_val_score(quick(attribute_bandwidth=None), batch, y, cv=4).mean()
-    assert quick().fit(batch, y).profiler_.centre is not None
-    idle = replace(batch, node_attributes=rng.normal(size=attributes.shape))
+    rng, y = np.random.default_rng(3), np.arange(120) % 2
+    batch = gv.datasets.erdos_renyi(120, 10, 0.3, random_state=1)
+    noise = rng.normal(size=(batch.n_nodes, 3))
+    useful = replace(batch, node_attributes=noise + 1.5 * y[batch.node_graphs()][:, None])
+    with_them = cross_val_score(quick(), useful, y, cv=3).mean()
+    assert with_them > 0.95 > cross_val_score(quick(attribute_bandwidth=None), useful, y, cv=3).mean()
+    past_a_gram_matrix = quick(max_exact=50).fit(useful[:90], y[:90])
+    assert past_a_gram_matrix.profiler_.centre is not None
+    assert past_a_gram_matrix.score(useful[90:], y[90:]) > 0.9
+    assert quick().partial_fit(useful, y, classes=[0, 1]).profiler_.centre is None
+    idle = replace(batch, node_attributes=noise)
     model = quick().fit(idle, y)
     assert model.profiler_.centre is None
-    bare = replace(batch, node_attributes=None)
-    np.testing.assert_array_equal(model.predict(bare), model.predict(idle))
+    np.testing.assert_array_equal(model.predict(batch), model.predict(idle))
     assert quick(attribute_bandwidth=0.5).fit(idle, y).profiler_.centre is not None
-
-
-def test_attributes_are_tried_past_a_gram_matrix_too():
-    rng = np.random.default_rng(3)
-    batch = gv.datasets.erdos_renyi(120, 10, 0.3, random_state=1)
-    y = np.arange(120) % 2
-    attributes = rng.normal(size=(batch.n_nodes, 3)) + 1.5 * y[batch.node_graphs()][:, None]
-    batch = replace(batch, node_attributes=attributes)
-    model = quick(max_exact=50).fit(batch[:90], y[:90])
-    assert model.profiler_.centre is not None
-    assert model.score(batch[90:], y[90:]) > 0.9
-    streamed = quick().partial_fit(batch[:90], y[:90], classes=[0, 1])
-    assert streamed.profiler_.centre is None
-
-
-@pytest.mark.parametrize(
-    "walk",
-    [*(gv.Walk(4, labels) for labels in ("edge", "both", "node")), gv.Walk(4, None, structure="degree")],
-    ids=repr,
-)
-def test_labels_as_asked_for(walk):
-    model = gv.RandomWalkClassifier(walk, C=10.0).fit(BATCH, Y)
-    assert model.walk_ == walk
-    assert model.score(BATCH, Y) > 0.8
 
 
 def test_walks_turn_back_in_denser_graphs():
     assert not profiler(BATCH, backtrack="auto").walk.backtrack
     assert profiler(gv.datasets.regular(3, 12, 4), backtrack="auto").walk.backtrack
-    with pytest.raises(ParameterError, match="backtrack must be True or False, not 'never'"):
-        quick(backtrack="never").fit(BATCH, Y)
 
 
 def test_sequences_are_counted_where_they_are_few():
@@ -286,15 +153,9 @@ def test_sequences_are_counted_where_they_are_few():
     assert profiler(dense, method=Combined(4)).method.name == "sketch"
     for method in ("sequences", "sketch"):
         assert profiler(BATCH, method=method).method.name == method
-    with pytest.raises(
-        ParameterError,
-        match=r"method must be 'auto', 'sequences', 'sketch', or a Sketch or Combined of gvoys.walks, not 'moments'",
-    ):
-        quick(method="moments").fit(BATCH, Y)
 
 
 def test_exact_counts_and_sketches_predict_alike():
-    """A sketch of many components comes close to what it estimates."""
     how = {"refine": 1, "kernel": "matern12", "C": 10.0}
     found = [
         spelling.classifier(**how, method=method).fit(MANY[:300], SIZES[:300]).decision_function(MANY[300:])
@@ -302,15 +163,6 @@ def test_exact_counts_and_sketches_predict_alike():
     ]
     assert np.corrcoef(found)[0, 1] > 0.995
     assert not np.array_equal(*found)
-
-
-def test_large_graphs_have_wider_sketches():
-    large = gv.datasets.erdos_renyi(4, 150, 0.02)
-    assert profiler(large, method="auto").sketch.n_components == 512
-    assert profiler(BATCH, method="auto").sketch.n_components == 256
-
-
-# -- manners
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -358,21 +210,14 @@ def test_partial_fit_learns_in_pieces(monkeypatch):
         model.partial_fit(MANY[:2], SIZES[:2])
 
 
-def test_clone_pickle_and_threads():
-    model = quick().fit(BATCH[:60], Y[:60])
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(BATCH[60:]), model.decision_function(BATCH[60:]))
-    other = clone(model).set_params(n_jobs=1).fit(BATCH[:60], Y[:60])
-    np.testing.assert_allclose(other.decision_function(BATCH[60:]), model.decision_function(BATCH[60:]), atol=1e-6)
+def test_contributions_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    model = quick().fit(BATCH, Y)
     assert model.contributions_.shape == (2, 7)
     assert ((model.contributions_ >= 0) & (model.contributions_ <= 1)).all()
-
-
-def test_class_weights_count():
-    y = np.where(np.arange(90) % 9 == 0, "rare", "common")
-    plain = quick(kernel="linear", C=0.01).fit(BATCH, y).predict(BATCH)
-    fair = quick(kernel="linear", C=0.01, class_weight="balanced").fit(BATCH, y).predict(BATCH)
-    assert (fair == "rare").sum() > (plain == "rare").sum()
+    model.plot_contributions(tmp_path / "lengths.svg")
+    assert "<svg" in (tmp_path / "lengths.svg").read_text()
+    assert [file.name for file in tmp_path.iterdir()] == ["lengths.svg"]
 
 
 @pytest.mark.parametrize("engine", ["kernel", "linear"])
@@ -404,35 +249,14 @@ def test_class_weights_go_by_the_names_of_classes(engine):
         ({"n_components": 0}, Y, "n_components must be"),
         ({"max_length": -1}, Y, "max_length must be"),
         ({"attribute_bandwidth": 0.5}, Y, "no node attributes"),
+        ({"backtrack": "never"}, Y, "backtrack must be True or False, not 'never'"),
+        (
+            {"method": "moments"},
+            Y,
+            "must be 'auto', 'sequences', 'sketch', or a Sketch or Combined of",
+        ),
     ],
 )
 def test_refusals(how, y, message):
     with pytest.raises(GvoysError, match=message):
         quick(**how).fit(BATCH, y)
-
-
-def test_new_graphs_must_have_what_the_fitted_ones_had():
-    model = quick().fit(BATCH, Y)
-    with pytest.raises(UnsupportedError, match="the fitted graphs had node labels and these have none"):
-        model.predict(replace(BATCH, node_labels=None))
-
-
-def test_contributions_are_alignments():
-    from gvoys.kernels.balance import block_alignments
-
-    P = profiler(BATCH).profile(BATCH).labels
-    y = (Y == "large").astype(int)
-    H = np.eye(90) - 1 / 90
-    target = H @ np.equal.outer(y, y).astype(float) @ H
-    found = block_alignments(P, y)
-    for r, i in ((0, 0), (2, 3)):
-        K = H @ P.block(r, i) @ P.block(r, i).T @ H
-        expected = (K * target).sum() / np.linalg.norm(K) / np.linalg.norm(target)
-        assert found[r, i] == pytest.approx(expected, rel=1e-6)
-
-
-def test_contributions_are_drawn(tmp_path):
-    pytest.importorskip("matplotlib")
-    quick().fit(BATCH, Y).plot_contributions(tmp_path / "lengths.svg")
-    assert "<svg" in (tmp_path / "lengths.svg").read_text()
-    assert [file.name for file in tmp_path.iterdir()] == ["lengths.svg"]

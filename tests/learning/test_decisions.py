@@ -5,8 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC
 
-from gvoys._compiled.cpu.support_vectors import train_machines
-from gvoys.kernels.machines import ROUGH, Logistic, train
+from gvoys.kernels.machines import Logistic, train
 from gvoys.kernels.targets import Targets
 
 TIGHT = 1e-9
@@ -28,7 +27,6 @@ def gram(X, kind="gaussian"):
 @pytest.mark.parametrize("kind", ["gaussian", "matern", "linear"])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_decisions_are_scikit_learns(n_classes, kind):
-    """For every C of a path, on some of the graphs, in any order."""
     X, y = points(n_classes)
     K, rows = gram(X, kind), np.random.default_rng(0).permutation(120)[:80]
     rest = np.setdiff1d(np.arange(120), rows)
@@ -53,29 +51,7 @@ def test_weights_are_scikit_learns(class_weight, weighted):
     np.testing.assert_allclose(machine.decide(K), svc.decision_function(K), atol=2e-5)
 
 
-def test_weights_are_within_their_bounds_and_add_up_to_nothing():
-    X, y = points(2)
-    K, signs = gram(X), np.where(y == 0, 1.0, -1.0)
-    bounds = np.outer([0.5, 5.0], np.random.default_rng(2).uniform(0.5, 2.0, size=120))
-    weights, _ = train_machines(K, np.arange(120), signs, bounds, TIGHT)
-    assert (weights * signs >= 0).all()
-    assert (weights * signs <= bounds).all()
-    assert ((weights * signs == bounds).sum(axis=1) > 5).all()
-    np.testing.assert_allclose(weights.sum(axis=1), 0.0, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["gaussian", "matern", "linear"])
-def test_rough_machines_decide_nearly_alike(kind):
-    """What candidates are compared by."""
-    X, y = points(2, 400)
-    K, Cs = gram(X, kind), (1.0, 10.0, 100.0)
-    both = [train(K, np.arange(200), Targets(y), Cs, tolerance=tolerance) for tolerance in (ROUGH, TIGHT)]
-    for rough, exact in zip(*both, strict=True):
-        assert np.mean((rough.decide(K) > 0) == (exact.decide(K) > 0)) > 0.98
-
-
 def test_a_matrix_that_rounding_made_indefinite():
-    """Copies of graphs have no distance, or less."""
     X, y = points(2, 40)
     K = gram(np.concatenate([X, X]))
     K += 1e-7 * np.random.default_rng(3).normal(size=K.shape)

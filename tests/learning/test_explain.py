@@ -37,7 +37,11 @@ def fitted(kernel="linear", refine=0, backtrack=True, **options):
 )
 def test_shares_add_up_to_the_decision(kernel, options):
     model = fitted(kernel, **options)
+    assert model.explain(BATCH[:0]) == []
     found = model.explain(BATCH)  # fitted graphs among them, from which they are at no distance
+    if not options:
+        nothing = gv.GraphBatch.from_arrays([], [0], node_labels=[])
+        assert found[0].baseline == pytest.approx(model.decision_function(nothing)[0], rel=1e-9)
     decisions = model.decision_function(BATCH)
     for each, decision in zip(found, decisions, strict=True):
         gain = each.decision - each.baseline
@@ -46,24 +50,6 @@ def test_shares_add_up_to_the_decision(kernel, options):
         assert each.lengths.sum() == pytest.approx(gain, rel=1e-9, abs=1e-9)
         assert each.edge_shares.sum() == pytest.approx(each.lengths[:, 1:].sum(), rel=1e-9, abs=1e-9)
         assert each.of == model.classes_[1]
-
-
-def test_the_baseline_is_the_decision_on_nothing():
-    for kernel in KERNELS:
-        model = fitted(kernel)
-        nothing = gv.GraphBatch.from_arrays([], [0], node_labels=[])
-        assert model.explain(BATCH[:1])[0].baseline == pytest.approx(model.decision_function(nothing)[0], rel=1e-9)
-
-
-def test_several_classes_and_weights():
-    y = np.array(["a", "b", "c"])[np.digitize(BATCH.graph_sizes, [8, 11])]
-    model = spelling.classifier(LENGTH, method="sequences", refine=1).fit(BATCH, y)
-    for each, name in zip(model.explain(BATCH), model.predict(BATCH), strict=True):
-        assert each.of == name
-        assert each.nodes.sum() == pytest.approx(each.decision - each.baseline, rel=1e-9, abs=1e-9)
-
-
-# -- by the definition
 
 
 def walks_of(graph, length, backtrack):
@@ -109,7 +95,6 @@ def test_shares_are_those_of_walks_counted_one_by_one(backtrack):
 
 @pytest.mark.parametrize("kernel", ["matern12", "matern32", "gaussian"])
 def test_lengths_are_integrated_gradients(kernel):
-    """By differences along the ray, of the features of one length at a time."""
     model = fitted(kernel, refine=1)
     new, fit = model._balanced(BATCH[45]), model.engine_.fitted
     mu = [np.sqrt(model.balance_.lengths)] * 2
@@ -144,9 +129,6 @@ def test_lengths_are_integrated_gradients(kernel):
         part = np.hstack([block[0] if own == key else 0 * block[0] for own, block in x.items()])
         slopes = [(decide(t * whole + step * part) - decide(t * whole - step * part)) / (2 * step) for t in ts]
         assert found.lengths[key] == pytest.approx(np.mean(slopes), rel=1e-4, abs=1e-6)
-
-
-# -- sketches, attributes and landmarks
 
 
 PROTEINS = gv.datasets.molecules(60, mean_nodes=14, random_state=5)
@@ -202,20 +184,15 @@ def test_errors_are_those_of_sketches():
     assert 0.93 < inside < 0.97
 
 
-# -- sequences and deletions
-
-
-def test_sequences_have_the_share_of_their_walks():
-    model = fitted(backtrack=False, labels="both")
-    for each in model.explain(BATCH[40:], n_sequences=1000):
-        assert sum(own.share for own in each.sequences) == pytest.approx(each.decision - each.baseline, rel=1e-6)
-        shares = [abs(own.share) for own in each.sequences]
-        assert shares == sorted(shares, reverse=True)
-
-
 @pytest.mark.parametrize("backtrack", [True, False])
 def test_a_named_walk_is_one_of_the_graph_and_spells_its_sequence(backtrack):
     model = fitted(backtrack=backtrack, refine=1)
+    for bare, each in zip(model.explain(BATCH, n_sequences=0), model.explain(BATCH, n_sequences=1000), strict=True):
+        assert bare.sequences == []
+        np.testing.assert_array_equal(bare.nodes, each.nodes)
+        shares = [own.share for own in each.sequences]
+        assert sum(shares) == pytest.approx(each.decision - each.baseline, rel=1e-6)
+        assert shares == sorted(shares, key=abs, reverse=True)
     for graph, each in zip(BATCH[45:50].to_networkx(), model.explain(BATCH[45:50], n_sequences=50), strict=True):
         for own in each.sequences:
             labels = [str(graph.nodes[node]["label"]) for node in own.nodes]
@@ -231,15 +208,7 @@ def test_a_named_walk_is_one_of_the_graph_and_spells_its_sequence(backtrack):
                 assert own.count == pytest.approx(alike)
 
 
-def test_no_sequences_need_be_named():
-    model = fitted(refine=1)
-    for bare, each in zip(model.explain(BATCH, n_sequences=0), model.explain(BATCH), strict=True):
-        assert bare.sequences == []
-        np.testing.assert_array_equal(bare.nodes, each.nodes)
-
-
 def test_parallel_edges_loops_and_directions():
-    """Shares of edges add up for graphs that are made of arrays of any kind."""
     odd = gv.GraphBatch([0, 3], [0, 2, 6, 8], np.array([1, 1, 0, 0, 1, 2, 1, 2], np.int32), False)
     labels = gv.graphs.labels.Labels.from_values(BATCH.node_labels.decode()[:3])
     weights = np.array([1.0, 3.0, 1.0, 3.0, 0.5, 2.0, 2.0, 0.5])
@@ -251,6 +220,11 @@ def test_parallel_edges_loops_and_directions():
 
 
 def test_the_class_can_be_chosen():
+    y = np.array(["a", "b", "c"])[np.digitize(BATCH.graph_sizes, [8, 11])]
+    several = spelling.classifier(LENGTH, method="sequences", refine=1).fit(BATCH, y)
+    for each, name in zip(several.explain(BATCH), several.predict(BATCH), strict=True):
+        assert each.of == name
+        assert each.nodes.sum() == pytest.approx(each.decision - each.baseline, rel=1e-9, abs=1e-9)
     model = fitted()
     for_large, for_small = (model.explain(BATCH[45], of=name)[0] for name in ("large", "small"))
     assert for_large.of == "large"
@@ -276,10 +250,6 @@ def test_several_columns_of_classes_are_told_apart_by_models_of_their_own():
     model = spelling.classifier(LENGTH).fit(BATCH, np.column_stack([Y, Y]))
     with pytest.raises(gv.errors.UnsupportedError, match="fit one for each column"):
         model.explain(BATCH[:1])
-
-
-def test_no_graphs_have_no_explanations():
-    assert fitted().explain(BATCH[:0]) == []
 
 
 def test_threads_and_company_change_nothing():

@@ -1,6 +1,5 @@
 """Explanations of the regressor: sums, integrals along rays, and walks one by one."""
 
-import itertools
 from collections import Counter
 
 import numpy as np
@@ -9,7 +8,6 @@ import spelling
 from scipy import integrate
 
 import gvoys as gv
-from gvoys._compiled.cpu.distances import rates_along_rays
 from gvoys.kernels.explaining_learners import _along_shares
 
 SMILES = """
@@ -107,41 +105,7 @@ def test_deletion_is_predicting_again():
         assert lost[node] == pytest.approx(wanted, rel=1e-7, abs=1e-9)
 
 
-# -- along rays
-
-
-VALUES = {
-    "matern12": lambda r: np.exp(-r),
-    "matern32": lambda r: (1 + np.sqrt(3) * r) * np.exp(-np.sqrt(3) * r),
-    "gaussian": lambda r: np.exp(-(r**2) / 2),
-}
-
-
-@pytest.mark.parametrize("kind", VALUES)
-def test_rates_are_integrals_of_gradients(kind):
-    rng = np.random.default_rng(0)
-    X, Z, unit = rng.normal(size=(4, 5)), rng.normal(size=(6, 5)), 1.7
-    Z[0] = X[1]  # a fitted graph
-    inner, left, right = X @ Z.T, (X**2).sum(axis=1), (Z**2).sum(axis=1)
-    others, own, begin, end = rates_along_rays(kind, inner, left, right, unit, 1e-12)
-    for (i, x), (j, z) in itertools.product(enumerate(X), enumerate(Z)):
-        distance = np.sqrt(((x - z) ** 2).sum()) / unit
-        assert begin[i, j] == pytest.approx(VALUES[kind](np.sqrt((z**2).sum()) / unit), rel=1e-12)
-        assert end[i, j] == pytest.approx(VALUES[kind](distance), rel=1e-12)
-        shares = x * (others[i, j] * z - own[i, j] * x)
-        assert shares.sum() == pytest.approx(end[i, j] - begin[i, j], rel=1e-9, abs=1e-12)
-
-        def slope(t, s, x=x, z=z, step=1e-6):
-            move = step * np.eye(5)[s]
-            there = [VALUES[kind](np.sqrt(((t * x + sign * move - z) ** 2).sum()) / unit) for sign in (1, -1)]
-            return x[s] * (there[0] - there[1]) / (2 * step)
-
-        wanted = [integrate.quad(slope, 0, 1, args=(s,), limit=200)[0] for s in range(5)]
-        np.testing.assert_allclose(shares, wanted, rtol=1e-4, atol=1e-5)
-
-
 def test_shares_of_sets_are_integrals_of_gradients():
-    """Elements in common, others of the new set, and the fitted set alone; with equal, empty and disjoint sets."""
     for common, left, right in [(3, 5, 7), (5, 5, 5), (0, 4, 2), (2, 2, 9), (4, 9, 4), (0, 0, 3), (0, 3, 0)]:
         adds, takes, value = (float(each[0, 0]) for each in _along_shares(
             np.array([[float(common)]]), np.array([float(left)]), np.array([float(right)])
@@ -157,7 +121,6 @@ def test_shares_of_sets_are_integrals_of_gradients():
 
 
 def test_explanations_find_what_was_planted():
-    """logP by Crippen's atoms is not needed for this: each nitrogen adds two, each oxygen takes one."""
     batch = MOLECULES
     labels = np.array([label[0] for label in batch.node_labels.decode()])
     worth = np.select([labels == "N", labels == "O"], [2.0, -1.0], 0.0)
@@ -169,7 +132,6 @@ def test_explanations_find_what_was_planted():
 
 
 def test_sequences_are_spelled_by_the_labels_that_are_compared():
-    """Of the coarse layer by elements alone, so that their counts are those of the spelling."""
     molecules = gv.from_smiles(["CCCCO", "CC(C)Cc1ccccc1", "OCCN", "CCOCC", "c1ccncc1"] * 5)
     model = spelling.regressor(2, max_iterations=3).fit(molecules, molecules.graph_sizes + np.arange(25) % 3)
     for graph, each in zip(molecules[:5].to_networkx(), model.explain(molecules[:5], n_sequences=200), strict=True):

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from model_files import ModelFile, change
+from spelling import classifier, regressor
 from test_saving import BATCH, MODELS, NEW, answers, with_attributes
 
 import gvoys as gv
@@ -17,18 +18,13 @@ from gvoys.errors import ModelError
 CHANGES = int(os.environ.get("GVOYS_MODEL_MUTATIONS", "150"))  # make fuzz tries 3,000
 SIZES = BATCH.graph_sizes
 IDS = {"target": "size", "ids": [f"graph {k}" for k in range(len(BATCH))]}
+FIXED = {"refine": 1, "C": 1.0}
 MORE = {
-    "sketched": (
-        gv.RandomWalkClassifier(2, refine=1, C=1.0, kernel="linear", n_components=16, method="sketch"),
-        SIZES > 12,
-    ),
-    "several columns": (
-        gv.RandomWalkClassifier(2, refine=0, C=1.0, kernel="gaussian"),
-        np.column_stack([SIZES > 12, SIZES % 3]),
-    ),
-    "linear": (gv.RandomWalkRegressor(2, kernel="linear"), SIZES),
-    "linear by features": (gv.RandomWalkRegressor(2, kernel="linear", max_exact=10, n_components=64), SIZES),
-    "several targets": (gv.RandomWalkRegressor(2, kernel="matern32 + linear"), np.column_stack([SIZES, -SIZES % 7])),
+    "sketched": (classifier(2, kernel="linear", n_components=16, method="sketch", **FIXED), SIZES > 12),
+    "several columns": (classifier(2, kernel="gaussian", **FIXED), np.column_stack([SIZES > 12, SIZES % 3])),
+    "linear": (regressor(2, kernel="linear"), SIZES),
+    "linear by features": (regressor(2, kernel="linear", max_exact=10, n_components=64), SIZES),
+    "several targets": (regressor(2, kernel="matern32 + linear"), np.column_stack([SIZES, -SIZES % 7])),
 }
 KINDS = [*MORE, *(name for name in MODELS if name not in ("a random state", "classes as objects", "in pieces"))]
 

@@ -9,56 +9,13 @@ from sklearn.gaussian_process.kernels import DotProduct, WhiteKernel
 
 import gvoys as gv
 from gvoys.errors import GvoysError
-from gvoys.kernels.blocks import WalkBlocks, walks_on
-from gvoys.kernels.gaussian import BlockGrams, FeatureMoments
 
 RNG = np.random.default_rng(0)
-ONES = {"start": "ones", "stop": "ones"}
 BATCH = gv.datasets.molecules(70, mean_nodes=10, random_state=6)
-
-
-def problem(n=30, widths=(3, 2, 4)):
-    X = RNG.normal(size=(n, sum(widths)))
-    y = X @ RNG.normal(size=sum(widths)) + 0.3 * RNG.normal(size=n)
-    return X, y, np.repeat(np.arange(len(widths)), widths)
-
-
-def moments(X, y, blocks, n_pieces=1):
-    found = FeatureMoments.empty(blocks)
-    for rows in np.array_split(np.arange(len(y)), n_pieces):
-        found.add(X[rows], y[rows])
-    return found
-
-
-def grams(X, y, blocks):
-    parts = [X[:, blocks == b] for b in range(blocks.max() + 1)]
-    return BlockGrams(np.array([part @ part.T for part in parts]), y)
-
-
-@pytest.mark.parametrize("road", [moments, grams])
-def test_gradients_are_those_of_the_likelihood(road):
-    likelihood = road(*problem())
-    point = RNG.normal(size=4)
-    _, gradient = likelihood.evaluate(point[:-1], point[-1])
-    for i in range(4):
-        step = np.eye(4)[i] * 1e-6
-        above, below = (likelihood.evaluate(p[:-1], p[-1])[0] for p in (point + step, point - step))
-        assert gradient[i] == pytest.approx((above - below) / 2e-6, rel=1e-5, abs=1e-5)
-
-
-def test_both_roads_and_any_pieces_agree():
-    X, y, blocks = problem()
-    log_mu = RNG.normal(size=3)
-    value, gradient = grams(X, y, blocks).evaluate(log_mu, -1.0)
-    for n_pieces in (1, 7):
-        other, slope = moments(X, y, blocks, n_pieces).evaluate(log_mu, -1.0)
-        assert other == pytest.approx(value, rel=1e-9)
-        np.testing.assert_allclose(slope, gradient, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_the_same_numbers_as_scikit_learn(exact):
-    """Mean, deviation, covariance and likelihood of GaussianProcessRegressor on the same kernel, to 1e-6."""
     y = BATCH.graph_sizes + RNG.normal(size=70)
     model = spelling.regressor(2, kernel="linear", max_exact=100 if exact else 10, n_components=90).fit(
         BATCH[:50], y[:50]
@@ -118,31 +75,6 @@ def test_samples_have_the_posterior_mean_and_covariance():
     np.testing.assert_allclose(np.cov(draws), covariance, atol=0.05 * covariance.max())
 
 
-def test_choices_of_labels_have_blocks_of_their_own():
-    walks, held = WalkBlocks.fitted(
-        BATCH, walks_on(BATCH, [gv.Walk(1, labels, **ONES) for labels in ("node", "both")], 0), cosine=True
-    )
-    assert walks.names == [
-        "node walk0", "node walk1", "both walk0", "both walk1",
-        "node walk0 cosine", "node walk1 cosine", "both walk0 cosine", "both walk1 cosine", "constant",
-    ]  # fmt: skip
-    K = walks.grams(held)
-    np.testing.assert_allclose(K.diagonal(axis1=1, axis2=2).mean(axis=1), 1, rtol=1e-9)
-    np.testing.assert_allclose(K[4:8].diagonal(axis1=1, axis2=2)[:, BATCH.graph_sizes > 1][[0, 2]], 1)
-    np.testing.assert_allclose(walks.diagonals(held), K.diagonal(axis1=1, axis2=2))
-
-
-def test_features_approach_the_exact_blocks():
-    walks = walks_on(BATCH, gv.Walk(2, "node", **ONES), 0)
-    exact, held = WalkBlocks.fitted(BATCH, walks)
-    wide, _ = WalkBlocks.fitted(BATCH, walks, n_components=3 * 4096)
-    X = wide.features(BATCH).astype(float)
-    for block, K in enumerate(exact.grams(held)):
-        columns = X[:, wide.columns == block]
-        size = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
-        assert np.abs((columns @ columns.T - K) / size).mean() < 0.02
-
-
 @pytest.mark.parametrize(
     ("how", "y", "message"),
     [
@@ -170,15 +102,6 @@ def test_blocks_of_graphs_change_nothing(max_exact, monkeypatch):
         monkeypatch.setattr(regressor, "_BLOCK", 20)  # counts are exact, whatever came first
     found = model.fit(BATCH[:50], y[:50]).predict(BATCH[50:], return_std=True)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-def test_features_that_repeat_do_not_break_it():
-    """Columns that are alike and hardly any noise leave a matrix that is singular to rounding."""
-    X = np.repeat(RNG.normal(size=(2000, 3)).astype(np.float32), 20, axis=1)
-    y = X[:, 0] + 1e-9 * RNG.normal(size=2000)
-    value, gradient = moments(X, y, np.zeros(60, int)).evaluate(np.array([7.0]), -14.0)
-    assert np.isfinite(value)
-    assert np.isfinite(gradient).all()
 
 
 @pytest.mark.parametrize("max_exact", [100, 10], ids=["exact", "features"])

@@ -1,7 +1,5 @@
 """Models as files: the same predictions after loading; whatever is in a file, one sentence and no code that runs."""
 
-import io
-import json
 import pickle
 import zipfile
 from dataclasses import replace
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 import spelling
 from model_files import ModelFile
+from mutations import mutate
 from sklearn.exceptions import NotFittedError
 
 import gvoys as gv
@@ -68,6 +67,7 @@ def test_the_same_predictions(name, tmp_path):
     new = with_attributes(NEW) if name == "attributes" else NEW
     model.save(file)
     loaded = gv.load_model(file)
+    np.testing.assert_array_equal(model.unseen_labels(with_attributes(BATCH)), 0.0)  # of all fitted graphs
     np.testing.assert_allclose(answers(loaded, new), answers(model, new), rtol=1e-12)
     alone = np.concatenate([answers(loaded, new[[i]]) for i in range(len(new))])
     np.testing.assert_allclose(alone, answers(model, new), rtol=1e-10, atol=1e-10)
@@ -79,13 +79,6 @@ def test_the_same_predictions(name, tmp_path):
     again = tmp_path / "again.gvoys"
     loaded.save(again)
     assert again.read_bytes() == file.read_bytes()
-
-
-@pytest.mark.parametrize("name", ["landmarks", "in pieces", "numbers", "numbers by features"])
-def test_labels_of_all_fitted_graphs_are_known(name):
-    """Also those that only the last of many graphs has."""
-    found = MODELS[name]().unseen_labels(BATCH)
-    np.testing.assert_array_equal(found, 0.0)
 
 
 def test_labels_that_only_a_late_graph_has(monkeypatch):
@@ -113,23 +106,19 @@ def test_a_loaded_model_can_be_fitted_again_and_pickled(tmp_path):
     assert isinstance(pickle.loads(pickle.dumps(loaded)).predict(NEW), np.ndarray)
 
 
-def test_what_stands_in_a_file(tmp_path):
-    classifier().fit(BATCH, TWO).save(tmp_path / "m")
-    content = read_container(tmp_path / "m")
-    assert content["model"] == "RandomWalkClassifier"
-    assert content["packages"].keys() == {"python", "gvoys", "numpy", "scipy", "numba", "scikit-learn"}
-    assert content["parameters"]["C"] == 10.0
-
-
 def test_what_cannot_be_saved(tmp_path):
     with pytest.raises(NotFittedError):
         classifier().save(tmp_path / "m")
     model = classifier().fit(BATCH, TWO)
     with pytest.raises(ParameterError, match="there is no folder"):
         model.save(tmp_path / "none" / "m")
-    model.set_params(kernel=lambda: 0)
-    with pytest.raises(ParameterError, match="the model's kernel is a function"):
-        model.save(tmp_path / "m")
+    for wrong, message in (
+        ({"cv": "many"}, "the model cannot be saved: cv of RandomWalkClassifier has another type"),
+        ({"kernel": lambda: 0}, "the model's kernel is a function"),
+    ):
+        model.set_params(**wrong)
+        with pytest.raises(ParameterError, match=message):
+            model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
 
 
@@ -144,18 +133,7 @@ def test_any_damage_is_noticed(saved, tmp_path):
     whole, expected = saved.read_bytes(), answers(gv.load_model(saved), NEW)
     rng, refused = np.random.default_rng(0), 0
     for _ in range(200):
-        data = bytearray(whole)
-        place = rng.integers(len(data))
-        match rng.integers(4):
-            case 0:
-                data[place] ^= 1 << rng.integers(8)
-            case 1:
-                del data[place : place + rng.integers(1, 50)]
-            case 2:
-                data = data[:place]
-            case 3:
-                data[place : place + 8] = rng.bytes(8)
-        (tmp_path / "m").write_bytes(data)
+        (tmp_path / "m").write_bytes(mutate(whole, rng))
         try:
             found = answers(gv.load_model(tmp_path / "m"), NEW)
         except ModelError as error:
@@ -172,64 +150,26 @@ def rewrite(saved, path, change):
     write_container(path, content)
 
 
-HOSTILE = {
-    "another model": lambda content: content.update(model="SVC"),
-    "no model": lambda content: content.pop("model"),
-    "another class": lambda content: content["fitted"]["balance_"].update({"is": "Popen"}),
-    "another part": lambda content: content["fitted"]["balance_"].update(args=["true"]),
-    "a method": lambda content: content["fitted"].update(predict="x"),
-    "a private name": lambda content: content["fitted"].update(__class__="x"),
-    "a parameter": lambda content: content["parameters"].update(shell=True),
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_file_that_says_something_else(name, saved, tmp_path):
-    rewrite(saved, tmp_path / "m", HOSTILE[name])
-    with pytest.raises(ModelError, match="holds no model that this version of gvoys knows"):
-        gv.load_model(tmp_path / "m")
-
-
 WRONG = {
-    "an array that is not there": lambda file: file.about["content"]["fitted"].update(kernel_={"array": 10**30}),
-    "an array by a flag": lambda file: file.about["content"]["fitted"].update(kernel_={"array": True}),
-    "an array twice": lambda file: file.about["content"].update(more={"array": 0}),
+    **{
+        f"{where} {value}": lambda file, where=where, value=value: put(file.about, where, value)
+        for where, value in (
+            *(("content fitted kernel_", {"array": place}) for place in (10**30, True)),  # which is not there
+            *(("version", value) for value in (0, -1, True, 2.0)),
+            *(("content more", {"array": 0}), ("more", 1), ("content fitted kernel_ unit", float("nan"))),
+            ("content parameters C", float("inf")),
+        )
+    },
     "an array that nobody wants": lambda file: file.arrays.append(np.zeros(3)),
-    "version 0": lambda file: file.about.update(version=0),
-    "version -1": lambda file: file.about.update(version=-1),
-    "version true": lambda file: file.about.update(version=True),
-    "version 2.0": lambda file: file.about.update(version=2.0),
-    "another part of the text": lambda file: file.about.update(more=1),
-    "NaN": lambda file: file.about["content"]["fitted"]["kernel_"].update(unit=float("nan")),
-    "infinity": lambda file: file.about["content"]["parameters"].update(C=float("inf")),
     "a repeated key": lambda file: setattr(
         file, "change_text", lambda text: text.replace('"C": 10.0', '"C": 1.0, "C": 10.0')
     ),
     "a member twice": lambda file: setattr(file, "change_members", lambda items: [*items, *list(items)[:1]]),
     "another member": lambda file: setattr(file, "change_members", lambda items: [*items, ("more.txt", b"")]),
     "members in another order": lambda file: setattr(file, "change_members", lambda items: list(items)[::-1]),
+    "compressed": lambda file: setattr(file, "compression", zipfile.ZIP_DEFLATED),
     "an array of objects": lambda file: file.arrays.__setitem__(0, np.array([print], object)),
 }
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("name", WRONG)
-def test_a_file_that_we_would_not_write(name, saved, tmp_path):
-    file = ModelFile(saved)
-    WRONG[name](file)
-    file.write(tmp_path / "m")
-    with pytest.raises(ModelError, match=r"m is damaged or no model file; save the model again$"):
-        gv.load_model(tmp_path / "m")
-
-
-def test_a_file_of_an_older_version(saved, tmp_path):
-    file = ModelFile(saved)
-    file.about.update(version=1, content={"score": float("nan")})
-    file.write(tmp_path / "m")
-    with pytest.raises(
-        ModelError, match=r"was written by gvoys 0.2; train it again, or use it with: pip install 'gvoys<0"
-    ):
-        gv.load_model(tmp_path / "m")
 
 
 @pytest.mark.parametrize("part", ["parameters", "fitted"])
@@ -245,108 +185,78 @@ def test_every_name_must_be_there_and_no_other(part, saved, tmp_path):
         gv.load_model(tmp_path / "m")
 
 
-def engine(content):
-    return content["fitted"]["engine_"]
+UNKNOWN = "holds no model that this version of gvoys knows"
+GONE, VECTORS = object(), "fitted engine_ machines items 0 vectors"
+FITTED = [  # where in the content, what stands there, and the reason
+    ("model", "SVC", ""),
+    ("model", GONE, ""),
+    ("fitted balance_ is", "Popen", ""),
+    ("fitted balance_ args", ["true"], ""),
+    ("fitted predict", "x", ""),
+    ("fitted __class__", "x", ""),
+    ("parameters shell", True, ""),
+    ("parameters max_length", "6", ": max_length of RandomWalkClassifier has another type"),
+    ("fitted seen_labels_", [], ": seen_labels_ of RandomWalkClassifier has another type"),
+    ("fitted similarity_floor_", 2.0**31, ": similarity_floor_ of RandomWalkClassifier has another type"),
+    ("fitted kernel_ unit", None, ": unit of BaseKernel has another type"),
+    ("fitted kernel_ unit", GONE, ": unit of BaseKernel is missing"),
+    ("fitted balance_ n_iterations", True, ": n_iterations of Balance has another type"),
+    ("fitted profiler_ sketch n_components", 10**9, ": a number of Sketch is too large"),
+    (f"{VECTORS} places", np.zeros(3), ": places of SupportVectors has another type"),
+    (f"{VECTORS} weights", np.zeros((1, 2)), ": weights of SupportVectors has another shape"),
+    ("fitted engine_ fitted profiles labels rounding", np.zeros(5), ": rounding of CombinedProfiles has another shape"),
+    ("fitted training_", [["ids", 1], ["ids", 2]], ": a name is there twice"),
+    ("fitted training_", [["ids", ["a", "b"]]], ": the ids are not those of its training graphs"),
+]
 
 
-UNFIT = {
-    "max_length of RandomWalkClassifier has another type": lambda content: content["parameters"].update(max_length="6"),
-    "seen_labels_ of RandomWalkClassifier has another type": lambda content: content["fitted"].update(seen_labels_=[]),
-    "similarity_floor_ of RandomWalkClassifier has another type": lambda content: content["fitted"].update(
-        similarity_floor_=2.0**31
-    ),
-    "unit of BaseKernel has another type": lambda content: content["fitted"]["kernel_"].update(unit=None),
-    "unit of BaseKernel is missing": lambda content: content["fitted"]["kernel_"].pop("unit"),
-    "n_iterations of Balance has another type": lambda content: content["fitted"]["balance_"].update(n_iterations=True),
-    "a number of Sketch is too large": lambda content: content["fitted"]["profiler_"]["sketch"].update(
-        n_components=10**9
-    ),
-    "places of SupportVectors has another type": lambda content: engine(content)["machines"]["items"][0][
-        "vectors"
-    ].update(places=np.zeros(3)),
-    "weights of SupportVectors has another shape": lambda content: engine(content)["machines"]["items"][0][
-        "vectors"
-    ].update(weights=np.zeros((1, 2))),
-    "rounding of CombinedProfiles has another shape": lambda content: engine(content)["fitted"]["profiles"][
-        "labels"
-    ].update(rounding=np.zeros(5)),
-    "a name is there twice": lambda content: content["fitted"].update(
-        training_={"is": "dict", "items": [["ids", 1], ["ids", 2]]}
-    ),
-    "the ids are not those of its training graphs": lambda content: content["fitted"].update(
-        training_={"is": "dict", "items": [["ids", ["a", "b"]]]}
-    ),
+def put(content, where, value):
+    *way, last = where.split()
+    for key in way:
+        content = content[int(key) if key.isdigit() else key]
+    content[last] = {"is": "dict", "items": value} if last == "training_" else value
+    if value is GONE:
+        del content[last]
+
+
+@pytest.mark.parametrize(("where", "value", "reason"), FITTED, ids=[f"{where}{reason}" for where, _, reason in FITTED])
+def test_content_that_does_not_fit(where, value, reason, saved, tmp_path):
+    rewrite(saved, tmp_path / "m", lambda content: put(content, where, value))
+    with pytest.raises(ModelError, match=UNKNOWN + (f"{reason}; train it again$" if reason else "")):
+        gv.load_model(tmp_path / "m")
+
+
+OLD = {"version": 1, "content": {"score": float("nan")}}
+FILES = {
+    **{name: (change, "m is damaged or no model file; save the model again$") for name, change in WRONG.items()},
+    "older": (lambda file: file.about.update(OLD), "written by gvoys 0.2; train it again, or use it with: pip install"),
+    "newer": (lambda file: file.about.update(version=99), "written by a newer version"),
 }
 
 
-@pytest.mark.parametrize("reason", UNFIT)
-def test_types_and_shapes_must_fit(reason, saved, tmp_path):
-    rewrite(saved, tmp_path / "m", UNFIT[reason])
-    with pytest.raises(ModelError, match=f"that this version of gvoys knows: {reason}; train it again$"):
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", FILES)
+def test_files_that_we_would_not_write(name, saved, tmp_path):
+    change, message = FILES[name]
+    file = ModelFile(saved)
+    change(file)
+    file.write(tmp_path / "m")
+    with pytest.raises(ModelError, match=message):
         gv.load_model(tmp_path / "m")
 
 
-def test_a_model_must_predict_what_it_did(saved, tmp_path):
-    def another_unit(content):
-        engine(content)["kernel"].update(unit=3 * engine(content)["kernel"]["unit"])
-
-    rewrite(saved, tmp_path / "m", another_unit)
+def test_no_model_file_and_a_larger_machine(saved, tmp_path):
+    for content in (b"", b"PK", b"no zip at all"):
+        (tmp_path / "m").write_bytes(content)
+        with pytest.raises(ModelError, match="damaged or no model file"):
+            gv.load_model(tmp_path / "m")
+    with pytest.raises(ModelError, match="there is no model file"):
+        gv.load_model(tmp_path / "none")
+    unit = read_container(saved)["fitted"]["engine_"]["kernel"]["unit"]
+    rewrite(saved, tmp_path / "m", lambda content: put(content, "fitted engine_ kernel unit", 3 * unit))
     with pytest.raises(ModelError, match="m does not predict what it did when it was saved; train the model again"):
         gv.load_model(tmp_path / "m")
-
-
-def test_models_of_a_larger_machine_are_loaded(saved, tmp_path):
-    rewrite(saved, tmp_path / "m", lambda content: content["parameters"].update(n_jobs=100_000))
+    rewrite(saved, tmp_path / "m", lambda content: put(content, "parameters n_jobs", 100_000))
     model = gv.load_model(tmp_path / "m")
     assert model.n_jobs is None
     np.testing.assert_array_equal(answers(model, NEW), answers(gv.load_model(saved), NEW))
-
-
-def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
-    model = classifier().fit(BATCH, TWO).set_params(cv="many")
-    with pytest.raises(ParameterError, match="the model cannot be saved: cv of RandomWalkClassifier has another type"):
-        model.save(tmp_path / "m")
-    assert not list(tmp_path.iterdir())
-
-
-def remade(saved, path, **members):
-    """A zip with some members replaced, by bytes or by what a function makes of them."""
-    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(path, "w", members.pop("how", zipfile.ZIP_STORED)) as new:
-        for name in old.namelist():
-            made = members.get(name.split(".")[0])
-            new.writestr(name, old.read(name) if made is None else made(old.read(name)))
-
-
-def test_newer_compressed_or_pickled(saved, tmp_path):
-    def newer(text):
-        return json.dumps(json.loads(text) | {"version": 99}).encode()
-
-    import hashlib
-
-    with zipfile.ZipFile(saved) as file:
-        digest = hashlib.sha256(newer(file.read("model.json"))).hexdigest().encode()
-    remade(saved, tmp_path / "m", model=newer, sha256=lambda _: digest)
-    with pytest.raises(ModelError, match="written by a newer version"):
-        gv.load_model(tmp_path / "m")
-    remade(saved, tmp_path / "m", how=zipfile.ZIP_DEFLATED)
-    with pytest.raises(ModelError, match="damaged or no model file"):
-        gv.load_model(tmp_path / "m")
-    for name in ("arrays/0", "model"):  # with the zip's own checksums made to fit
-        remade(saved, tmp_path / "m", **{name: lambda data: data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]})
-        with pytest.raises(ModelError, match="damaged or no model file"):
-            gv.load_model(tmp_path / "m")
-    held = io.BytesIO()
-    np.lib.format.write_array(held, np.array([print], object), allow_pickle=True)
-    rewrite(saved, tmp_path / "n", lambda content: None)
-    remade(tmp_path / "n", tmp_path / "m", **{"arrays/0": lambda _: held.getvalue()})
-    with pytest.raises(ModelError, match="damaged or no model file"):
-        gv.load_model(tmp_path / "m")
-
-
-@pytest.mark.parametrize("content", [b"", b"PK", b"no zip at all"])
-def test_no_model_file(content, tmp_path):
-    (tmp_path / "m").write_bytes(content)
-    with pytest.raises(ModelError, match="damaged or no model file"):
-        gv.load_model(tmp_path / "m")
-    with pytest.raises(ModelError, match="there is no model file"):
-        gv.load_model(tmp_path / "none")

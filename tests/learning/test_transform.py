@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import spelling
-from sklearn.exceptions import NotFittedError
 
 import gvoys as gv
 from gvoys.kernels.profiler import hash_blocks
@@ -76,23 +75,6 @@ def test_the_kernel_of_a_linear_classifier():
     np.testing.assert_allclose(model.engine_.machines[0].vectors.decide(K), model.decision_function(NEW), rtol=1e-9)
 
 
-def test_features_are_sketches_of_what_a_classifier_counts():
-    """Products come close to the model's own, as 1 / sqrt(n_components)."""
-    model = MODELS["counted"]()
-    graphs = model.balance_.of(model.profiler_.profile(NEW))
-    K, widths, errors = graphs.pairs().inner, (128, 512, 2048), []
-    size = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
-    for width in widths:
-        squares = []
-        for seed in range(8):
-            sketch = replace(model.profiler_.sketch, n_components=width, seed=seed)
-            model.profiler_ = replace(model.profiler_, sketch=sketch)
-            squares.append((((products(model.transform(NEW)) - K) / size) ** 2).mean())
-        errors.append(np.sqrt(np.mean(squares)))
-    assert np.polyfit(np.log(widths), np.log(errors), 1)[0] == pytest.approx(-0.5, abs=0.1)
-    assert errors[-1] < 0.02
-
-
 def test_the_kernel_in_feature_space():
     """The posterior mean is linear in the features."""
     model = MODELS["features"]()
@@ -125,33 +107,3 @@ def test_hashed_counts_are_unbiased(name, width, n_seeds):
     assert (spread < 1.3 * bound).all()  # the spread itself is an estimate
     assert (spread < 1.3 * np.sqrt(2 / used) * size).all()
     assert spread.mean() > 0.3 * bound.mean()  # or nothing is hashed at all
-
-
-def test_wide_features_come_close_to_the_kernel():
-    """The error falls as 1 / sqrt(n_components)."""
-    model = MODELS["exact"]()
-    K = kernel_of(model, NEW)
-    size = np.outer(np.sqrt(K.diagonal()), np.sqrt(K.diagonal()))
-    widths = np.array([64, 256, 1024, 4096])
-    errors = []
-    for width in widths:
-        model.set_params(n_components=int(width))
-        seeds = [replace(model.posterior_, walks=replace(model.walks_, seed=seed)) for seed in range(10)]
-        squares = []
-        for model.posterior_ in seeds:
-            squares.append((((products(model.transform(NEW)) - K) / size) ** 2).mean())
-        errors.append(np.sqrt(np.mean(squares)))
-    slope = np.polyfit(np.log(widths), np.log(errors), 1)[0]
-    assert slope == pytest.approx(-0.5, abs=0.1)
-    assert errors[2] < np.sqrt(2 / 1024)
-
-
-def test_the_constant_is_exact():
-    model = MODELS["exact"]()
-    np.testing.assert_allclose(model.transform(NEW)[:, -1], np.sqrt(model.mu_[-1]), rtol=1e-6)
-
-
-def test_before_fit():
-    for model in (classifier(), regressor()):
-        with pytest.raises(NotFittedError):
-            model.transform(NEW)

@@ -18,10 +18,7 @@ def classifier(**how):
 MODELS = {
     "classifier": (classifier, ("profiles", "choosing", "comparing", "training")),
     "nothing to choose": (lambda **how: classifier(C=1.0, **how), ("profiles", "training", "calibrating")),
-    "landmarks": (
-        lambda **how: classifier(max_exact=10, **how),
-        ("choosing", "comparing", "profiles", "training"),
-    ),
+    "landmarks": (lambda **how: classifier(max_exact=10, **how), ("choosing", "comparing", "profiles", "training")),
     "regressor": (lambda **how: spelling.regressor(2, **how), ("profiles", "choosing", "optimising")),
     "linear": (lambda **how: spelling.regressor(2, kernel="linear", **how), ("profiles", "optimising")),
     "features": (

@@ -9,11 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import gvoys as gv
 from gvoys.errors import ParameterError
-from gvoys.kernels.base_kernels import BaseKernel, Nystroem, Pairs
-from gvoys.kernels.engines import KernelMachine, LinearMachine, Training
 from gvoys.kernels.gaussian import BlockGrams, FeatureMoments
-from gvoys.kernels.selection import choose
-from gvoys.kernels.targets import Targets
 
 BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=4)
 NEW = gv.datasets.molecules(15, mean_nodes=10, random_state=5)
@@ -92,17 +88,6 @@ def in_pieces(X, y, blocks, w):
     return pieces[0].merged(pieces[1])
 
 
-def test_moments_are_standardised_by_weights():
-    X = np.column_stack([RNG.normal(size=(30, 2)), np.ones(30)])
-    y, w = 5 + RNG.normal(size=30), RNG.uniform(0.2, 5, size=30)
-    found, mean, deviation = in_pieces(X, y, np.zeros(3, int), w).standardised()
-    assert mean == pytest.approx(np.average(y, weights=w))
-    assert deviation**2 == pytest.approx(np.average((y - mean) ** 2, weights=w))
-    z = (y - mean) / deviation
-    np.testing.assert_allclose(found.products, X.T @ (w * z), atol=1e-9)
-    assert found.energy == pytest.approx(w @ z**2)
-
-
 def test_likelihoods_with_weights():
     """Of the density of y with covariance K + noise / w, by both ways, and with gradients that fit."""
     X, y, blocks = RNG.normal(size=(30, 5)), RNG.normal(size=30), np.array([0, 0, 1, 1, 1])
@@ -127,67 +112,6 @@ def test_the_same_weight_for_all_scales_C(max_exact):
     expected = classifier(C=3.0, **how).fit(BATCH, Y).decision_function(NEW)
     np.testing.assert_allclose(found, expected, atol=2e-3)
     assert np.abs(found - classifier(C=1.0, **how).fit(BATCH, Y).decision_function(NEW)).max() > 0.02
-
-
-class Points:
-    """Vectors in place of graphs."""
-
-    def __init__(self, X):
-        self.X = X
-
-    def __len__(self):
-        return len(self.X)
-
-    def pairs(self, others=None):
-        other = (self if others is None else others).X
-        return Pairs(self.X @ other.T, (self.X**2).sum(axis=1), (other**2).sum(axis=1))
-
-
-@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0}])
-def test_machines_with_weights_are_those_of_repeated_graphs(class_weight):
-    """For a given kernel: support vectors, and logistic regression on landmarks."""
-    F = RNG.normal(size=(60, 20))
-    codes = (F[:, 0] + RNG.normal(size=60) > 0.8).astype(np.int64)
-    kernel = BaseKernel("gaussian", 4.0)
-    how = Training(1.0, class_weight, 3, 0)
-    new = Points(RNG.normal(size=(15, 20)))
-    nystroem = Nystroem.fitted(kernel, Points(F[:30]))
-
-    def decisions(rows, weights):
-        some = Points(F[rows])
-        targets = Targets(codes[rows], weights)
-        machine = KernelMachine.trained(kernel, some, some.pairs(), [targets], how)
-        linear = LinearMachine.trained(nystroem, nystroem.embed(some), [targets], how)
-        return np.array([machine.decide(new)[0], linear.decide(new)[0]])
-
-    found = decisions(np.arange(60), TIMES.astype(float))
-    np.testing.assert_allclose(found, decisions(REPEATED, None), atol=5e-3)
-    assert np.abs(found - decisions(np.arange(60), None)).max(axis=1).min() > 0.02
-
-
-def test_calibration_goes_by_weights():
-    """Of graphs that all look alike, the share of a class is that of its weight."""
-    points = Points(np.ones((40, 3)) + 1e-3 * RNG.normal(size=(40, 3)))
-    codes = np.arange(40) % 2
-    kernel = BaseKernel("linear", 1.0)
-    targets = Targets(codes, np.where(codes == 1, 3.0, 1.0))
-    machine = KernelMachine.trained(kernel, points, points.pairs(), [targets], Training(1.0, None, 4, 0))
-    np.testing.assert_allclose(machine.probabilities(points)[0][:, 1], 0.75, atol=0.03)
-
-
-def test_the_choice_goes_by_weights():
-    """Each kernel knows one half of the graphs; the half that weighs more decides."""
-    half, y = np.arange(80) < 40, np.arange(80) % 2
-    signs = 2.0 * y - 1
-
-    def of(known):
-        x = np.where(known, signs, RNG.normal(size=80))
-        return np.outer(x, x) + 0.01 * np.eye(80)
-
-    grams = {(0, "linear"): of(half), (0, "gaussian"): of(~half)}
-    for kernel, heavy in (("linear", half), ("gaussian", ~half)):
-        targets = Targets(y, np.where(heavy, 10.0, 0.1))
-        assert choose(grams, [targets], (1.0,), Training(1.0, None, 5, 0), 1)[0].kernel == kernel
 
 
 def test_pieces_have_weights():
@@ -218,18 +142,22 @@ def test_refusals(model, y, weights):
         model.fit(BATCH, y, sample_weight=weights)
 
 
-def test_nothing_left():
-    with pytest.raises(ParameterError, match="sample_weight is 0 for every graph"):
-        classifier().fit(BATCH, Y, sample_weight=np.zeros(60))
-    with pytest.raises(ParameterError, match="all graphs of class 'small' have weight 0; leave them out"):
-        classifier().fit(BATCH, Y, sample_weight=Y == "large")
-    with pytest.raises(ParameterError, match="two graphs or more are needed"):
-        regressor().fit(BATCH, NUMBERS, sample_weight=np.arange(60) == 3)
+@pytest.mark.parametrize(
+    ("name", "weights", "message"),
+    [
+        ("classifier", np.zeros(60), "sample_weight is 0 for every graph"),
+        ("classifier", Y == "large", "all graphs of class 'small' have weight 0; leave them out"),
+        ("regressor", np.arange(60) == 3, "two graphs or more are needed"),
+    ],
+)
+def test_nothing_left(name, weights, message):
+    model, y = LEARNERS[name]
+    with pytest.raises(ParameterError, match=message):
+        model.fit(BATCH, y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("name", ["classifier", "regressor"])
 def test_scikit_learn_routes_them(name):
-    """As parameters of fit, with and without metadata routing; each fold gets the weights of its graphs."""
     model, y = LEARNERS[name]
     weights = (np.arange(60) % 3 > 0).astype(float)
     search = GridSearchCV(model, {"walk__max_length": [1, 2]}, cv=3).fit(BATCH, y, sample_weight=weights)
@@ -241,13 +169,3 @@ def test_scikit_learn_routes_them(name):
         assert np.isfinite(scores).all()
         plain = cross_val_score(asking, BATCH, y, cv=3, params={"sample_weight": np.ones(60)})
         assert not np.array_equal(scores, plain)
-
-
-@every
-def test_files_keep_what_was_weighted(model, y, tmp_path):
-    model.fit(BATCH, y, sample_weight=np.arange(60) % 4)
-    model.save(tmp_path / "m")
-    loaded = gv.load_model(tmp_path / "m")
-    expected = model.predict_table(NEW)
-    for name, column in loaded.predict_table(NEW).items():
-        np.testing.assert_array_equal(column, expected[name])

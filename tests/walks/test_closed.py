@@ -66,12 +66,6 @@ def test_short_walks_of_large_graphs_are_exact(kind):
     assert not errors[:exact].any()
 
 
-def test_triangles_are_those_of_networkx():
-    for seed, p in enumerate((0.01, 0.1, 0.5)):
-        graph = nx.gnp_random_graph(150, p, seed=seed)
-        assert LargeGraph.of(gv.as_batch([graph]))._triangles() == sum(nx.triangles(graph).values()) / 3
-
-
 @pytest.mark.parametrize("kind", ["plain", "weighted", "loops and parallel edges", "signed", "directed"])
 def test_sampled_totals_are_unbiased_with_true_error_bars(kind):
     graph = graphs_of_all_kinds()[kind]
@@ -99,17 +93,7 @@ def test_wanted_errors_are_met():
     assert runs[0][2] > 2 * 8  # vectors: more than at first
 
 
-def test_threads_change_no_bit():
-    graph = gv.as_batch([nx.gnp_random_graph(300, 0.05, seed=0)])
-    found = []
-    for n_jobs in (1, 2):
-        with gv.threads.threads(n_jobs):
-            found.append(LargeGraph.of(graph).totals(6, 0.1, np.random.default_rng(0))[0])
-    np.testing.assert_array_equal(*found)
-
-
 def test_a_large_graph_among_small_ones(monkeypatch):
-    """Each by its own way, in its place."""
     monkeypatch.setattr("gvoys.walks.closed_walks._EXACT", 20_000)
     graphs = [nx.cycle_graph(5), nx.gnp_random_graph(80, 0.2, seed=0), nx.path_graph(4)]
     found = closed_walk_totals(graphs, 6, rtol=0.05)

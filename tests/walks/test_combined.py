@@ -7,7 +7,6 @@ import pytest
 from studies.coverage import ego_networks
 
 import gvoys as gv
-from gvoys.errors import UnsupportedError
 from gvoys.graphs.labels import Labels
 from gvoys.walks import Combined, Sequences, Walk
 from gvoys.walks.combined import exact_lengths
@@ -45,7 +44,6 @@ def test_blocks_are_exact_or_those_of_the_sketch(exact, backtrack):
 
 
 def test_all_ways_to_the_same_kernel():
-    """gram, features, diagonal, some of the graphs, and graphs in pieces."""
     batch = graphs()
     walk = walk_on(batch)
     profiles = made(batch, walk, (3, 1))
@@ -88,10 +86,7 @@ def test_unbiased_with_true_error_bars(normalize):
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("decay", [3e-4, 3e-3, 3e-2])
 def test_bars_cover_the_rounding_of_counts(decay, normalize):
-    """A small decay, as hubs and cliques need it, leaves less of the sketch than of the counts' last digit.
-
-    Then bars bound the rounding, and stay of its size.
-    """
+    """A small decay leaves less of the sketch than of the counts' last digit; then bars bound the rounding."""
     batch = ego_networks(24)
     walk = Walk(6, "node")
     blocks = [Sequences().profile(batch, walk).block(0, i).toarray().astype(np.longdouble) for i in range(7)]
@@ -109,17 +104,8 @@ def test_bars_cover_the_rounding_of_counts(decay, normalize):
         assert np.max(bars) < 100 * np.finfo(float).eps
 
 
-def test_the_error_is_far_below_that_of_a_sketch():
-    batch = graphs()
-    walk = walk_on(batch)
-    sketched = gv.walks.Sketch(512).profile(batch, walk).standard_error(SERIES)
-    combined = made(batch, walk, (2, 1)).standard_error(SERIES)
-    assert np.median(combined / sketched) < 0.2
-
-
 @pytest.mark.parametrize("n_components", [64, 512])
 def test_no_error_where_all_is_counted(n_components):
-    """However few groups of components there would be."""
     batch = graphs()
     K, error = made(batch, walk_on(batch), (4, 4), n_components).compare(SERIES)
     np.testing.assert_allclose(K, Sequences().profile(batch, walk_on(batch)).gram(SERIES), rtol=1e-12)
@@ -152,11 +138,3 @@ def test_the_kernel_takes_it_where_sequences_are_too_many():
     expected, theirs = other.transform(dense[20:], return_std=True)
     assert np.mean(np.abs(K - expected) < 1.96 * np.hypot(error, theirs)) > 0.9
     assert np.abs(K - expected).max() > 0.1 * error.max()  # a bar that holds everything says nothing
-
-
-def test_what_it_cannot():
-    batch = graphs()
-    assert "cannot run on a GPU" in Combined(device="cuda").supports(walk_on(batch), batch).reason
-    attributed = replace(batch, node_attributes=np.ones((batch.n_nodes, 1)))
-    with pytest.raises(UnsupportedError, match="'combined' cannot use node attributes"):
-        gv.RandomWalkKernel(SERIES, gv.Walk(attribute_bandwidth=1.0), method="combined").fit(attributed)

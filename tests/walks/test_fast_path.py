@@ -9,7 +9,6 @@ import pytest
 
 import gvoys as gv
 from gvoys._compiled.cpu import sketch_cpu as block
-from gvoys._compiled.cpu.sketch_large import cut_graph
 from gvoys.threads import threads
 from gvoys.walks import Sketch, Walk
 from gvoys.walks.sketch import WIDTH
@@ -58,11 +57,6 @@ def assert_same_numbers(found, expected):
     assert (np.abs(found - expected) <= 3e-6 * largest).all()
 
 
-def share_every_graph(patch, longest=3):
-    for name, value in {"LARGE_GRAPH": 1, "BLOCK_ITEMS": 7, "PIECE_ENTRIES": longest}.items():
-        patch.setattr(block, name, value)
-
-
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weights"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_walk_has_the_numbers_of_the_generic_path(kind, weighted, monkeypatch):
@@ -70,7 +64,9 @@ def test_every_walk_has_the_numbers_of_the_generic_path(kind, weighted, monkeypa
     for walk in WALKS:
         small = compute(batch, walk)
         with monkeypatch.context() as patch:
-            share_every_graph(patch)
+            patch.setattr(block, "LARGE_GRAPH", 1)
+            patch.setattr(block, "BLOCK_ITEMS", 7)
+            patch.setattr(block, "PIECE_ENTRIES", 3)
             large = compute(batch, walk)
             with threads(1):
                 np.testing.assert_array_equal(compute(batch, walk), large)
@@ -97,35 +93,3 @@ def test_tables_for_a_group_at_a_time_change_no_bit(walk, monkeypatch):
     expected = compute(batch, walk, 3 * WIDTH)
     monkeypatch.setattr(block, "RANDOM_TABLE_BYTES", 1)
     np.testing.assert_array_equal(compute(batch, walk, 3 * WIDTH), expected)
-
-
-@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiDiGraph], ids=lambda kind: kind.__name__)
-def test_cuts_cover_every_node_and_entry_once(kind):
-    batch = make_batch(kind, False)
-    sketch = block.CpuSketch.__new__(block.CpuSketch)
-    sketch.batch, sketch.weights, sketch.ends = batch, None, (None, None, None)
-    for g in range(1, len(batch)):
-        first, last = batch.node_offsets[g : g + 2].tolist()
-        cuts = cut_graph(sketch._graphs(), g, block=7, longest=3)
-        assert cuts.blocks[0] == first
-        assert cuts.blocks[-1] == last
-        assert (np.diff(cuts.blocks) > 0).all()
-        degrees = np.diff(batch.indptr)
-        np.testing.assert_array_equal(cuts.hubs, first + np.flatnonzero(degrees[first:last] > 3))
-        work = np.add.reduceat(np.minimum(degrees, 3) + 1, cuts.blocks[:-1])
-        assert (np.minimum(work, 7 + 4) == work)[:-1].all()
-        for h, node in enumerate(cuts.hubs):
-            pieces = slice(cuts.pieces[h], cuts.pieces[h + 1])
-            begins, ends = cuts.begins[pieces], cuts.ends[pieces]
-            assert begins[0] == batch.indptr[node]
-            assert ends[-1] == batch.indptr[node + 1]
-            np.testing.assert_array_equal(begins[1:], ends[:-1])
-            assert (batch.indices[ends[:-1] - 1] != batch.indices[begins[1:]]).all()
-
-
-@pytest.mark.parametrize("backtrack", [True, False])
-def test_labelled_graphs_without_nodes(backtrack):
-    """Alone, there is no label to draw a map for."""
-    empty = gv.GraphBatch.from_arrays([], [0, 0], node_labels=[], edge_labels=[])
-    made = gv.profiles(empty, gv.Walk(2, labels="both", backtrack=backtrack), method="sketch", n_components=128)
-    np.testing.assert_array_equal(made, np.zeros((2, 3, 128)))

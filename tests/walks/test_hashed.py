@@ -4,15 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
 from spelling import with_walk
 
 import gvoys as gv
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.threads import threads
-from gvoys.walks import Sequences, SparseProfiles
-from gvoys.walks.sparse import Counts, hash_counts, signed_columns
+from gvoys.walks import Sequences
+from gvoys.walks.sparse import signed_columns
 
 BATCH = gv.datasets.molecules(24, mean_nodes=9, random_state=3)
 HOW = {"series": gv.Geometric(0.1), "max_length": 3, "method": "sequences", "refine": 1}
@@ -66,13 +65,6 @@ def test_columns_differ_by_seed_iteration_and_length():
     assert np.bincount((columns // 2**12).astype(int).ravel(), minlength=16).min() > 5000 * len(streams) / 16 * 0.9
 
 
-def test_a_hash_of_two_lengths_or_iterations_has_a_column_in_each():
-    once = Counts(np.array([7], np.uint64), sp.csr_array([[1.0]]))
-    profiles = SparseProfiles([[once, once], [once, once]], np.zeros(1, np.int64))
-    mu = np.array([[1.0, 2.0], [4.0, 8.0]])
-    assert products(hash_counts(profiles, mu, WIDE, 0)) == pytest.approx(15.0)
-
-
 def test_any_two_runs_compare():
     """Whatever was fitted, whatever else is transformed, by any number of threads and in any pieces: the same bits."""
     X = hashed(500).fit_transform(BATCH)
@@ -85,20 +77,6 @@ def test_any_two_runs_compare():
         np.testing.assert_array_equal(other.transform(BATCH).toarray(), X.toarray())
     assert other.transform(BATCH[:0]).shape == (0, 500)
     assert hashed(2**31 - 1).fit_transform(BATCH).shape == (len(BATCH), 2**31 - 1)
-
-
-def test_sequences_that_were_not_fitted_have_columns_too():
-    features, kernel = hashed(WIDE).fit(BATCH[:2]), gv.RandomWalkKernel(**with_walk(**HOW)).fit(BATCH)
-    new, known = features.transform(BATCH[12:]), features.transform(BATCH)
-    np.testing.assert_allclose(products(new, known), kernel.transform(BATCH[12:]), rtol=1e-12, atol=1e-15)
-
-
-def test_counts_that_were_taken_apart_are_hashed_alike():
-    features = hashed(300).fit(BATCH)
-    profiles = features.walk_method_.profile(BATCH, features.walk_)
-    again = profiles.take(slice(0, 10)).joined([profiles.take(slice(10, None))])
-    found = hash_counts(again, features.series_, 300, 0)
-    np.testing.assert_allclose(found.toarray(), features.transform(BATCH).toarray(), rtol=1e-14, atol=1e-18)
 
 
 def test_graphs_that_are_too_many_at_once_are_counted_in_pieces(monkeypatch):
@@ -144,21 +122,20 @@ def test_estimators_with_hashed_columns_are_estimators():
     )
 
 
-@pytest.mark.parametrize("value", [0, -1, 2.5, True, "many", 2**31])
-def test_numbers_of_columns_that_are_none(value):
-    with pytest.raises(ParameterError, match=r"^n_columns must be "):
-        hashed(value).fit(BATCH)
-
-
-@pytest.mark.parametrize("method", ["auto", "moments", "sketch", "voyagers"])
-def test_other_methods_have_no_columns(method):
-    with pytest.raises(
-        ParameterError, match=f"^n_columns is for method='sequences' alone, not '{method}'; leave it out$"
-    ):
-        gv.RandomWalkFeatures(method=method, n_columns=64).fit(BATCH)
-
-
-def test_numbers_past_the_range_raise():
-    huge = {"series": gv.Coefficients([1e290] * 4), "start": "ones", "stop": np.full(BATCH.n_nodes, 1e200)}
-    with pytest.raises(ParameterError, match="range of floating point"):
-        hashed(64, **huge).fit_transform(BATCH)
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        *(({"n_columns": value}, "^n_columns must be ") for value in (0, -1, 2.5, True, "many", 2**31)),
+        *(
+            ({"method": method}, f"^n_columns is for method='sequences' alone, not '{method}'; leave it out$")
+            for method in ("auto", "moments", "sketch", "voyagers")
+        ),
+        (
+            {"series": gv.Coefficients([1e290] * 4), "start": "ones", "stop": np.full(BATCH.n_nodes, 1e200)},
+            "range of floating point",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_said(how, message):
+    with pytest.raises(ParameterError, match=message):
+        hashed(**{"n_columns": 64} | how).fit_transform(BATCH)

@@ -1,5 +1,6 @@
 """Moments: exact, the same bits however they are computed."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,28 +34,10 @@ def test_equal_the_reference(kind, max_length):
 
 
 def test_closed_forms():
-    import networkx as nx
-
-    graphs = [
-        nx.path_graph(3),
-        nx.cycle_graph(5),
-        nx.star_graph(4),
-        nx.complete_graph(6),
-        nx.empty_graph(2),
-        nx.empty_graph(0),
-    ]
+    graphs = [nx.path_graph(3), nx.cycle_graph(5), nx.star_graph(4), nx.complete_graph(6), nx.empty_graph(2)]
     counts = gv.profiles(graphs, gv.Walk(4, start="ones", stop="ones"), method="moments")[:, :, 0]
-    np.testing.assert_array_equal(
-        counts,
-        [
-            [3, 4, 6, 8, 12],
-            [5, 10, 20, 40, 80],
-            [5, 8, 20, 32, 80],
-            [6, 30, 150, 750, 3750],
-            [2, 0, 0, 0, 0],
-            [0, 0, 0, 0, 0],
-        ],
-    )
+    expected = [[3, 4, 6, 8, 12], [5, 10, 20, 40, 80], [5, 8, 20, 32, 80], [6, 30, 150, 750, 3750], [2, 0, 0, 0, 0]]
+    np.testing.assert_array_equal(counts, expected)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -82,14 +65,6 @@ def test_the_same_bits_for_any_threads_and_any_split(kind, large, monkeypatch):
     np.testing.assert_array_equal(gv.profiles(batch, gv.Walk(9), method="moments"), expected)
     one_by_one = [gv.profiles(batch[i], gv.Walk(9), method="moments")[0] for i in reversed(range(len(batch)))]
     np.testing.assert_array_equal(np.array(one_by_one)[::-1], expected)
-
-
-def test_a_power_of_two_as_scale_changes_no_bit():
-    batch, _ = collection(KINDS[1])
-    plain = gv.profiles(batch, gv.Walk(9), method="moments")[:, :, 0]
-    np.testing.assert_array_equal(
-        gv.profiles(batch, gv.Walk(9), method="moments", scale=8.0)[:, :, 0] * 8.0 ** np.arange(10), plain
-    )
 
 
 def test_scaled_profiles_meet_a_scaled_series():
@@ -120,15 +95,6 @@ def test_gram_of_moments_is_the_exact_kernel(kind):
     assert np.linalg.eigvalsh(K).min() >= -1e-14 * np.trace(K)
 
 
-def test_gram_between_two_collections():
-    left, right = (
-        gv.profiles(gv.datasets.erdos_renyi(n, 20, 0.2, random_state=n), gv.Walk(5), method="moments") for n in (3, 4)
-    )
-    K = gv.compute_gram(left, gv.Exponential(0.1), right)
-    whole = gv.compute_gram(np.concatenate([left, right]), gv.Exponential(0.1))
-    np.testing.assert_allclose(K, whole[:3, 3:], rtol=1e-14)
-
-
 @pytest.mark.parametrize(
     ("left", "how", "message"),
     [
@@ -150,9 +116,6 @@ def test_scaled_finite_series_stay_finite():
     np.testing.assert_allclose(
         gv.compute_gram(P, series.truncated(119), scale=64), gv.compute_gram(P, series, scale=64), rtol=1e-9
     )
-
-
-# -- what must not change the profile
 
 
 @given(st.integers(0, 10**6), st.sampled_from(KINDS))

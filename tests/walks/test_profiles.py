@@ -10,7 +10,6 @@ import gvoys as gv
 from gvoys.walks import Moments, SampledWalks, Sequences, Sketch, Walk
 from gvoys.walks.dense import DenseProfiles, PairedProfiles
 from gvoys.walks.growth import choose_exponents
-from gvoys.walks.method import choose_method
 
 BATCH = gv.datasets.molecules(12, mean_nodes=9)
 PLAIN, NODE = Walk(4, None), Walk(4, "node", refine=1)
@@ -37,9 +36,6 @@ def hub_and_path():
     return gv.as_batch(graphs)
 
 
-# -- a profile depends on its own graph alone
-
-
 @pytest.mark.parametrize("method", ["sequences", "sketch"])
 def test_a_hub_does_not_push_small_graphs_out_of_range(method):
     """One power of two for all graphs once took the path's walks of 22 steps into denormal numbers, 20 % off."""
@@ -53,10 +49,7 @@ def test_a_hub_does_not_push_small_graphs_out_of_range(method):
 
 @pytest.mark.parametrize("length", [20, 30])
 def test_flat_coefficients_of_long_walks(length):
-    """Kernel values of 1e112 are ordinary numbers of double precision, though no float32.
-
-    The hub adds up 10,000 equal numbers in float32 up to 15 times over, which leaves 4e-4 of its walks.
-    """
+    """The hub adds up 10,000 equal numbers in float32 up to 15 times over, which leaves 4e-4 of its walks."""
     both, series = hub_and_path(), gv.Coefficients([1.0] * (length + 1))
     K = gv.RandomWalkKernel(series, gv.Walk(length), method="sketch", n_components=256).fit_transform(both)
     truth = gv.RandomWalkKernel(series, gv.Walk(length, labels=None), method="moments").fit_transform(both)
@@ -96,9 +89,6 @@ def test_exponents_follow_the_radius_where_it_matters():
     batch = gv.as_batch([lollipop, nx.cycle_graph(5), nx.empty_graph(3)])
     assert choose_exponents(batch, 60)[0] == 8
     np.testing.assert_array_equal(choose_exponents(batch, 4)[1:], [1, 0])
-
-
-# -- one interface
 
 
 @every
@@ -152,9 +142,6 @@ def test_errors_of_exact_and_random_profiles():
     np.testing.assert_array_equal(errors.diagonal(), 0.0)
 
 
-# -- what methods say of themselves
-
-
 @every
 def test_cost_is_what_profiles_take(case):
     method, walk = CASES[case]
@@ -168,14 +155,3 @@ def test_cost_is_what_profiles_take(case):
     else:
         held = sum(counts.matrix.data.nbytes for lengths in made.blocks for counts in lengths)
         assert held / 10 < cost.bytes < 10 * held
-
-
-def test_the_first_method_that_fits_is_chosen():
-    order = [Moments(), Sequences(), Sketch()]
-    assert choose_method(order, PLAIN, BATCH)[0] is order[0]
-    method, reason = choose_method(order, NODE, BATCH)
-    assert method is order[1]
-    assert "fit the budget" in reason
-    method, reason = choose_method([Moments(), Sequences(budget=10), Sketch()], NODE, BATCH)
-    assert isinstance(method, Sketch)
-    assert "exceed the budget of 10" in reason

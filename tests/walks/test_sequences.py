@@ -13,7 +13,6 @@ from pairs import KINDS, random_graph
 
 import gvoys as gv
 from gvoys import reference
-from gvoys._compiled.cpu.sequence_keys import number_keys
 from gvoys._compiled.cuda.products_cuda import summed_products
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers, hash_label
@@ -59,40 +58,6 @@ def test_refined_labels(kind):
     np.testing.assert_allclose(kernels(P, 0, 1), expected, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("backtrack", [True, False])
-def test_five_hundred_random_graphs_walk_by_walk(backtrack):
-    """Every kind of graph, many times: counts by going every walk, in plain Python."""
-    rng = np.random.default_rng(0)
-    for index in range(256):
-        kind = KINDS[index % len(KINDS)]
-        batch, _ = random_graph(rng, int(rng.integers(1, 8)), kind, density=rng.uniform(0.1, 0.4))
-        walk = Walk(4, kind.labels, backtrack=backtrack, start="ones", stop="ones")
-        profiles = module.Sequences().profile(batch, walk)
-        for length, expected in enumerate(walked(batch, kind, 4, backtrack)):
-            found = profiles.block(0, length)
-            np.testing.assert_allclose(np.sort(found.data), np.sort([*expected.values()]), rtol=1e-12)
-
-
-def walked(batch, kind, max_length, backtrack):
-    """Weights of all walks of each length, by the labels that they spell."""
-    nodes = batch.node_labels.decode() if kind.node_labels else [0] * batch.n_nodes
-    edges = batch.edge_labels.decode() if kind.edge_labels else [0] * batch.n_entries
-    rows, columns, weights = batch.rows(), batch.columns(), batch.weights()
-    arcs = [[(int(columns[e]), edges[e], weights[e]) for e in np.flatnonzero(rows == u)] for u in range(batch.n_nodes)]
-    walks = [((u,), (nodes[u],), 1.0) for u in range(batch.n_nodes)]
-    for _ in range(max_length + 1):
-        counts = {}
-        for _, spelled, weight in walks:
-            counts[spelled] = counts.get(spelled, 0.0) + weight
-        yield counts
-        walks = [
-            ((*gone, x), (*spelled, label, nodes[x]), weight * by)
-            for gone, spelled, weight in walks
-            for x, label, by in arcs[gone[-1]]
-            if backtrack or len(gone) < 2 or gone[-2] != x
-        ]
-
-
 def test_keys_are_hashes_of_the_labels():
     """So that graphs profiled anywhere agree: the last label first, then each edge and the label before it."""
     labels = gv.GraphBatch.from_arrays([[0, 1], [1, 2]], [3], ["a", "b", "c"], [7, 8])
@@ -119,24 +84,6 @@ def test_threads_and_shares_do_not_matter(backtrack):
     alone = module.Sequences().profile(batch[17], walk)
     for i, own in enumerate(alone.blocks[1]):
         np.testing.assert_array_equal(own.matrix.data, whole.blocks[1][i].matrix[[17]].data)
-
-
-def test_kernels_are_compiled_for_one_type_of_arrays():
-    """They were compiled twice: arcs came as arrays that can be written, and nodes did not."""
-    batch = gv.datasets.molecules(3)
-    for backtrack in (True, False):
-        walk = Walk(2, "both", backtrack=backtrack)
-        for _, places, _ in module.places_of(batch, walk, np.ones(3), module.entries_back(batch, walk)):
-            assert not any(array.flags.writeable for array in places)
-
-
-@pytest.mark.parametrize("n_keys", [0, 1, 5, 3000])
-def test_numbering(n_keys):
-    keys = hash_integers(np.random.default_rng(n_keys).integers(0, 2000, n_keys))
-    found, places = number_keys(keys)
-    expected, inverse = np.unique(keys, return_inverse=True)
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(places, inverse)
 
 
 @pytest.mark.parametrize("heavy", [0.0, 0.1, 2.0], ids=["all by BLAS", "both", "none by BLAS"])
@@ -192,14 +139,7 @@ def test_a_dense_array_has_a_limit(monkeypatch):
         gv.profiles(gv.datasets.molecules(30), gv.Walk(4), method="sequences")
 
 
-def test_attributes_are_refused():
-    batch = gv.GraphBatch.from_arrays([[0, 1]], [2], node_attributes=[[1.0], [2.0]])
-    with pytest.raises(UnsupportedError, match="cannot use node attributes; use method='sketch'"):
-        gv.profiles(batch, gv.Walk(2, attribute_bandwidth=1.0), method="sequences")
-
-
 def test_a_graph_with_too_many_sequences_keeps_its_short_walks():
-    """The others are counted as if it were not there, and it is named."""
     few, many = gv.datasets.molecules(6, mean_nodes=8), gv.datasets.erdos_renyi(1, 30, 0.6)
     many = replace(many, node_labels=Labels.from_values(np.arange(30)), edge_labels=None)
     batch = gv.GraphBatch.concatenate([replace(few[:3], edge_labels=None), many, replace(few[3:], edge_labels=None)])

@@ -71,9 +71,6 @@ def profile_and_gradients(batch, walk, sketch):
     return made, np.random.default_rng(7).normal(size=made.values.shape).astype(np.float32)
 
 
-# -- walk by walk
-
-
 def all_walks(batch, length, backtrack):
     """Entries of all walks of a length, and the node where each begins."""
     columns, walks = batch.columns(), [([], u) for u in range(batch.n_nodes)]
@@ -147,17 +144,14 @@ def check_walk_by_walk(batch, walk, sketch):
     return made, gradients, found
 
 
-@pytest.mark.parametrize("n_components", [64, 128, 148, 192])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("options", CASES.values(), ids=list(CASES))
-def test_every_walk_is_shared_by_its_nodes_and_by_its_edges(options, n_components):
-    check_walk_by_walk(some_graphs(), Walk(LENGTH, **options), Sketch(n_components, 11))
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind])
-@pytest.mark.parametrize("options", CASES.values(), ids=list(CASES))
-def test_directed_and_weighted_graphs(options, kind):
-    batch = some_graphs(*KINDS[kind])
-    check_walk_by_walk(batch, random_ends(batch, Walk(LENGTH, **options)), Sketch(144, 11, first_group=2))
+def test_every_walk_is_shared_by_its_nodes_and_by_its_edges(options, kind):
+    batch, walk = some_graphs(*KINDS[kind]), Walk(LENGTH, **options)
+    if kind:
+        check_walk_by_walk(batch, random_ends(batch, walk), Sketch(144, 11, first_group=2))
+    for n_components in (64, 128, 148, 192) if not kind else ():
+        check_walk_by_walk(batch, walk, Sketch(n_components, 11))
 
 
 @pytest.mark.parametrize("backtrack", [True, False])
@@ -179,24 +173,6 @@ def test_parallel_edges(backtrack, edge_labels):
     check_walk_by_walk(batch, Walk(4, "edge" if edge_labels else None, backtrack=backtrack), Sketch(192))
 
 
-# -- sums
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("options", CASES.values(), ids=list(CASES))
-def test_shares_add_up(options, kind):
-    """To gradients times profiles; those of edges without walks of length 0."""
-    batch = gv.GraphBatch.concatenate([some_graphs(*KINDS[kind])] * 2)
-    walk, sketch = random_ends(batch, Walk(6, **options)), Sketch(256, 1)
-    made, gradients = profile_and_gradients(batch, walk, sketch)
-    nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, gradients)
-    products = gradients.astype(float) * made.values
-    size = np.sqrt((gradients**2).sum(axis=(1, 2)) * (made.values**2).sum(axis=(1, 2)))
-    for shares, owners, first in ((nodes, batch.node_graphs(), 0), (entries, batch.node_graphs()[batch.rows()], 1)):
-        sums = np.bincount(owners, shares.sum(axis=0), minlength=len(batch))
-        assert np.all(np.abs(sums - products[:, first:].sum(axis=(1, 2))) <= 1e-6 * size)
-
-
 def test_gradients_far_out_of_the_range_of_single_precision():
     batch, walk, sketch = some_graphs(), Walk(LENGTH, "node"), Sketch(128)
     made, gradients = profile_and_gradients(batch, walk, sketch)
@@ -205,9 +181,6 @@ def test_gradients_far_out_of_the_range_of_single_precision():
         scaled = np.ldexp(gradients.astype(float), power)
         for ours, theirs in zip(spread_gradients(batch, walk, sketch, made.exponents, scaled), expected, strict=True):
             np.testing.assert_array_equal(np.ldexp(ours, -power), theirs)
-
-
-# -- what is not walked
 
 
 @pytest.fixture
@@ -237,15 +210,6 @@ def test_lengths_and_iterations_without_gradients_are_not_walked(calls):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_no_gradient_at_all(calls):
-    batch, walk, sketch = some_graphs(), Walk(2), Sketch(192)
-    nodes, entries = spread_gradients(batch, walk, sketch, np.zeros(len(batch), np.int64), np.zeros((6, 3, 192)))
-    assert not calls
-    assert (nodes.shape, entries.shape) == ((2, batch.n_nodes), (2, batch.n_entries))
-    assert not nodes.any()
-    assert not entries.any()
-
-
 def test_a_graph_without_gradient_has_no_shares():
     batch, walk, sketch = some_graphs(), Walk(2, None), Sketch(128)
     made, gradients = profile_and_gradients(batch, walk, sketch)
@@ -260,71 +224,42 @@ def test_a_graph_without_gradient_has_no_shares():
 
 
 @pytest.mark.parametrize("sizes", [[], [0], [0, 0], [1]])
-@pytest.mark.parametrize("options", CASES.values(), ids=list(CASES))
-def test_hardly_any_graph(options, sizes):
+def test_hardly_any_graph(sizes):
     n = sum(sizes)
     batch = gv.GraphBatch.from_arrays(
         np.empty((0, 2), int), sizes, [1] * n, [], None, np.zeros((n, 2)), edge_attributes=np.empty((0, 1))
     )
-    walk, sketch = Walk(2, **options), Sketch(192)
-    made, gradients = profile_and_gradients(batch, walk, sketch)
-    nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, gradients)
-    assert (nodes.shape, entries.shape) == ((2, n), (2, 0))
-    np.testing.assert_allclose(nodes.sum(), (gradients * made.values).sum(), rtol=1e-5, atol=1e-6)
+    for options in CASES.values():
+        walk, sketch = Walk(2, **options), Sketch(192)
+        made, gradients = profile_and_gradients(batch, walk, sketch)
+        nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, gradients)
+        assert (nodes.shape, entries.shape) == ((2, n), (2, 0))
+        np.testing.assert_allclose(nodes.sum(), (gradients * made.values).sum(), rtol=1e-5, atol=1e-6)
 
 
-# -- the same bits
-
-
-@pytest.fixture(params=["labels", "edge labels", "non-backtracking", "everything, non-backtracking"])
-def spread(request):
-    """A batch, and what spreads gradients over some of its graphs."""
-    one = some_graphs(weighted=True)
-    batch = gv.GraphBatch.concatenate([one] * 5)
-    walk, sketch = random_ends(batch, Walk(4, **CASES[request.param])), Sketch(192)
+@pytest.mark.parametrize("case", ["labels", "edge labels", "non-backtracking", "everything, non-backtracking"])
+def test_the_same_bits_however_they_are_computed(case, monkeypatch):
+    batch, sketch = gv.GraphBatch.concatenate([some_graphs(weighted=True)] * 5), Sketch(192)
+    walk = random_ends(batch, Walk(4, **CASES[case]))
     made, gradients = profile_and_gradients(batch, walk, sketch)
 
-    def spread(some):
-        return spread_gradients(
-            batch[some], walk.within(batch, some), sketch, made.exponents[some], gradients[some].copy()
-        )
+    def check(size=100):
+        parts = [slice(first, min(first + size, len(batch))) for first in range(0, len(batch), size)]
+        found = [
+            spread_gradients(batch[s], walk.within(batch, s), sketch, made.exponents[s], gradients[s].copy())
+            for s in parts
+        ]
+        for ours, theirs in zip(map(np.hstack, zip(*found, strict=True)), expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
 
-    return batch, spread
-
-
-def assert_same_bits(found, expected):
-    for ours, theirs in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_any_number_of_threads(spread):
-    batch, of = spread
-    every = slice(0, len(batch))
     with threads(1):
-        expected = of(every)
+        expected = spread_gradients(batch, walk, sketch, made.exponents, gradients.copy())
     with threads(2):
-        assert_same_bits(of(every), expected)
-
-
-def test_one_thread_after_a_fork(spread, monkeypatch):
-    batch, of = spread
-    expected = of(slice(0, len(batch)))
+        check()
+    check(1)
+    check(7)
+    with monkeypatch.context() as patch:
+        patch.setattr(sketch_module, "_TABLE", 1)
+        check()
     monkeypatch.setattr("gvoys.threads._lost", True)
-    assert_same_bits(of(slice(0, len(batch))), expected)
-
-
-@pytest.mark.parametrize("size", [1, 7])
-def test_any_split_into_batches(spread, size):
-    batch, of = spread
-    expected = of(slice(0, len(batch)))
-    parts = [of(slice(first, min(first + size, len(batch)))) for first in range(0, len(batch), size)]
-    assert_same_bits([np.concatenate(each, axis=1) for each in zip(*parts, strict=True)], expected)
-
-
-def test_any_table_of_random_bits(spread, monkeypatch, calls):
-    batch, of = spread
-    expected = of(slice(0, len(batch)))
-    monkeypatch.setattr(sketch_module, "_TABLE", 1)
-    before = len(calls)
-    assert_same_bits(of(slice(0, len(batch))), expected)
-    assert len(calls) > 2 * before
+    check()

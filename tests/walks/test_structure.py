@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys._compiled.arguments import SharedNodes
-from gvoys._compiled.cpu import closed_hashes as closed
 from gvoys._compiled.cpu.closed_hashes import PRIMES
 from gvoys._compiled.cpu.node_loops import core_numbers
 from gvoys.walks.structure import STRUCTURES, structural_labels, usual_structure
@@ -31,9 +29,6 @@ def cores_of(batch):
     out = np.zeros(batch.n_nodes, np.int64)
     core_numbers(batch.node_offsets, batch.indptr, batch.columns(), out)
     return out
-
-
-# -- the definitions, in Python's integers
 
 
 def counts(A, length):
@@ -108,32 +103,6 @@ def test_walks_between_nodes_tell_what_deleting_tells():
     assert tells_apart_as_much(expected(GRAPHS, "deleted", 2 * LENGTH), found)
 
 
-def test_what_is_said_of_other_nodes_counts():
-    batch, said = gv.as_batch(GRAPHS), np.arange(sum(map(len, GRAPHS)), dtype=np.uint64) % 3
-    out = np.zeros(batch.n_nodes, np.uint64)
-    graphs = (batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns())
-    nodes = SharedNodes(np.array([0, 7, batch.n_nodes]), *graphs)
-    closed.hash_pairs(nodes, np.empty(0, np.uint64), LENGTH, said, out)
-    wanted = []
-    for first, graph in zip(batch.node_offsets, GRAPHS, strict=False):
-        walks, own = counts(nx.to_numpy_array(graph).astype(int), LENGTH), said[first : first + len(graph)]
-        to_each = [[(own[v], tuple(walks[:, u, v])) for v in range(len(graph))] for u in range(len(graph))]
-        wanted += [(each[u], tuple(sorted(each))) for u, each in enumerate(to_each)]
-    assert tells_apart_as_much(out.tolist(), wanted)
-    assert tells_apart_as_much(wanted, out.tolist())
-
-
-def test_counts_are_remainders():
-    graph = nx.gnp_random_graph(30, 0.5, seed=0)
-    batch, A = gv.as_batch([graph]), nx.to_numpy_array(graph).astype(int).astype(object)
-    x, y, exact = np.ones((30, 2), np.uint64), np.empty((30, 2), np.uint64), np.ones(30, object)
-    for _ in range(40):
-        closed._step(batch.indptr, batch.columns(), np.empty(0, np.uint64), 0, 0, x, y)
-        x, y, exact = y, x, A @ exact
-    assert exact.min() > 2**128
-    np.testing.assert_array_equal(x.astype(object), np.column_stack([exact % prime for prime in PRIMES]))
-
-
 def test_numbers_beyond_64_bits_count():
     """Closed walks of a complete graph after 40 steps have over 200 bits; a missing edge shows."""
     whole, without = nx.complete_graph(40), nx.complete_graph(40)
@@ -173,17 +142,6 @@ def test_a_label_is_a_function_of_its_graph_alone(name):
     together = structural_labels(batch, name).hashed
     apart = np.concatenate([structural_labels(batch[i], name).hashed for i in range(30)])
     np.testing.assert_array_equal(together, apart)
-
-
-# -- with labels
-
-
-def test_products_are_remainders():
-    rng = np.random.default_rng(0)
-    for a, b in rng.integers(0, PRIMES[0], size=(200, 2)).tolist():
-        assert closed._product(np.uint64(a), np.uint64(b)) == a * b % PRIMES[0]
-    edge = [0, 1, 2**30, 2**31 - 1, 2**31, 2**60, PRIMES[0] - 1]
-    assert all(closed._product(np.uint64(a), np.uint64(b)) == a * b % PRIMES[0] for a in edge for b in edge)
 
 
 def sequences_of(graph, colours, length):
@@ -230,9 +188,6 @@ def test_labels_count_and_the_numbering_of_nodes_does_not(name):
     assert not set(alike) & set(first)
 
 
-# -- in front of any method
-
-
 def separated(pair, **options):
     """Whether features of two graphs differ."""
     features = gv.RandomWalkFeatures(gv.Geometric(0.1), gv.Walk(4, **options)).fit_transform(pair)
@@ -240,7 +195,6 @@ def separated(pair, **options):
 
 
 def test_refinement_does_not_see_what_closed_walks_see():
-    """A hexagon and two triangles."""
     pair = GRAPHS[:2]
     assert not separated(pair)
     assert not separated(pair, refine=3)
@@ -269,14 +223,8 @@ def test_new_graphs_are_labelled_as_fitted_ones():
 def test_unknown_structure_is_refused():
     with pytest.raises(gv.errors.ParameterError, match=r"structure must be None or some of 'degree', .*'ball3'"):
         gv.RandomWalkKernel(walk=gv.Walk(structure="ball3")).fit(GRAPHS)
-
-
-def test_labels_need_a_structure():
     with pytest.raises(gv.errors.ParameterError, match="structure must be one or some of"):
         structural_labels(gv.as_batch(GRAPHS), None)
-
-
-# -- core numbers
 
 
 @pytest.mark.parametrize("p", [0.02, 0.1, 0.3, 0.9])
@@ -284,20 +232,7 @@ def test_core_numbers_are_those_of_networkx(p):
     graphs = [nx.gnp_random_graph(n, p, seed=n) for n in (0, 1, 2, 17, 40, 60)]
     expected_cores = [value for graph in graphs for _, value in sorted(nx.core_number(graph).items())]
     np.testing.assert_array_equal(cores_of(gv.as_batch(graphs)), expected_cores)
-
-
-def test_loops_are_no_neighbours():
-    looped = gv.GraphBatch.from_arrays([[0, 0], [0, 1]], [2])
-    assert cores_of(looped).tolist() == [1, 1]
-
-
-def test_labels_tell_cycles_from_trees_that_degrees_do_not():
-    """Nodes of a hexagon and inner nodes of a path have degree two; their core numbers are 2 and 1."""
-    ring, path = nx.cycle_graph(6), nx.path_graph(8)
-    batch = gv.as_batch([ring, path])
-    degrees, cores = (structural_labels(batch, name) for name in ("degree", "core"))
-    assert degrees.hashed[0] == degrees.hashed[7]
-    assert cores.hashed[0] != cores.hashed[7]
+    assert cores_of(gv.GraphBatch.from_arrays([[0, 0], [0, 1]], [2])).tolist() == [1, 1]  # loops are no neighbours
 
 
 def test_directed_graphs_have_degrees():

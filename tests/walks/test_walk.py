@@ -15,22 +15,11 @@ from sklearn.svm import SVC
 import gvoys as gv
 from gvoys.apps.scale.job import Parameters
 from gvoys.errors import ParameterError, UnsupportedError
-from gvoys.walks import Combined, Moments, SampledWalks, Sequences, Sketch
+from gvoys.walks import Moments, SampledWalks, Sequences, Sketch
 
 BATCH = gv.datasets.molecules(20, mean_nodes=8)
 Y = BATCH.graph_sizes > np.median(BATCH.graph_sizes)
 WEIGHTS = np.linspace(0.1, 1.0, BATCH.n_nodes)
-
-
-@pytest.mark.parametrize("method", [Sequences(), Sketch(256), SampledWalks(256), Combined(256, exact=(4,))])
-def test_methods_use_structure_by_themselves(method):
-    """`Sequences().profile` once ignored it without a word."""
-    kernels = [
-        method.profile(BATCH, gv.Walk(4, structure=structure)).gram(gv.Geometric(0.1)) for structure in (None, "closed")
-    ]
-    assert np.abs(kernels[0] - kernels[1]).max() > 0.1 * kernels[0].max()
-    with pytest.raises(UnsupportedError, match="method 'moments' cannot use labels"):
-        Moments().profile(BATCH, gv.Walk(4, structure="closed"))
 
 
 def test_it_is_immutable():
@@ -104,14 +93,6 @@ def test_grids_over_its_fields(model):
     assert best.walk_.max_length == search.best_params_[f"{prefix}walk__max_length"]
 
 
-def test_auto_has_no_fields_to_set():
-    with pytest.raises(ParameterError, match="walk__refine cannot be set, since walk is 'auto'"):
-        gv.RandomWalkClassifier().set_params(walk__refine=1)
-
-
-# -- where it is used
-
-
 @pytest.mark.parametrize("value", [4, "sketch", None, {"max_length": 4}])
 @pytest.mark.parametrize(
     "call",
@@ -142,8 +123,6 @@ def test_infinite_walks_need_a_series():
         gv.exact_kernel(BATCH[0], BATCH[1], gv.Geometric(1e-3), gv.Walk(None, structure="closed"))
 
 
-# -- what 0.2 wrote
-
 PAIR = BATCH[0], BATCH[1], gv.Geometric(0.1)
 OLD = [
     (gv.RandomWalkKernel, (), {"max_length": 4, "refine": 2}, "max_length; write walk=gv.Walk(max_length=4, refine=2)"),
@@ -158,12 +137,7 @@ OLD = [
     (gv.OneSidedVoyagers, (), {"max_length": 3}, "max_length; write walk=gv.Walk(max_length=3)"),
     (gv.GraphVoyagers, (), {"replicate": 1}, "replicate; write set_params(replicate=…) after the constructor"),
     (gv.RandomWalkClassifier, (), {"backtrack": False}, "backtrack; write walk=gv.Walk(backtrack=False)"),
-    (
-        gv.RandomWalkClassifier,
-        (),
-        {"n_components": 64},
-        "n_components; write method=gvoys.walks.Combined(",
-    ),
+    (gv.RandomWalkClassifier, (), {"n_components": 64}, "n_components; write method=gvoys.walks.Combined("),
     (gv.RandomWalkRegressor, (), {"learn": False}, "learn; write max_iterations=0 for learn=False"),
     (Parameters, (), {"refine": 1}, "refine; write walk=gv.Walk(refine=1)"),
     (gv.RandomWalkKernel, (), {"colour": 1}, "colour"),
