@@ -12,7 +12,7 @@ from rich.table import Table
 import gvoys as gv
 from gvoys.errors import DatasetError
 from gvoys.graphs.labels import combine_hashes
-from gvoys.graphs.refine import refinement_rounds
+from gvoys.graphs.transform import refinement_rounds
 from gvoys.io.fetch import data_folder
 from gvoys.walks import structural_labels
 

@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 
 import gvoys as gv
-from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.labels import Labels
+from gvoys.graphs.spectrum import max_degree
 from gvoys.nodes import Diffusion
 from gvoys.nodes.matrices import Recurrence, matrix_of, on_host
 from gvoys.walks import Sketch, Walk

@@ -13,8 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import gvoys as gv
-from gvoys.graphs.check import as_fields, check_structure
-from gvoys.graphs.symmetry import check_mirrored
+from gvoys.graphs.check import as_fields, check_mirrored, check_structure
 from gvoys.io.store.store_reader import checksum_file
 from studies.huge import write_graph
 from studies.timing import measure, show

@@ -14,9 +14,8 @@ from rich.table import Table
 
 import gvoys as gv
 from gvoys.exact import exact_kernel
-from gvoys.graphs.degrees import max_degree
-from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.graphs.spectrum import spectral_radius
+from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.transform import compute_endpoint
 from studies.timing import measure, show
 
 N_GRAPHS = 10

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import gvoys as gv
-from gvoys.graphs.degrees import max_degree
-from gvoys.graphs.spectrum import spectral_radius
+from gvoys.graphs.spectrum import max_degree, spectral_radius
 from studies.memory import peak_memory
 from studies.timing import measure, show
 

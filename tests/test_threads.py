@@ -81,11 +81,11 @@ def features_by_every_kernel(patch):
             yield gv.profiles(
                 labelled, gv.Walk(4, labels="both", backtrack=False), method="sketch", n_components=n_components
             )
-    patch.setattr("gvoys.walks.sparse_products._DENSE", 0)  # no matrix is small enough for BLAS alone
+    patch.setattr("gvoys.walks.sparse_products._LARGEST_DENSE", 0)  # no matrix is small enough for BLAS alone
     yield gv.RandomWalkKernel(gv.Geometric(0.05), gv.Walk(3), method="sequences").fit_transform(labelled)
     yield gv.return_probabilities(labelled, 5)
     yield gv.walks.structural_labels(labelled, ["closed", "rows", "ball1"], 4).hashed
-    patch.setattr("gvoys.walks.closed_walks._EXACT", 0)
+    patch.setattr("gvoys.walks.closed_walks._MOST_ADDITIONS", 0)
     yield gv.walks.closed_walk_totals(weighted, 5).values
     size = labelled.graph_sizes.astype(float)
     yield gv.RandomWalkRegressor(gv.Walk(1), layers=("given", "fine")).fit(labelled, size).predict(labelled)

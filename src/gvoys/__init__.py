@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from gvoys.paper import GraphRandomFeatures, GraphVoyagers, OneSidedVoyagers, estimate_on_product, theory
     from gvoys.search import Index
     from gvoys.series import Coefficients, Exponential, Geometric
-    from gvoys.walks.arrays import compute_gram, profiles
     from gvoys.walks.closed_walks import return_probabilities
+    from gvoys.walks.methods import compute_gram, profiles
     from gvoys.walks.walk import Walk
 
 __version__ = "0.2.0"
@@ -86,7 +86,7 @@ _HOMES = {
     "apps.scale.embed": ("read_features",),
     "search": ("Index",),
     "series": ("Coefficients", "Exponential", "Geometric"),
-    "walks.arrays": ("compute_gram", "profiles"),
+    "walks.methods": ("compute_gram", "profiles"),
     "walks.closed_walks": ("return_probabilities",),
     "walks.walk": ("Walk",),
 }

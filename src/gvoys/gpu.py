@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gvoys._compiled.cuda.device import check_cuda
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Series, check_series
 from gvoys.walks.checks import check_count, check_scale, check_seed

@@ -1,36 +1,71 @@
-"""The base class of series.
+"""Series: the weights of the walk lengths, geometric, exponential or any coefficients."""
 
-`growth` below bounds how fast walks multiply: |K_i| <= const * growth^i, with growth = rho(G) * rho(H), the product
-of the two spectral radii.
-"""
+# `growth` bounds how fast walks multiply: |K_i| <= const * growth^i, with growth = rho(G) * rho(H), the product of the
+# two spectral radii
 
 from __future__ import annotations
 
+import inspect
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from copy import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from gvoys.errors import DivergenceError, ParameterError
-
-if TYPE_CHECKING:
-    pass
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-
 from scipy.special import gammainc
 
-from gvoys.errors import ModulationError
+from gvoys.errors import DivergenceError, ModulationError, ParameterError
 
 LARGEST_EXPONENT = 650.0  # exp(709) is the largest that float64 holds; leave room for the endpoints
-_LONGEST = 1_000_000  # a series that needs more terms than this is as good as divergent
+_MOST_TERMS = 1_000_000  # a series that needs more is as good as divergent
+_ROUNDING = 1e-10  # what the recursion for f may lose, relative to its largest term
+_OTHERS = "use moments, sequences, sketch or OneSidedVoyagers instead, which only need mu >= 0"
 
 
-class Series(ABC):
+class Parameters:
+    """Values that never change, with parameters as scikit-learn knows them, so that grids over series__decay work."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored; scikit-learn asks for it.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Any:
+        """Return a copy with some parameters changed.
+
+        Parameters
+        ----------
+        **params : dict
+            New values by name.
+
+        Returns
+        -------
+        object
+            The copy.
+        """
+        known = self.get_params()
+        unknown = next((name for name in params if name not in known), None)
+        if unknown is not None:
+            raise ParameterError(f"{type(self).__name__} has no parameter {unknown!r}, only {', '.join(known)}")
+        return type(self)(**known | params)
+
+    def __sklearn_clone__(self) -> Any:
+        return self
+
+
+class Series(Parameters, ABC):
     """A power series with coefficients mu_i >= 0, applied when the Gram matrix is formed."""
 
     @property
@@ -226,8 +261,6 @@ class Series(ABC):
         Coefficients
             The finite series.
         """
-        pass
-
         return Coefficients(self.coefficients(check_length(max_length)).tolist())
 
     def resolved(self, max_degree: float | Callable[[], float]) -> Series:
@@ -244,45 +277,6 @@ class Series(ABC):
             The series; one whose decay is a number stays as it is.
         """
         return self
-
-    # -- as scikit-learn knows parameters, so that grids over series__decay work
-
-    @abstractmethod
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the series.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Ignored; scikit-learn asks for it.
-
-        Returns
-        -------
-        dict
-            Values by name.
-        """
-
-    def set_params(self, **params: Any) -> Series:
-        """Return a copy with some of these changed.
-
-        Parameters
-        ----------
-        **params : dict
-            New values by name.
-
-        Returns
-        -------
-        Series
-            The copy.
-        """
-        known = self.get_params()
-        unknown = next((name for name in params if name not in known), None)
-        if unknown is not None:
-            raise ParameterError(f"{type(self).__name__} has no parameter {unknown!r}, only {', '.join(known)}")
-        return type(self)(**known | params)
-
-    def __sklearn_clone__(self) -> Series:
-        return copy(self)
 
     def check_convergence(self, growth: float) -> None:
         """Check that the infinite series converges.
@@ -322,12 +316,12 @@ def check_number(series: Series, max_degree: Callable[[], float]) -> None:
 
 
 def first_length(enough: Callable[[int], bool], series: Series, growth: float) -> int:
-    """The smallest length that is enough, by doubling and bisection."""
+    """Find the smallest length that is enough, by doubling and bisection."""
     low, high = -1, 1
     while not enough(high):
-        if high >= _LONGEST:
-            raise DivergenceError(f"{series} needs over {_LONGEST} terms at growth {growth:.6g}; lower its decay")
-        low, high = high, min(2 * high, _LONGEST)
+        if high >= _MOST_TERMS:
+            raise DivergenceError(f"{series} needs over {_MOST_TERMS} terms at growth {growth:.6g}; lower its decay")
+        low, high = high, min(2 * high, _MOST_TERMS)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -346,12 +340,8 @@ def check_series(series: Any, n_rounds: int = 1) -> Series:
     return series
 
 
-ROUNDING = 1e-10  # what the recursion for f may lose, relative to its largest term
-OTHERS = "use moments, sequences, sketch or OneSidedVoyagers instead, which only need mu >= 0"
-
-
 def finite_square_root(mu: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The square root f of mu where it is a polynomial, up to rounding."""
+    """Return the square root f of mu where it is a polynomial, up to rounding."""
     lowest = int(np.argmax(mu > 0))
     if len(mu) % 2 == 0 or lowest % 2:
         return None
@@ -360,17 +350,17 @@ def finite_square_root(mu: NDArray[np.float64]) -> NDArray[np.float64] | None:
     balance = (mu[-1] / mu[lowest]) ** (1.0 / max(len(mu) - 1 - lowest, 1)) if mu[-1] > 0 else 1.0
     weights = balance ** -np.arange(float(len(mu)))
     error = np.abs(np.convolve(f, f) - mu) * weights
-    return f if error.max() <= ROUNDING * (mu * weights).max() else None
+    return f if error.max() <= _ROUNDING * (mu * weights).max() else None
 
 
 def square_root(mu: NDArray[np.float64], max_length: int) -> NDArray[np.float64]:
-    """Coefficients f_0 … f_max_length of the square root of sum_i mu_i x^i."""
+    """Return the coefficients f_0 … f_max_length of the square root of sum_i mu_i x^i."""
     if not (mu > 0).any():
         return np.zeros(max_length + 1)
     lowest = int(np.argmax(mu > 0))
     if lowest % 2:
         raise ModulationError(
-            f"mu starts at the odd power {lowest}, so no modulation f with f * f = mu exists; {OTHERS}"
+            f"mu starts at the odd power {lowest}, so no modulation f with f * f = mu exists; {_OTHERS}"
         )
     finite = finite_square_root(np.trim_zeros(mu, "b"))
     if finite is None:
@@ -379,7 +369,7 @@ def square_root(mu: NDArray[np.float64], max_length: int) -> NDArray[np.float64]
 
 
 def _recursion(mu: NDArray[np.float64], max_length: int) -> NDArray[np.float64]:
-    """Term by term, f_k = (mu_k - sum_{0<p<k} f_p f_(k-p)) / (2 f_0), after dividing mu by its lowest, even power."""
+    """Return f_k = (mu_k - sum_{0<p<k} f_p f_(k-p)) / (2 f_0), after dividing mu by its lowest, even power."""
     if not (mu > 0).any():
         return np.zeros(max_length + 1)
     lowest = int(np.argmax(mu > 0))
@@ -484,7 +474,7 @@ class Coefficients(Series):
         return sum(share for i, share in shares.items() if i > max_length) / sum(shares.values())
 
     def _exponents(self, growth: float) -> dict[int, float]:
-        """log(mu_i growth^i) where it is not zero."""
+        """Return log(mu_i growth^i) where it is not zero."""
         positive = {i: mu for i, mu in enumerate(self.mu) if mu > 0 and (growth > 0 or i == 0)}
         return {i: math.log(mu) + (i * math.log(growth) if i else 0.0) for i, mu in positive.items()}
 
@@ -496,31 +486,13 @@ class Coefficients(Series):
             )
 
     def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """The modulation f: the square root of the polynomial; a finite mu has in general an infinite f.
-
-        Parameters
-        ----------
-        max_length : int
-            Longest walk.
-        scale : float, default=1.0
-            As in `coefficients`.
-
-        Returns
-        -------
-        array of shape (max_length + 1,)
-            The modulation, at least 0.
-
-        Raises
-        ------
-        ModulationError
-            If f is negative somewhere, or does not exist.
-        """
+        # the square root of the polynomial: a finite mu has in general an infinite f
         f = square_root(self.coefficients(len(self.mu) - 1, scale), check_length(max_length))
-        negative = np.flatnonzero(f < -ROUNDING * np.abs(f).max())
+        negative = np.flatnonzero(f < -_ROUNDING * np.abs(f).max())
         if negative.size:
             raise ModulationError(
                 f"the modulation f of these coefficients is negative at k = {negative[0]}, and the walkers need its "
-                f"square root; {OTHERS}"
+                f"square root; {_OTHERS}"
             )
         return np.maximum(f, 0.0)
 
@@ -529,34 +501,14 @@ class Coefficients(Series):
 
     @property
     def modulation_radius(self) -> float:
-        """Infinite where f is a polynomial, else the nearest zero of sum_i mu_i x^i / x^lowest."""
+        # infinite where f is a polynomial, else the nearest zero of sum_i mu_i x^i / x^lowest
         mu = np.trim_zeros(np.array(self.mu), "b")
         if not mu.size or finite_square_root(mu) is not None:
             return math.inf
         return float(np.abs(np.roots(np.trim_zeros(mu)[::-1])).min(initial=math.inf))
 
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
-        """The length after which f may be truncated.
-
-        Found from f itself as far as Cauchy's estimate reaches: f is analytic up to the polynomial's nearest zero.
-
-        Parameters
-        ----------
-        growth : float
-            Bound on the growth of walks per step.
-        rtol : float, default=1e-9
-            Share that may be left.
-
-        Returns
-        -------
-        int
-            The length.
-
-        Raises
-        ------
-        ModulationError
-            If f diverges at `growth`.
-        """
+        # from f itself as far as Cauchy's estimate reaches: f is analytic up to the polynomial's nearest zero
         mu = np.trim_zeros(np.array(self.mu), "b")
         if not mu.size:
             return 0
@@ -569,7 +521,7 @@ class Coefficients(Series):
         if growth >= nearest:
             raise ModulationError(
                 f"the modulation f of these coefficients diverges at growth {growth:.6g} (radius {nearest:.6g}); "
-                f"{OTHERS}"
+                f"{_OTHERS}"
             )
         radius = math.sqrt(max(growth, 1e-300) * nearest)
         ratio = growth / radius
@@ -580,7 +532,7 @@ class Coefficients(Series):
 
 
 def _tails(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """sum_{k > i} terms_k for every i."""
+    """Return sum_{k > i} terms_k for every i."""
     return np.concatenate([np.cumsum(terms[::-1])[-2::-1], [0.0]])
 
 
@@ -595,9 +547,6 @@ class _Decaying(Series):
         if not number or not 0 <= self.decay < 1e300:  # type: ignore[operator]
             raise ParameterError(f'decay must be "auto" or a finite number of at least 0, not {self.decay!r}')
         object.__setattr__(self, "decay", float(self.decay))
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return {"decay": self.decay}
 
     @property
     def rate(self) -> float:
@@ -647,20 +596,7 @@ class Geometric(_Decaying):
         return float((self.rate * growth) ** (max_length + 1))
 
     def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """The modulation f_k = decay^k C(2k, k) / 4^k, the series of (1 - decay x)^(-1/2).
-
-        Parameters
-        ----------
-        max_length : int
-            Longest walk.
-        scale : float, default=1.0
-            As in `coefficients`.
-
-        Returns
-        -------
-        array of shape (max_length + 1,)
-            The modulation.
-        """
+        # f_k = decay^k C(2k, k) / 4^k, the series of (1 - decay x)^(-1/2)
         k = np.arange(1.0, check_length(max_length) + 1.0)
         return np.cumprod(np.concatenate([[1.0], self.rate * scale**2 * (1.0 - 0.5 / k)]))
 
@@ -711,20 +647,7 @@ class Exponential(_Decaying):
         return float(gammainc(max_length + 1, self.rate * growth))
 
     def modulation(self, max_length: int, scale: float = 1.0) -> NDArray[np.float64]:
-        """The modulation f_k = (decay / 2)^k / k!.
-
-        Parameters
-        ----------
-        max_length : int
-            Longest walk.
-        scale : float, default=1.0
-            As in `coefficients`.
-
-        Returns
-        -------
-        array of shape (max_length + 1,)
-            The modulation.
-        """
+        # f_k = (decay / 2)^k / k!
         return Exponential(self.rate / 2).coefficients(max_length, scale)
 
     def modulation_length(self, growth: float, rtol: float = 1e-9) -> int:
@@ -732,7 +655,7 @@ class Exponential(_Decaying):
 
 
 def series_named(name: str, decay: float | None = None) -> Series:
-    """A series as the command line spells it."""
+    """Make a series of its name on the command line."""
     kinds = {"geometric": Geometric, "exponential": Exponential}
     if name not in kinds:
         raise ParameterError(f"series must be 'geometric' or 'exponential', not {name!r}")

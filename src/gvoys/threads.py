@@ -23,14 +23,9 @@ _lost = False
 
 @cache
 def start_threads() -> AbstractContextManager[Any]:
-    """Start Numba's threads so that they sleep between kernels.
-
-    OpenMP's threads spin by default, and then keep the cores from the threads of BLAS: a Gram matrix of 50
-    microseconds after a kernel took 8 milliseconds. OpenMP reads the policy once, when it is loaded, so that the
-    variable need not stay; a policy that you set yourself is respected.
-
-    Where there is neither OpenMP nor TBB, Numba ends the process if two Python threads run parallel kernels at a time.
-    """
+    """Start Numba's threads so that they sleep between kernels, and return a lock for kernels, where they need one."""
+    # OpenMP's threads spin by default and keep the cores from BLAS; it reads the policy once, when it is loaded. Where
+    # there is neither OpenMP nor TBB, Numba ends the process if two Python threads run parallel kernels at a time.
     before = os.environ.get(_POLICY)
     os.environ.setdefault(_POLICY, "passive")
     try:
@@ -42,11 +37,8 @@ def start_threads() -> AbstractContextManager[Any]:
 
 
 def lost_threads() -> bool:
-    """Whether this process was forked from one in which Numba's threads ran: they do not follow into a fork.
-
-    A parallel kernel would wait for them for ever, or GNU OpenMP would end the process.
-    """
-    return _lost
+    """Return whether this process was forked from one in which Numba's threads ran, which do not follow into a fork."""
+    return _lost  # a parallel kernel would wait for them for ever, or GNU OpenMP would end the process
 
 
 def _after_fork() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from gvoys import theory
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.paper import GraphVoyagers
 from gvoys.series import Exponential, Geometric, Series
 from gvoys.walks import Walk

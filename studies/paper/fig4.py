@@ -14,7 +14,7 @@ from gvoys.errors import DivergenceError, GvoysError
 from gvoys.estimators import RandomWalkKernel
 from gvoys.exact import exact_kernel
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.paper import GraphVoyagers
 from gvoys.series import Geometric, Series
 from gvoys.walks import Walk

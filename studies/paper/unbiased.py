@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.exact import exact_kernel
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.paper import GraphVoyagers
 from gvoys.series import Exponential, Geometric
 from gvoys.walks import Walk

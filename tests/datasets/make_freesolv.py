@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from gvoys import from_smiles
-from gvoys.graphs.arcs import edges_of
+from gvoys.graphs.transform import edges_of
 
 ASSETS = Path(__file__).parents[2] / "src" / "gvoys" / "datasets" / "assets"
 NUMBERS = ("expt", "calc")

@@ -9,9 +9,9 @@ import gvoys as gv
 from gvoys.errors import DivergenceError, GraphError, ParameterError
 from gvoys.estimators import estimate as drawn_value
 from gvoys.estimators.estimate import DrawnPair
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.reference import kernel_by_vec_trick
-from gvoys.walks.drawn_walks import BATCHES, compare_drawn
+from gvoys.walks.sampled import BATCHES, compare_drawn
 from gvoys.walks.walk import Walk
 
 LENGTH = 5

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 import gvoys as gv
 from gvoys._compiled.cpu.voyager_visits import draw_lengths
 from gvoys.errors import DivergenceError, GraphError, ParameterError, UnsupportedError
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 
 
 def matrices(make, n_seeds):

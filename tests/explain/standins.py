@@ -3,7 +3,7 @@
 import numpy as np
 
 from gvoys.apps.explain import Explanation, SequenceShare
-from gvoys.graphs.arcs import edges_of
+from gvoys.graphs.transform import edges_of
 
 
 def explained(

@@ -151,12 +151,12 @@ def few_starts(batch, max_length):
     """As if graphs of three nodes were large."""
     from gvoys.walks import sampled as voyagers
 
-    kept = voyagers._STARTS
-    voyagers._STARTS = 2
+    kept = voyagers._N_STARTS
+    voyagers._N_STARTS = 2
     try:
         return difference(batch, "voyagers", max_length, n_components=3)
     finally:
-        voyagers._STARTS = kept
+        voyagers._N_STARTS = kept
 
 
 def left_on_device(batch, max_length):

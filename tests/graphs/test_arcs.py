@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys.graphs.arcs import reverse_entries
+from gvoys.graphs.transform import reverse_entries
 
 
 def random_graphs(kind, n_graphs=40):

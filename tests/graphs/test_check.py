@@ -9,8 +9,8 @@ import pytest
 import gvoys as gv
 from gvoys.errors import GraphError
 from gvoys.graphs import ranges
+from gvoys.graphs.check import check_mirrored
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.symmetry import check_mirrored
 
 PATH = {  # 0 - 1 - 2 and 0 - 1
     "node_offsets": np.array([0, 3, 5]),

@@ -9,9 +9,8 @@ from pairs import Kind, random_graph, true_radius
 
 import gvoys as gv
 from gvoys.errors import DivergenceError
-from gvoys.graphs import growth
-from gvoys.graphs.degrees import max_degree
-from gvoys.graphs.growth import early_growth
+from gvoys.graphs import spectrum as growth
+from gvoys.graphs.spectrum import early_growth, max_degree
 
 
 def length_of(series, most=1e-9):

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from pairs import KINDS, Kind, random_graph, true_radius
 
 import gvoys as gv
-from gvoys.graphs.degrees import max_degree
-from gvoys.graphs.spectrum import spectral_radius, strong_components
+from gvoys.graphs.spectrum import max_degree, spectral_radius, strong_components
 
 
 @given(st.integers(0, 10**6), st.sampled_from([*KINDS, Kind(weighted=True, signed=True)]))

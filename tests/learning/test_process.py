@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 import gvoys as gv
 from gvoys.errors import ConvergenceError, ParameterError
-from gvoys.graphs.refine import refinement_rounds
+from gvoys.graphs.transform import refinement_rounds
 from gvoys.kernels.covariance import ArrayCovariance, Covariance, Distances
 from gvoys.kernels.gaussian import maximise_likelihood
 from gvoys.kernels.views import Surroundings, views_of

@@ -65,9 +65,9 @@ def test_candidates_and_bounds():
     least = -np.sort(-every, axis=1)[:, 4:5]
     assert (np.take_along_axis(every, ids, axis=1) >= least - 1e-9).mean() > 0.97
     index = gv.Index().add(LIBRARY)
-    queries, codes = coding.Queries.of(index.coder_, QUERIES), index.segments_[0].codes
+    queries, codes = coding.Queries.from_graphs(index.coder_, QUERIES), index.segments_[0].codes
     values = codes.values.astype(float) * codes.scales[:, None]
-    bounds = queries.places @ values.T + np.outer(queries.rests, codes.rests)
+    bounds = queries.coordinates @ values.T + np.outer(queries.rests, codes.rests)
     assert (bounds > similar(index, QUERIES, LIBRARY) - 0.02).all()
     assert np.abs(queries.rests).max() <= 1.0
 

@@ -59,7 +59,7 @@ def test_totals_of_small_graphs_are_exact():
 @pytest.mark.parametrize("kind", graphs_of_all_kinds())
 def test_short_walks_of_large_graphs_are_exact(kind):
     graph = graphs_of_all_kinds()[kind]
-    values, errors, _ = LargeGraph.of(gv.as_batch([graph])).totals(LENGTH, 0.5, np.random.default_rng(0))
+    values, errors, _ = LargeGraph.from_graph(gv.as_batch([graph])).totals(LENGTH, 0.5, np.random.default_rng(0))
     exact = 3 if graph.is_directed() else 4
     expected = np.einsum("kuu->k", powers(dense(graph), 3))
     np.testing.assert_allclose(values[:exact], expected[:exact], rtol=1e-12, atol=1e-12)
@@ -70,7 +70,7 @@ def test_short_walks_of_large_graphs_are_exact(kind):
 def test_sampled_totals_are_unbiased_with_true_error_bars(kind):
     graph = graphs_of_all_kinds()[kind]
     expected = np.einsum("kuu->k", powers(dense(graph), LENGTH))
-    large, seeds = LargeGraph.of(gv.as_batch([graph])), 400
+    large, seeds = LargeGraph.from_graph(gv.as_batch([graph])), 400
     found = [large.totals(LENGTH, 0.5, np.random.default_rng(seed)) for seed in range(seeds)]
     values, errors = (np.array(each) for each in list(zip(*found, strict=True))[:2])
     sampled = slice(4, None)
@@ -83,7 +83,7 @@ def test_sampled_totals_are_unbiased_with_true_error_bars(kind):
 def test_wanted_errors_are_met():
     """A graph of two kinds of hubs, where few random vectors would do for none."""
     graph = nx.barabasi_albert_graph(400, 4, seed=0)
-    large = LargeGraph.of(gv.as_batch([graph]))
+    large = LargeGraph.from_graph(gv.as_batch([graph]))
     expected = np.einsum("kuu->k", powers(dense(graph), LENGTH))
     even = slice(4, None, 2)
     for rtol in (0.2, 0.02):
@@ -94,7 +94,7 @@ def test_wanted_errors_are_met():
 
 
 def test_a_large_graph_among_small_ones(monkeypatch):
-    monkeypatch.setattr("gvoys.walks.closed_walks._EXACT", 20_000)
+    monkeypatch.setattr("gvoys.walks.closed_walks._MOST_ADDITIONS", 20_000)
     graphs = [nx.cycle_graph(5), nx.gnp_random_graph(80, 0.2, seed=0), nx.path_graph(4)]
     found = closed_walk_totals(graphs, 6, rtol=0.05)
     assert [count > 0 for count in found.n_vectors] == [False, True, False]

@@ -17,7 +17,8 @@ from gvoys._compiled.cuda.products_cuda import summed_products
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.labels import Labels, combine_hashes, hash_integers, hash_label
 from gvoys.threads import threads
-from gvoys.walks import Sequences, Walk, arrays
+from gvoys.walks import Sequences, Walk
+from gvoys.walks import methods as arrays
 from gvoys.walks import sequences as module
 from gvoys.walks import sparse_products as products
 
@@ -88,8 +89,8 @@ def test_threads_and_shares_do_not_matter(backtrack):
 
 @pytest.mark.parametrize("heavy", [0.0, 0.1, 2.0], ids=["all by BLAS", "both", "none by BLAS"])
 def test_gram_matrices_of_sparse_features(heavy, monkeypatch):
-    monkeypatch.setattr(products, "_DENSE", 0)
-    monkeypatch.setattr(products, "_HEAVY", heavy)
+    monkeypatch.setattr(products, "_LARGEST_DENSE", 0)
+    monkeypatch.setattr(products, "_HEAVY_SHARE", heavy)
     batch = gv.datasets.molecules(70, mean_nodes=12)
     profiles = module.Sequences().profile(batch, Walk(3, refine=1))
     mu = np.array([1.0, 0.5, 0.25, 0.125])
@@ -134,7 +135,7 @@ def test_past_the_budget_the_sketch_is_named(monkeypatch):
 
 
 def test_a_dense_array_has_a_limit(monkeypatch):
-    monkeypatch.setattr(arrays, "_DENSE", 1000)
+    monkeypatch.setattr(arrays, "_LARGEST_DENSE", 1000)
     with pytest.raises(UnsupportedError, match=r"use RandomWalkKernel\(method='sequences'\), which keeps them sparse"):
         gv.profiles(gv.datasets.molecules(30), gv.Walk(4), method="sequences")
 

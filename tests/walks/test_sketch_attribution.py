@@ -8,7 +8,7 @@ import pytest
 import gvoys as gv
 from gvoys._compiled.cpu import sketch_cpu as block
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.refine import refinement_rounds
+from gvoys.graphs.transform import refinement_rounds
 from gvoys.threads import threads
 from gvoys.walks import Sketch, Walk
 from gvoys.walks import sketch as sketch_module

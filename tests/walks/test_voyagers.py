@@ -14,8 +14,8 @@ import gvoys as gv
 from gvoys._compiled.cpu import voyager_steps as module
 from gvoys._compiled.cpu import voyager_steps as steps
 from gvoys.errors import DivergenceError, GvoysError, ParameterError, UnsupportedError, VarianceWarning
-from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.labels import Labels
+from gvoys.graphs.spectrum import max_degree
 from gvoys.reference import kernel_by_vec_trick
 from gvoys.walks.sampled import WalkConfig
 from gvoys.walks.walk import Walk
@@ -87,7 +87,7 @@ def test_one_sided_walks_are_unbiased(p_halt, share_signs, share_halting, kind):
 @pytest.mark.parametrize("kind", [Kind(), Kind(True, True, True, True)], ids=str)
 @pytest.mark.parametrize("n_starts", [1, 3])
 def test_a_few_starts_of_each_component_are_unbiased(n_starts, kind, monkeypatch):
-    monkeypatch.setattr("gvoys.walks.sampled._STARTS", n_starts)
+    monkeypatch.setattr("gvoys.walks.sampled._N_STARTS", n_starts)
     batch, dense = graphs_of(kind, seed=3)
     X = gv.profiles(batch, gv.Walk(4, kind.labels, **ends(dense)), "voyagers", RUNS)
     check_lengths(X, dense, 1.0)

@@ -25,10 +25,10 @@ from gvoys._compiled.cpu.randomness import (
     uniform_table,
 )
 from gvoys._compiled.cpu.sketch_rows import WIDTH
-from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import Labels as LabelsOfGraphs
 from gvoys.graphs.labels import local_codes
+from gvoys.graphs.transform import reverse_entries
 
 _MIXING_LEVELS = 2
 

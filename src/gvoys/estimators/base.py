@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.kernels.inputs import check_has_labels, missing_labels
 from gvoys.kernels.progress import wants_progress

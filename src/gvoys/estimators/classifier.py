@@ -16,7 +16,7 @@ from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.estimators.base import as_seed
 from gvoys.estimators.learner import Learner
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.numbers import as_array
+from gvoys.graphs.check import as_array
 from gvoys.io.convert import as_batch
 from gvoys.kernels.balance import Balance, BalancedProfiles, Products, block_alignments
 from gvoys.kernels.base_kernels import BaseKernel, Nystroem, Pairs

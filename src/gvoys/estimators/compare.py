@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gvoys.errors import GraphError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.labels import combine_hashes, hash_integers
+from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_batch
 from gvoys.series import Geometric, Series, check_series
 from gvoys.walks.attribution import spell

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from gvoys.errors import ConvergenceError, DivergenceError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import check_joinable
-from gvoys.graphs.degrees import max_degree, outgoing
+from gvoys.graphs.spectrum import max_degree, outgoing
 from gvoys.io.convert import as_one_graph
 from gvoys.series import Series, check_number, check_series
 from gvoys.walks.checks import check_seed
 from gvoys.walks.dense import DenseProfiles
-from gvoys.walks.drawn_walks import BATCHES, DrawnValue, Side, compare_drawn
 from gvoys.walks.growth import choose_truncation, power_of_two
-from gvoys.walks.moments import Moments
+from gvoys.walks.methods import Moments
+from gvoys.walks.profiles import rounding_floor, widened
+from gvoys.walks.sampled import BATCHES, DrawnValue, Side, compare_drawn
 from gvoys.walks.sketch import WIDTH, Sketch
-from gvoys.walks.spread import rounding_floor, widened
 from gvoys.walks.walk import Walk, check_walk, takes_walk
 
 _PILOT = 32 * BATCHES  # walkers of each graph that tell how many should go how far; four times as many, how many

@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 from sklearn.svm import SVC
 
 from gvoys.errors import ParameterError
-from gvoys.graphs.numbers import as_array
+from gvoys.graphs.check import as_array
 from gvoys.io.convert import as_batch
 from gvoys.kernels.blocks import WalkBlocks, walks_on
 from gvoys.kernels.gaussian import BlockGrams, maximise_likelihood

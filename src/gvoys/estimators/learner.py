@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gvoys.estimators.base import TakesParts
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.deletion import without_each_node
+from gvoys.graphs.transform import without_each_node
 from gvoys.io.convert import as_batch
 from gvoys.kernels.inputs import describe_unseen, find_unlike, unseen_nodes, warn_user
 from gvoys.walks.checks import is_auto

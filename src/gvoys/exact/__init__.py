@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from gvoys.errors import ParameterError, UnsupportedError
-from gvoys.exact import cg, fixed_point, lanczos, product, spectral, sylvester, vec
+from gvoys.exact.direct_solvers import solve_product, solve_spectral, solve_sylvester_equation
+from gvoys.exact.iterative_solvers import solve_cg, solve_fixed_point, solve_lanczos, solve_vec
 from gvoys.exact.problem import ExactKernel, Problem
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
 from gvoys.graphs.labels import LABEL_CHOICES
+from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_one_graph
 from gvoys.series import Series, check_number, check_series
 from gvoys.walks.checks import is_auto
@@ -21,13 +22,13 @@ from gvoys.walks.walk import Walk, check_labels, check_walk, takes_walk
 __all__ = ["SOLVERS", "ExactKernel", "exact_kernel", "pose"]
 
 SOLVERS = {
-    "product": product.solve,
-    "vec": vec.solve,
-    "cg": cg.solve,
-    "fixed-point": fixed_point.solve,
-    "sylvester": sylvester.solve,
-    "spectral": spectral.solve,
-    "lanczos": lanczos.solve,
+    "product": solve_product,
+    "vec": solve_vec,
+    "cg": solve_cg,
+    "fixed-point": solve_fixed_point,
+    "sylvester": solve_sylvester_equation,
+    "spectral": solve_spectral,
+    "lanczos": solve_lanczos,
 }
 
 

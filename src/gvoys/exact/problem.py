@@ -1,7 +1,9 @@
-"""One pair of graphs and a series, ready for a solver; and what a solver returns."""
+"""One pair of graphs and a series, ready for a solver; the result of a solver, and bounds on its error."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,15 +11,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import spsolve
 
 from gvoys.errors import ConvergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.spectrum import spectral_radius
+from gvoys.graphs.spectrum import absolute_adjacency, spectral_radius
 from gvoys.series import Geometric, Series
 
 Matrix = Any  # sp.csr_array, or a dense array where that multiplies faster
-_DIRECT_RESIDUAL = 1e-10
-_DENSE = 0.02  # share of non-zeros from which BLAS beats sparse times dense
+Bound = Callable[[NDArray[np.float64]], float]
+_DENSE_SHARE = 0.02  # share of non-zeros from which BLAS beats sparse times dense
 
 
 class ExactKernel(float):
@@ -167,9 +170,8 @@ def _layer(graph: GraphBatch, chosen: NDArray[np.bool_]) -> sp.csr_array:
 
 
 def _fast(matrix: sp.csr_array) -> Matrix:
-    """The matrix, dense where that multiplies faster."""
-    dense = matrix.nnz > _DENSE * matrix.shape[0] ** 2
-    return matrix.toarray() if dense else matrix
+    """Return the matrix, dense where that multiplies faster."""
+    return matrix.toarray() if matrix.nnz > _DENSE_SHARE * matrix.shape[0] ** 2 else matrix
 
 
 def relative_norm(residual: NDArray[np.float64], right_side: NDArray[np.float64]) -> float:
@@ -178,20 +180,68 @@ def relative_norm(residual: NDArray[np.float64], right_side: NDArray[np.float64]
     return float(np.linalg.norm(residual)) / size if size > 0 else 0.0
 
 
-def direct_result(value: float, solver: str, residual: float) -> ExactKernel:
-    """The result of a direct solver."""
-    if not residual <= _DIRECT_RESIDUAL:
-        raise ConvergenceError(
-            f"solver {solver!r} left a residual of {residual:.2g}, above {_DIRECT_RESIDUAL:g}: the system is "
-            "ill-conditioned; use 'vec', which only adds, or lower the decay"
-        )
-    return ExactKernel(value, solver, residual, 0)
+def sum_spectra(problem: Problem, left: Any, right: Any) -> tuple[float, Callable[[str], None]]:
+    """Return sum_jk a_j b_k F(x_j y_k), F(x) = sum_i mu_i x^i, of (x, a) and (y, b), and a check of its digits."""
+    values = problem.series.evaluate(np.outer(left[0], right[0]))
+    value = float(left[1] @ values @ right[1])
+
+    def check_cancellation(solver: str) -> None:
+        magnitude = np.abs(left[1]) @ np.abs(values) @ np.abs(right[1])
+        if magnitude * 1e-15 > 1e-9 * abs(value):  # rounding has eaten the digits of so small a sum
+            raise ConvergenceError(
+                f"solver {solver!r} finds {value:.3g} as a difference of terms of {magnitude:.3g}, which leaves no "
+                "digits; use 'vec', which only adds"
+            )
+
+    return value, check_cancellation
 
 
-def check_cancellation(value: float, magnitude: float, solver: str) -> None:
-    """Check that a value is not small beside the terms it was summed from: rounding would have eaten its digits."""
-    if magnitude * 1e-15 > 1e-9 * abs(value):
+def growth_bound(problem: Problem) -> tuple[float, Bound]:
+    """Return a rate and a size with |v^T A_x^i W| <= rate^i * size(W) for all i."""
+    if not problem.directed:
+        length = float(np.linalg.norm(problem.start[0]) * np.linalg.norm(problem.start[1]))
+        return problem.growth, lambda W: length * float(np.linalg.norm(W))
+    # directed walks may at first multiply faster than the spectral radius: sizes are relative to x, |A| x <= rate * x
+    bounds = zip((problem.g, problem.h), _choose_rates(problem), strict=True)
+    (rate1, x1), (rate2, x2) = (_majorant(graph, rate) for graph, rate in bounds)
+    reach = float(np.abs(problem.start[0]) @ x1) * float(np.abs(problem.start[1]) @ x2)
+    unit = np.outer(x1, x2)
+    return rate1 * rate2, lambda W: reach * float((np.abs(W) / unit).max(initial=0.0))
+
+
+def check_value(problem: Problem, value: float, residual: NDArray[np.float64], solver: str) -> None:
+    """Check that the residual of a linear system leaves the digits of its value."""
+    rate, size_of = growth_bound(problem)
+    error = size_of(residual) * float(problem.series.evaluate(rate))
+    if error > tolerated_error(problem, value):
         raise ConvergenceError(
-            f"solver {solver!r} finds {value:.3g} as a difference of terms of {magnitude:.3g}, which leaves no digits; "
-            "use 'vec', which only adds"
+            f"solver {solver!r} finds {value:.3g}, which its residual may change by {error:.2g}; use 'vec', which "
+            "bounds the value itself, or lower tol"
         )
+
+
+def tolerated_error(problem: Problem, value: float) -> float:
+    """Return the error in the value that a solver's residual may leave."""
+    return max(1e4 * problem.tol, 1e-9) * abs(value)
+
+
+def _choose_rates(problem: Problem) -> tuple[float, float]:
+    """Choose two rates above the spectral radii, with a product below the radius of convergence."""
+    radius, unit, (rho1, rho2) = problem.series.radius, problem.series.unit, problem.radii
+    if math.isinf(unit):
+        return math.inf, math.inf
+    product = max(4 * rho1 * rho2, unit) if math.isinf(radius) else math.sqrt(max(rho1 * rho2, radius / 4) * radius)
+    if rho1 * rho2 > 0:
+        slack = math.sqrt(product / (rho1 * rho2))
+        return rho1 * slack, rho2 * slack
+    larger = 1.5 * max(rho1, rho2) or math.sqrt(product)
+    return (larger, product / larger) if rho1 >= rho2 else (product / larger, larger)
+
+
+def _majorant(graph: GraphBatch, rate: float) -> tuple[float, NDArray[np.float64]]:
+    """Return r and a positive x with |A| x <= r x, for r at most `rate`, which lies above the spectral radius."""
+    A = absolute_adjacency(graph)
+    x = np.ones(graph.n_nodes)
+    if (A @ x).max(initial=0.0) > rate:
+        x = np.atleast_1d(spsolve(sp.csc_array(sp.eye_array(graph.n_nodes) - A / rate), x))
+    return float(((A @ x) / x).max(initial=0.0)), x

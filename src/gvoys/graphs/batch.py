@@ -226,7 +226,7 @@ class GraphBatch:
         return f"GraphBatch({', '.join(parts)})"
 
     def _repr_html_(self) -> str:  # what notebooks show
-        from gvoys.graphs.html import as_html
+        from gvoys.graphs.output import as_html
 
         return as_html(self)
 
@@ -383,7 +383,7 @@ class GraphBatch:
         GraphError
             If a node with edges has no positive degree.
         """
-        from gvoys.graphs.normalize import normalized_weights
+        from gvoys.graphs.transform import normalized_weights
 
         weights = normalized_weights(self, how)
         return self._with(edge_weights=weights, directed=self.directed or how == "row")
@@ -417,7 +417,7 @@ class GraphBatch:
         MissingDependencyError
             If networkx is not installed.
         """
-        from gvoys.graphs.to_networkx import to_networkx
+        from gvoys.graphs.output import to_networkx
 
         return to_networkx(self, node_label, edge_label, weight, node_attributes, edge_attributes)
 

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gvoys.errors import GraphError
 from gvoys.graphs.batch import PER_EDGE, PER_NODE, GraphBatch
-from gvoys.graphs.check import as_labels, check_directed, copied
+from gvoys.graphs.check import as_array, as_floats, as_labels, check_directed, copied
 from gvoys.graphs.entries import Entries, check_entries, index_type, merge_equal, row_pointers
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.numbers import as_array, as_floats
 
 # -- arrays in
 

@@ -1,8 +1,4 @@
-"""Labels of any hashable type, kept as small codes into a table of stable 64-bit hashes.
-
-The hash of a label is a pure function of its value (never Python's salted ``hash``), so graphs read in
-another process, on another machine or after fitting agree without sharing a vocabulary.
-"""
+"""Labels of any hashable type, kept as codes into a table of 64-bit hashes, which are the same in every process."""
 
 from __future__ import annotations
 

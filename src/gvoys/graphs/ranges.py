@@ -62,8 +62,8 @@ def _first(find: Callable[..., int], length: int, *arguments: Any) -> int:
     return _smallest(each_stretch(find, cuts, *arguments))
 
 
-def _smallest(found: list[int]) -> int:
-    return min((start for start in found if start != NONE), default=NONE)
+def _smallest(positions: list[int]) -> int:
+    return min((position for position in positions if position != NONE), default=NONE)
 
 
 def each_stretch(find: Callable[..., int], cuts: NDArray[np.int64], *arguments: Any) -> list[int]:
@@ -126,11 +126,9 @@ def _find_not_finite(bits: Any, exponent: Any, begin: int, end: int) -> int:  # 
 
 @kernel()
 def _find_bad_rows(offsets: Any, indptr: Any, columns: Any, begin: int, end: int) -> int:  # pragma: no cover
-    """The first node of a block of nodes that has a bad entry, or NONE.
-
-    All falls from an entry to the next are counted at once, which is vectorised, and those from one row to the next are
-    taken off again. In rows that never fall the last entry is the largest.
-    """
+    """Find the first node of a block of nodes that has a bad entry."""
+    # all falls from an entry to the next are counted at once, which is vectorised, and those from one row to the next
+    # are taken off again; in rows that never fall the last entry is the largest
     graph = np.searchsorted(offsets, begin, side="right") - 1
     one = np.uint64(1)  # unsigned places spare the question whether they count from the end
     for node in range(begin, end, _ROWS):

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gvoys.errors import GraphError
-from gvoys.graphs.numbers import as_floats
+from gvoys.graphs.check import as_floats
 from gvoys.io.named_graphs import GraphParts, Names, gather_parts
 
 

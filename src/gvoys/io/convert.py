@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from gvoys.errors import GraphError, GvoysError, LabelError, ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import assemble, join_attributes, join_edge_attributes, join_values
-from gvoys.graphs.check import check_directed
+from gvoys.graphs.check import as_floats, check_directed
 from gvoys.graphs.entries import Entries, check_entries, check_symmetric, index_type, merge_parallel
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.numbers import as_floats
 from gvoys.io.array_graphs import is_grakel, is_matrix, is_pyg, read_grakel, read_matrix, read_pyg
 from gvoys.io.named_graphs import (
     LABEL,

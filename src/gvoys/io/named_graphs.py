@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gvoys.errors import GraphError, InputWarning
-from gvoys.graphs.numbers import as_floats
+from gvoys.graphs.check import as_floats
 
 MISSING = object()
 _IDENTIFIERS = {"id", "name", "_nx_name", "_igraph_index"}  # fields that tell nodes apart, so that no two are alike

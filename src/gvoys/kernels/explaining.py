@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from gvoys._compiled.cpu.attribution_cpu import FittedCounts, weigh_sequences
 from gvoys._compiled.cpu.distances import rates_along_rays
-from gvoys.graphs.arcs import edges_of, reverse_entries
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.transform import edges_of, reverse_entries
 from gvoys.kernels.base_kernels import SAME, Pairs
 from gvoys.kernels.explanation import Candidate, Counted, Explanation, Largest, merged
 from gvoys.walks import DenseProfiles, Sketch, SparseProfiles, Walk

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from gvoys.errors import ParameterError
-from gvoys.graphs.numbers import as_array
+from gvoys.graphs.check import as_array
 from gvoys.kernels.inputs import warn_user
 
 _ABSURD = 100.0  # deviations from the median

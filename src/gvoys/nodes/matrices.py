@@ -22,8 +22,7 @@ from gvoys._compiled.arguments import frozen
 from gvoys._compiled.cpu.recurrence_cpu import DEVICE_LANES, LANES, WIDE, Sparse, Terms, step_four, step_one, step_wide
 from gvoys.errors import GraphError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import outgoing
-from gvoys.graphs.spectrum import spectral_radius
+from gvoys.graphs.spectrum import outgoing, spectral_radius
 
 MATRICES = ("adjacency", "row", "symmetric", "laplacian", "normalized_laplacian")
 BLOCK_COLUMNS = 64  # columns of a dense kernel that are made at once

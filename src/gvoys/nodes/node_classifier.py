@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from gvoys.errors import ParameterError
-from gvoys.graphs.numbers import as_array
+from gvoys.graphs.check import as_array
 from gvoys.kernels.targets import distinct_classes, is_missing_class
 from gvoys.nodes.node_learner import NodeLearner
 from gvoys.nodes.node_likelihood import learn_shared_weights

@@ -11,8 +11,7 @@ from scipy.fft import dct
 
 from gvoys.errors import DivergenceError, ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
-from gvoys.graphs.spectrum import CLOSELY, spectral_radius
+from gvoys.graphs.spectrum import CLOSELY, max_degree, spectral_radius
 from gvoys.nodes.matrices import NodeMatrix, Recurrence, matrix_of
 from gvoys.nodes.named import LaplacianKernel
 from gvoys.series import Series, check_number, check_series

@@ -2,7 +2,6 @@
 
 from gvoys.paper import theory
 from gvoys.paper.graph_random_features import GraphRandomFeatures, estimate_on_product
-from gvoys.paper.one_sided import OneSidedVoyagers
-from gvoys.paper.voyagers import GraphVoyagers
+from gvoys.paper.voyagers import GraphVoyagers, OneSidedVoyagers
 
 __all__ = ["GraphRandomFeatures", "GraphVoyagers", "OneSidedVoyagers", "estimate_on_product", "theory"]

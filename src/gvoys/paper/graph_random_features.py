@@ -20,21 +20,20 @@ from gvoys.errors import DivergenceError, UnsupportedError, VarianceWarning
 from gvoys.estimators.base import SLACK, TRUNCATION, TakesParts, as_seed
 from gvoys.estimators.estimate import Estimate
 from gvoys.exact import pose
-from gvoys.exact.product import product_graph
+from gvoys.exact.direct_solvers import product_graph
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.io.convert import as_one_graph
 from gvoys.paper.theory import finite_variance_of_nodes
 from gvoys.series import Geometric, Series, check_series
 from gvoys.threads import threads
 from gvoys.walks.checks import check_anchors, check_count, check_flag, check_halting, check_nodes, check_replicate
 from gvoys.walks.growth import choose_scale, growth_constant, walk_rate
-from gvoys.walks.profiles import check_finite
+from gvoys.walks.profiles import check_finite, widened
 from gvoys.walks.sampled import WalkConfig, compute_voyagers
-from gvoys.walks.spread import widened
 from gvoys.walks.walk import Walk, takes_walk
 
-_VISITS = 1 << 22  # of walkers at nodes that are held at once
+_VISITS_AT_ONCE = 1 << 22  # nodes that walkers visit, before their deposits are added up
 
 
 def compute_grf(
@@ -47,7 +46,7 @@ def compute_grf(
     antithetic: bool = False,
     nodes: NDArray[np.int64] | None = None,
 ) -> tuple[sp.csr_array, NDArray[np.int64]]:
-    """Graph random features of the nodes of one graph."""
+    """Compute graph random features of the nodes of one graph, and the anchors that their columns stand for."""
     ahead = forward(graph, edge_labels=False)
     unsigned = signed_labels(graph, node_labels=False, edge_labels=False, signed=False)
     key = graph_keys(graph, ahead, unsigned, config.seed, config.replicate)[0]
@@ -57,11 +56,12 @@ def compute_grf(
     adjacency = backward(graph, ahead) if against else ahead
     factors = deposits * config.halting_factors(len(deposits)) / config.n_walks
     left = Deposits(factors, 1.0 / scale, anchors)
-    blocks = []
     nodes = np.arange(graph.n_nodes) if nodes is None else nodes
-    for begin in range(0, len(nodes), _rows_at_once(config)):
-        block = nodes[begin : begin + _rows_at_once(config)]
-        blocks.append(_rows(block, key, int(against), adjacency, left, config, antithetic))
+    step = max(int(_VISITS_AT_ONCE * config.p_halt / config.n_walks), 1)
+    blocks = [
+        _walk_from(nodes[first : first + step], key, int(against), adjacency, left, config, antithetic)
+        for first in range(0, len(nodes), step)
+    ]
     features = sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, graph.n_nodes))
     chosen = np.flatnonzero(anchors)
     if len(chosen) < graph.n_nodes:
@@ -69,12 +69,7 @@ def compute_grf(
     return features, chosen
 
 
-def _rows_at_once(config: WalkConfig) -> int:
-    """Nodes whose walkers' visits are kept before they are added up."""
-    return max(int(_VISITS * config.p_halt / config.n_walks), 1)
-
-
-def _rows(
+def _walk_from(
     nodes: NDArray[np.int64],
     key: NDArray[np.uint64],
     side: int,
@@ -83,7 +78,7 @@ def _rows(
     config: WalkConfig,
     antithetic: bool,
 ) -> sp.csr_array:
-    """Features of some nodes, (n, n_nodes)."""
+    """Compute the features of some nodes, (n, n_nodes)."""
     lengths = np.empty((len(nodes), config.n_walks), np.int64)
     draw_lengths(nodes, key, len(deposits.factors) - 1, config.p_halt, side, antithetic, lengths)
     ends = np.cumsum(lengths.sum(axis=1) + config.n_walks)
@@ -332,8 +327,10 @@ def estimate_on_product(
     """
     problem = pose(g, h, series, walk)
     A, chosen = product_graph(problem)
-    start, stop = (np.outer(*what).ravel()[chosen] for what in (problem.start, problem.stop))
-    product = _as_graph(A, problem.directed)
+    start, stop = (np.outer(*ends).ravel()[chosen] for ends in (problem.start, problem.stop))
+    A.sort_indices()
+    offsets, columns = np.array([0, A.shape[0]]), A.indices.astype(np.int32)
+    product = GraphBatch._adopt(offsets, A.indptr, columns, problem.directed, edge_weights=A.data.astype(float))
     scale = choose_scale(product)
     config = WalkConfig(
         check_count(n_components, "n_components"),
@@ -350,14 +347,13 @@ def estimate_on_product(
     on_product = Walk(len(deposits) - 1, labels=None, start=start, stop=stop)
     visits = compute_voyagers(product, on_product, np.full(1, scale), config, deposits)
     values = visits[0] * np.sqrt(config.n_components)
-    error = np.nan
-    if len(values) > 1:
-        error = float(widened(values.std(ddof=1) / np.sqrt(len(values)), len(values)))
+    n = len(values)
+    error = float(widened(values.std(ddof=1) / np.sqrt(n), n)) if n > 1 else np.nan
     return Estimate(float(values.mean()), error, config.n_components)
 
 
 def modulated(series: Series, graph: GraphBatch, scale: float) -> NDArray[np.float64]:
-    """Factors f_l * scale^l up to where at most 1e-9 of f is left, for walks on one graph."""
+    """Return factors f_l * scale^l up to where at most 1e-9 of f is left, for walks on one graph."""
     series.check_modulation()
     share = TRUNCATION / growth_constant(graph)
     rate = walk_rate(graph, lambda rate: series.modulation_length(rate, share))
@@ -376,10 +372,3 @@ def _warn(graph: GraphBatch, series: Series, p_halt: float) -> None:
             VarianceWarning,
             stacklevel=4,
         )
-
-
-def _as_graph(A: sp.csr_array, directed: bool) -> GraphBatch:
-    A.sort_indices()
-    return GraphBatch._adopt(
-        np.array([0, A.shape[0]]), A.indptr, A.indices.astype(np.int32), directed, edge_weights=A.data.astype(float)
-    )

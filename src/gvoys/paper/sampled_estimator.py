@@ -1,4 +1,4 @@
-"""Base class of the estimators by sampled walks."""
+"""The estimators by sampled walks: what GraphVoyagers and OneSidedVoyagers have in common."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from gvoys.estimators.base import WalkEstimator
 from gvoys.graphs.batch import GraphBatch
 from gvoys.io.convert import as_batch
 from gvoys.threads import threads
-from gvoys.walks.checks import check_count
+from gvoys.walks.checks import check_count, check_flag, check_replicate
 from gvoys.walks.method import check_supports
 from gvoys.walks.profiles import check_finite
-from gvoys.walks.sampled import SampledWalks
+from gvoys.walks.sampled import SampledWalks, WalkConfig
 
 N_WALKERS = 100  # components, which are many walkers each
-_SET = ("start", "stop", "replicate", "n_jobs", "verbose", "device")
+_SETTABLE = ("start", "stop", "replicate", "n_jobs", "verbose", "device")
 
 
 def moved_to_set_params(*names: str) -> dict[str, str]:
@@ -28,11 +29,9 @@ def moved_to_set_params(*names: str) -> dict[str, str]:
 
 
 class SampledEstimator(TransformerMixin, WalkEstimator):
-    """Base class of the estimators by sampled walks, which use labels, weights and directions only.
+    """Base class of the estimators by sampled walks, which use labels, weights and directions only."""
 
-    Constructors have the paper's parameters; `set_params` sets those below too.
-    """
-
+    # constructors have the paper's parameters; `set_params` sets these too
     method = "voyagers"
     replicate: int = 0
     n_jobs: int | None = None
@@ -52,7 +51,7 @@ class SampledEstimator(TransformerMixin, WalkEstimator):
         dict
             Values by name.
         """
-        return super().get_params(deep) | {name: value for name, value in vars(self).items() if name in _SET}
+        return super().get_params(deep) | {name: value for name, value in vars(self).items() if name in _SETTABLE}
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters, those of the series and the walk included.
@@ -67,7 +66,7 @@ class SampledEstimator(TransformerMixin, WalkEstimator):
         object
             The estimator itself.
         """
-        values = {name: params.pop(name) for name in list(params) if name in _SET and hasattr(type(self), name)}
+        values = {name: params.pop(name) for name in list(params) if name in _SETTABLE and hasattr(type(self), name)}
         super().set_params(**params)
         vars(self).update(values)
         return self
@@ -98,6 +97,18 @@ class SampledEstimator(TransformerMixin, WalkEstimator):
         self.config_ = self._make_config()
         self._prepare(batch)
         return self
+
+    def _share_config(self, p_halt: float) -> WalkConfig:
+        """Check the parameters that both estimators have."""
+        return WalkConfig(
+            self.n_components_,
+            check_count(self.n_walks, "n_walks"),
+            p_halt,
+            share_signs=check_flag(self.share_signs, "share_signs"),
+            share_halting=check_flag(self.share_halting, "share_halting"),
+            seed=self.seed_,
+            replicate=check_replicate(self.replicate),
+        )
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Fit, and compute the features of the same graphs.
@@ -143,3 +154,19 @@ class SampledEstimator(TransformerMixin, WalkEstimator):
 
     def _prepare(self, batch: GraphBatch) -> None:
         """Keep what else is needed of the fitted graphs."""
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the features: voyager0, voyager1 and so on, or walk0_0, walk0_1 and so on by length and component.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            One name per feature.
+        """
+        check_is_fitted(self, "config_")
+        return np.array(self._name_features(), dtype=object)

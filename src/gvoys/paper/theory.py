@@ -14,16 +14,15 @@ import numpy as np
 
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
-from gvoys.graphs.endpoints import compute_endpoint
-from gvoys.graphs.spectrum import spectral_radius
+from gvoys.graphs.spectrum import max_degree, spectral_radius
+from gvoys.graphs.transform import compute_endpoint
 from gvoys.io.convert import as_batch, as_one_graph
 from gvoys.series import Series, check_series
 from gvoys.walks.checks import check_count, check_halting
 from gvoys.walks.sampled import WalkConfig
 
 _MOST_WALKS = 2**62
-_LONGEST = 1 << 22
+_LONGEST_SUM = 1 << 22  # terms
 
 
 def load_bound(graph: Any, series: Series, p_halt: float = 0.2, *, share_halting: bool = True) -> float:
@@ -139,8 +138,7 @@ def concentration_bound(g: Any, h: Any, series: Series, n_walks: int, epsilon: f
         The bound; 1 where the theorem says nothing.
     """
     check_epsilon(epsilon)
-    k = difference_bound(g, h, series, n_walks, **how)
-    return _tail(k, n_walks, epsilon)
+    return _tail(difference_bound(g, h, series, n_walks, **how), n_walks, epsilon)
 
 
 def walks_needed(g: Any, h: Any, series: Series, epsilon: float, delta: float, **how: Any) -> float:
@@ -286,14 +284,12 @@ def _share(walks: int) -> float:
 
 
 def _tail(k: float, walks: int, epsilon: float) -> float:
-    """McDiarmid's bound."""
-    if k == 0.0:
-        return 0.0
-    return min(1.0, 2.0 * math.exp(-2.0 * (epsilon / k) ** 2 / walks))
+    """Return McDiarmid's bound."""
+    return 0.0 if k == 0.0 else min(1.0, 2.0 * math.exp(-2.0 * (epsilon / k) ** 2 / walks))
 
 
 def _largest_step(graph: GraphBatch) -> float:
-    """The most that a load may be multiplied by in one step of either side, before halting is divided out."""
+    """Return by how much a load may be multiplied in one step of either side, before halting is divided out."""
     if graph.n_entries == 0:
         return 0.0
     ways = [np.bincount(nodes, minlength=graph.n_nodes)[nodes] for nodes in (graph.rows(), graph.columns())]
@@ -301,9 +297,9 @@ def _largest_step(graph: GraphBatch) -> float:
 
 
 def _sum_of_roots(series: Series, step: float) -> float:
-    """sum_l sqrt(f_l) step^l, to 1e-12 or infinite where it takes too many terms."""
+    """Return sum_l sqrt(f_l) step^l, to 1e-12; infinity where it takes too many terms."""
     length, before = 64, -1.0
-    while length <= _LONGEST:
+    while length <= _LONGEST_SUM:
         total = float(np.sqrt(series.modulation(length, step)).sum())
         if not np.isfinite(total):
             return math.inf

@@ -53,7 +53,7 @@ from gvoys.walks.sequences import spread_graphs
 
 Progress = Callable[[int, int, int], None]  # bytes or rows done, of how many, and graphs
 _DONE, _JOB = "done.json", "job.json"
-_SAMPLED, _SAMPLE = 8, 4096  # chunks and graphs that landmarks are chosen from
+_SAMPLE_CHUNKS, _SAMPLE_GRAPHS = 8, 4096  # that landmarks are chosen from
 
 
 def build_index(
@@ -145,11 +145,12 @@ class _Builder:
         """Fit the coder on graphs from the whole file, since it may be sorted."""
         if self.coder is not None:
             return
-        chosen = chunks if len(chunks) <= _SAMPLED else [chunks[i * len(chunks) // _SAMPLED] for i in range(_SAMPLED)]
+        steps = range(min(len(chunks), _SAMPLE_CHUNKS))
+        chosen = [chunks[i * len(chunks) // len(steps)] for i in steps]
         read = [batch for _, batch, _ in map(self._read, chosen) if batch is not None and len(batch)]
         if not read:
             raise DatasetError(f"{self.source} holds no graph that can be read")
-        batch = GraphBatch.concatenate([part[spread_graphs(part, -(-_SAMPLE // len(read)))] for part in read])
+        batch = GraphBatch.concatenate([part[spread_graphs(part, -(-_SAMPLE_GRAPHS // len(read)))] for part in read])
         comparer = comparer_for(self.features, batch, as_seed(0))
         write_coder(Coder.fitted(comparer, batch, self.width), self.work / CODER)
         self._take_coder()
@@ -157,19 +158,15 @@ class _Builder:
     def _parts(self, chunks: list[Chunk]) -> Iterator[tuple[dict[str, Any], Chunk]]:
         free = max(n_threads() - 1, 1)
         with ThreadPoolExecutor(1) as writer:
-            waiting: Any = None
+            waiting: list[Any] = []  # at most one part, which is written while the next chunk is read
             for chunk in chunks:
                 known = self._intact(chunk)
-                read = None if known is not None else self._read(chunk)
-                if waiting is not None:
-                    yield waiting[0].result(), waiting[1]
-                    waiting = None
+                read = self._read(chunk) if known is None else ()
+                yield from ((part.result(), of_part) for part, of_part in waiting)
+                waiting = [] if known is not None else [(writer.submit(self._make, free, chunk, *read), chunk)]
                 if known is not None:
                     yield known, chunk
-                else:
-                    waiting = writer.submit(self._make, free, chunk, *read), chunk  # type: ignore[misc]
-            if waiting is not None:
-                yield waiting[0].result(), waiting[1]
+            yield from ((part.result(), of_part) for part, of_part in waiting)
 
     def _folder(self, index: int) -> Path:
         return self.work / f"part-{index:05d}"

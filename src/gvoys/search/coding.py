@@ -1,8 +1,7 @@
-"""Short codes of graphs: some coordinates of their profiles, a byte each, and the length of all that is left.
+"""Short codes of graphs: coordinates of their profiles, a byte each, and the length of the rest.
 
-Profiles are compared with landmarks, and projected on the directions in which these differ most (Nyström). For unit
-vectors x = p + r, with p the projection, <x, y> is at most <p_x, p_y> + |r_x| |r_y|, and near that where x and y are
-near each other. That is what a search looks at first.
+Profiles are projected on the directions in which landmarks differ most (Nyström). For unit vectors x = p + r, with p
+the projection, <x, y> is at most <p_x, p_y> + |r_x| |r_y|, which a search looks at first.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from gvoys.walks import Walk
 from gvoys.walks.growth import walk_rate
 from gvoys.walks.sequences import spread_graphs
 
-_LONGEST = 5  # walks, where no estimator is given
+_LONGEST_WALK = 5  # walks, where no estimator is given
 _PAIRWISE = ("exact", "voyagers")
 _HALVINGS = 40
 
@@ -53,11 +52,10 @@ class BalancedComparer:
     balance: Balance
 
     def profile(self, batch: GraphBatch) -> BalancedProfiles:
-        """Balanced profiles."""
         return self.balance.of(self.profiler.profile(batch))
 
     def cosines(self, left: BalancedProfiles, right: BalancedProfiles, error: bool = False) -> tuple[Array, Array]:
-        """The cosine of the balanced kernel; errors are those of walks by labels."""
+        # errors are those of walks by labels
         if self.balance.attributes is None:
             return left.profiles.labels.compare(self.balance.lengths, right.profiles.labels, True, error)
         K = left.pairs(right).cosines()
@@ -74,13 +72,11 @@ class WalkComparer:
     largest_rate: float | None = None  # by which walks may multiply, where mu stands for an infinite series
 
     def profile(self, batch: GraphBatch) -> Any:
-        """Profiles."""
         if self.largest_rate is not None:
             _check_rate(batch, self.largest_rate)
         return self.method.profile(batch, self.walk)
 
     def cosines(self, left: Any, right: Any, error: bool = False) -> tuple[Array, Array]:
-        """K(G, H) / sqrt(K(G, G) K(H, H))."""
         K, errors = left.compare(self.mu, right, True, error)
         return K, errors
 
@@ -92,11 +88,9 @@ class SurroundingsComparer:
     kernel: KernelSum
 
     def profile(self, batch: GraphBatch) -> Any:
-        """Profiles of every view."""
         return self.kernel.profile(batch)
 
     def cosines(self, left: Any, right: Any, error: bool = False) -> tuple[Array, Array]:
-        """Shares."""
         K = self.kernel.similarities(left, right)
         return K, np.zeros(K.shape)
 
@@ -104,7 +98,8 @@ class SurroundingsComparer:
 def comparer_for(features: Any, batch: GraphBatch, seed: int) -> Comparer:
     """Return the comparer that matches an estimator."""
     if features is None:
-        return _usual(batch, seed)
+        profiler = Profiler.fitted(batch, usual_walk(batch, _LONGEST_WALK), seed=seed)
+        return BalancedComparer(profiler, Balance.fitted(profiler.profile(batch), 1))
     if isinstance(features, RandomWalkClassifier):
         check_is_fitted(features, "balance_")
         return BalancedComparer(features.profiler_, features.balance_)
@@ -123,11 +118,6 @@ def comparer_for(features: Any, batch: GraphBatch, seed: int) -> Comparer:
     )
 
 
-def _usual(batch: GraphBatch, seed: int) -> BalancedComparer:
-    profiler = Profiler.fitted(batch, usual_walk(batch, _LONGEST), seed=seed)
-    return BalancedComparer(profiler, Balance.fitted(profiler.profile(batch), 1))
-
-
 def _of_estimator(features: Any, batch: GraphBatch) -> WalkComparer:
     names = set(RandomWalkKernel().get_params(deep=False)) - {"normalize", "verbose"}
     given = {name: value for name, value in features.get_params(deep=False).items() if name in names}
@@ -140,12 +130,12 @@ def _of_estimator(features: Any, batch: GraphBatch) -> WalkComparer:
 
 
 def _check_rate(batch: GraphBatch, largest: float) -> None:
-    def length(rate: float) -> int:
+    def check(rate: float) -> int:
         if rate > largest:
             raise DivergenceError  # so that rates are looked at more closely
         return 0
 
-    rate = walk_rate(batch, length)
+    rate = walk_rate(batch, check)
     if rate > largest:
         raise DivergenceError(
             f"walks of these graphs multiply by {rate:.6g} at every step, and the infinite series was truncated for "
@@ -168,7 +158,7 @@ def _largest_rate(kernel: RandomWalkKernel) -> float | None:
 
 N_LANDMARKS = 1024
 _NEGLIGIBLE = 1e-9  # of the largest eigenvalue
-_CHUNKS = 16  # of rows, which do not depend on the threads
+_N_CHUNKS = 16  # of rows, whatever the threads
 
 
 @dataclass(frozen=True)
@@ -195,11 +185,11 @@ class Coder:
         return coordinates, np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", coordinates, coordinates), 0.0))
 
 
-def encoded(places: Array, rests: Array) -> Codes:
-    """A byte for each coordinate."""
-    largest = np.abs(places).max(axis=1, initial=0.0)
+def encode(coordinates: Array, rests: Array) -> Codes:
+    """Round each coordinate to a byte."""
+    largest = np.abs(coordinates).max(axis=1, initial=0.0)
     scales = np.where(largest > 0, largest, 1.0) / 127.0
-    values = np.rint(places / scales[:, None]).astype(np.int8)
+    values = np.rint(coordinates / scales[:, None]).astype(np.int8)
     return Codes(values, scales.astype(np.float32), rests.astype(np.float32))
 
 
@@ -208,11 +198,11 @@ class Queries:
     """Graphs that are searched for, with their profiles."""
 
     profiles: Any
-    places: NDArray[np.float32]
+    coordinates: NDArray[np.float32]
     rests: NDArray[np.float32]
 
     @classmethod
-    def of(cls, coder: Coder, batch: GraphBatch) -> Queries:
+    def from_graphs(cls, coder: Coder, batch: GraphBatch) -> Queries:
         """Project graphs to queries."""
         profiles = coder.comparer.profile(batch)
         coordinates, rests = coder.project(profiles)
@@ -221,16 +211,16 @@ class Queries:
 
 def most_similar(codes: Codes, queries: Queries, count: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Bounds and rows of the codes with the largest bounds on their similarity, (n_queries, at most count) each."""
-    n_rows, n_queries = len(codes.values), len(queries.places)
-    bounds = np.arange(_CHUNKS + 1) * n_rows // _CHUNKS
-    shape = (_CHUNKS, n_queries, min(count, -(-n_rows // _CHUNKS)))  # a chunk has no more
+    n_rows, n_queries = len(codes.values), len(queries.coordinates)
+    bounds = np.arange(_N_CHUNKS + 1) * n_rows // _N_CHUNKS
+    shape = (_N_CHUNKS, n_queries, min(count, -(-n_rows // _N_CHUNKS)))  # a chunk has no more
     scores, rows = np.empty(shape, np.float32), np.empty(shape, np.int64)
-    scan(codes, queries.places, queries.rests, bounds, scores, rows)
-    return largest([(scores[chunk], rows[chunk]) for chunk in range(_CHUNKS)], min(count, n_rows))
+    scan(codes, queries.coordinates, queries.rests, bounds, scores, rows)
+    return largest([(scores[chunk], rows[chunk]) for chunk in range(_N_CHUNKS)], min(count, n_rows))
 
 
 def largest(parts: list[tuple[NDArray[Any], NDArray[Any]]], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The largest scores of each query, and their rows; of equal ones the first rows."""
+    """Return the largest scores of each query, and their rows; the first rows of equal ones."""
     scores = np.concatenate([scores for scores, _ in parts], axis=1)
     rows = np.concatenate([rows for _, rows in parts], axis=1)
     order = np.lexsort(np.stack([rows.astype(np.float64), -scores.astype(np.float64)]), axis=1)[:, :count]

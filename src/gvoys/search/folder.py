@@ -1,4 +1,4 @@
-"""An index as a folder: segments of graphs, codes and ids that are mapped into memory, and what makes the codes.
+"""An index as a folder: segments of graphs, codes and ids that are mapped into memory, and their coder.
 
 index.json      what is there, with checksums of all and of itself; written last
 coder.gvoys     what compares graphs, and the landmarks
@@ -44,10 +44,10 @@ from gvoys.search.index import Index, Segment, as_ids
 MANIFEST, CODER = "index.json", "coder.gvoys"
 _FORMAT, _VERSION = "gvoys index", 2
 _FILES = (*(f"{name}.npy" for name in Codes._fields), "ids.json", "graphs/manifest.json")  # of a segment
-_LARGEST = 1e6  # scale or rest; both are at most 1, but for rounding
+_LARGEST_NUMBER = 1e6  # scale or rest; both are at most 1, but for rounding
 _OURS = rf"{MANIFEST}|{CODER}|segment-\d+"  # names in an index
 DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
-_COMPARERS: dict[str, Any] = {each.__name__: each for each in (BalancedComparer, SurroundingsComparer, WalkComparer)}
+_COMPARERS: dict[str, Any] = {kind.__name__: kind for kind in (BalancedComparer, SurroundingsComparer, WalkComparer)}
 
 
 def is_index(path: str | PathLike[str]) -> bool:
@@ -90,8 +90,8 @@ def _check_begins(index: Index, folder: Path, about: dict[str, Any]) -> None:
 
 
 def _equal(one: Segment, other: Segment) -> bool:
-    arrays = all(np.array_equal(*pair) for pair in zip(one.codes, other.codes, strict=True))
-    return arrays and len(one) == len(other) and list(one.ids) == list(other.ids)
+    same = all(np.array_equal(*pair) for pair in zip(one.codes, other.codes, strict=True))
+    return same and len(one) == len(other) and list(one.ids) == list(other.ids)
 
 
 def _checksum_of(coder: Coder | None) -> int:
@@ -123,15 +123,9 @@ def read_chemistry(path: str | PathLike[str]) -> dict[str, Any] | None:
 
 def check_chemistry(path: str | PathLike[str], source: GraphSource) -> None:
     """Check that graphs of a source are read as those of an index were: else the same molecule has two graphs."""
-    source_chemistry, index_chemistry = source.chemistry, read_chemistry(path)
-    if (
-        source_chemistry is not None
-        and index_chemistry is not None
-        and source_chemistry != as_chemistry(index_chemistry)
-    ):
-        read = [
-            as_chemistry(chemistry).as_dict() or "the defaults" for chemistry in (index_chemistry, source_chemistry)
-        ]
+    of_source, of_index = source.chemistry, read_chemistry(path)
+    if of_source is not None and of_index is not None and of_source != as_chemistry(of_index):
+        read = [as_chemistry(chemistry).as_dict() or "the defaults" for chemistry in (of_index, of_source)]
         raise ParameterError(
             f"the molecules of the index {path} were read with the chemistry {read[0]}, and those of {source} are read "
             f"with {read[1]}; build an index with the same options, or with gvoys search --like MODEL"
@@ -147,8 +141,8 @@ def write_manifest(
     write_sealed(folder / MANIFEST, about)
 
 
-def _name(place: int) -> str:
-    return f"segment-{place:04d}"
+def _name(number: int) -> str:
+    return f"segment-{number:04d}"
 
 
 def write_segment(segment: Segment, folder: Path) -> dict[str, Any]:
@@ -179,7 +173,7 @@ def write_codes(folder: Path, parts: Iterable[Codes], width: int) -> None:
 
 
 def write_ids(folder: Path, ids: Any) -> None:
-    """Ids as JSON; consecutive numbers by their ends."""
+    """Write ids as JSON; consecutive numbers by their ends."""
     content = {"range": [ids.start, ids.stop]} if isinstance(ids, range) else {"ids": list(ids)}
     with appearing(folder / "ids.json") as partial:
         partial.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
@@ -211,7 +205,7 @@ def _try_coder(coder: Coder, segments: list[Segment]) -> None:
     """Search for one graph: what does not go together is found now. A search says itself that there is no GPU."""
     with suppress(GvoysError):
         for segment in segments[:1]:
-            coordinates = Queries.of(coder, segment.graphs[:1]).places
+            coordinates = Queries.from_graphs(coder, segment.graphs[:1]).coordinates
             if not np.isfinite(coordinates).all() or coordinates.shape[1:] != coder.root.shape[1:]:
                 raise ValueError
 
@@ -248,7 +242,7 @@ def read_segment(folder: Path, about: dict[str, Any], coder: Coder) -> Segment:
     for name, (kind, shape) in _form(len(graphs), coder.root.shape[1]).items():
         described = {"bytes": HEADER + math.prod(shape) * kind.itemsize, "dtype": kind, "shape": shape}
         arrays.append(map_array(folder / f"{name}.npy", described, verify=False))
-    finite = all(np.abs([array.min(initial=0), array.max(initial=0)]).max() <= _LARGEST for array in arrays[1:])
+    finite = all(np.abs([array.min(initial=0), array.max(initial=0)]).max() <= _LARGEST_NUMBER for array in arrays[1:])
     if not finite or not len(graphs) == len(ids) == about["n_graphs"]:
         raise ValueError
     return Segment(graphs, Codes(*arrays), ids)

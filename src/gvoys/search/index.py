@@ -17,7 +17,7 @@ from gvoys.estimators.regressor import TWO_SIDED
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.build import check_joinable
 from gvoys.io.convert import as_batch
-from gvoys.search.coding import Coder, Queries, comparer_for, encoded, largest, most_similar
+from gvoys.search.coding import Coder, Queries, comparer_for, encode, largest, most_similar
 from gvoys.threads import threads
 from gvoys.walks.checks import check_count
 from gvoys.walks.sequences import spread_graphs
@@ -186,21 +186,20 @@ class Index:
         parts = []
         with threads(self.n_jobs):
             for first in range(0, len(batch), _QUERIES):
-                parts += list(self._hits(Queries.of(self.coder_, batch[first : first + _QUERIES]), count))
+                parts += list(self._hits(Queries.from_graphs(self.coder_, batch[first : first + _QUERIES]), count))
         names = [self._ids(rows) for rows, _, _ in parts]
-        ids = (
-            np.empty((len(batch), count), object)
-            if any(isinstance(n, str) for row_names in names for n in row_names)
-            else None
-        )
-        if ids is None:
-            return Hits(np.array(names).reshape(len(batch), count), *_stacked(parts, count))
-        for row, row_names in zip(ids, names, strict=True):
-            row[:] = row_names
-        return Hits(ids, *_stacked(parts, count))
+        if any(isinstance(name, str) for row_names in names for name in row_names):
+            ids = np.empty((len(batch), count), object)
+            for row, row_names in zip(ids, names, strict=True):
+                row[:] = row_names
+        else:
+            ids = np.array(names).reshape(len(batch), count)
+        similarities, errors = (np.array([part[k] for part in parts]).reshape(-1, count) for k in (1, 2))
+        half = TWO_SIDED * np.nan_to_num(errors)
+        return Hits(ids, similarities, np.stack([similarities - half, np.minimum(similarities + half, 1.0)], axis=2))
 
     def _hits(self, queries: Queries, count: int) -> Iterator[tuple[NDArray[np.int64], Array, Array]]:
-        """Rows, similarities and standard errors of each query."""
+        """Yield rows, similarities and standard errors of each query."""
         rows = self._candidates(queries, max(self.n_candidates, count))
         assert self.coder_ is not None
         comparer = self.coder_.comparer
@@ -208,7 +207,9 @@ class Index:
             block = np.arange(first, min(first + _TOGETHER, len(rows)))
             candidates, inverse = np.unique(rows[block], return_inverse=True)
             profiles = comparer.profile(self._graphs(candidates))
-            K, errors = comparer.cosines(_some_of(queries.profiles, block), profiles, error=True)
+            asked = queries.profiles  # those of several views are a list
+            asked = [part.take(block) for part in asked] if isinstance(asked, list) else asked.take(block)
+            K, errors = comparer.cosines(asked, profiles, error=True)
             for columns, similarities, spread in zip(inverse.reshape(len(block), -1), K, errors, strict=True):
                 columns = np.sort(columns)
                 best = columns[np.argsort(-similarities[columns].round(_DIGITS), kind="stable")[:count]]
@@ -224,7 +225,7 @@ class Index:
         return largest(best, min(count, first))[1]
 
     def _by_segment(self, rows: NDArray[np.int64]) -> Iterator[tuple[Segment, NDArray[np.int64]]]:
-        """Sorted rows, segment by segment."""
+        """Split sorted rows by segment."""
         first = 0
         for segment in self.segments_:
             local = rows[(rows >= first) & (rows < first + len(segment))] - first
@@ -239,10 +240,7 @@ class Index:
     def _ids(self, rows: NDArray[np.int64]) -> list[Any]:
         order = np.argsort(rows, kind="stable")
         result = [segment.ids[row] for segment, local in self._by_segment(rows[order]) for row in local.tolist()]
-        names: list[Any] = [None] * len(rows)
-        for row, name in zip(order.tolist(), result, strict=True):
-            names[row] = name
-        return names
+        return [result[position] for position in np.argsort(order).tolist()]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to a folder; graphs that are in that folder already are not written again.
@@ -285,7 +283,7 @@ class Index:
 def encode_graphs(coder: Coder, batch: GraphBatch) -> Codes:
     """Make codes of any graphs, each of its graph alone."""
     starts = range(0, max(len(batch), 1), _BLOCK)
-    parts = [encoded(*coder.project(coder.comparer.profile(batch[first : first + _BLOCK]))) for first in starts]
+    parts = [encode(*coder.project(coder.comparer.profile(batch[first : first + _BLOCK]))) for first in starts]
     return Codes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -298,15 +296,3 @@ def as_ids(ids: Any) -> list[Any]:
     if bad is not None or None in result:
         raise ParameterError(f"ids must be text or numbers, not {bad!r}; convert them, as in map(str, ids)")
     return result
-
-
-def _some_of(profiles: Any, places: NDArray[np.int64]) -> Any:
-    """Profiles of some graphs; those of several views are a list."""
-    return [part.take(places) for part in profiles] if isinstance(profiles, list) else profiles.take(places)
-
-
-def _stacked(parts: list[Any], count: int) -> tuple[Array, Array]:
-    similarities = np.array([part for _, part, _ in parts]).reshape(-1, count)
-    errors = np.array([part for _, _, part in parts]).reshape(-1, count)
-    half = TWO_SIDED * np.nan_to_num(errors)
-    return similarities, np.stack([similarities - half, np.minimum(similarities + half, 1.0)], axis=2)

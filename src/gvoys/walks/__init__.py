@@ -4,7 +4,7 @@ from gvoys.walks.closed_walks import ClosedWalks, closed_walk_totals, closed_wal
 from gvoys.walks.combined import Combined, CombinedProfiles
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.method import Method
-from gvoys.walks.moments import Moments
+from gvoys.walks.methods import Moments
 from gvoys.walks.profiles import Profiles
 from gvoys.walks.sampled import SampledWalks
 from gvoys.walks.sequences import Sequences

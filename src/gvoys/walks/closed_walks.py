@@ -15,15 +15,17 @@ from gvoys._compiled.cpu.matvec import VECTORS, multiply
 from gvoys._compiled.cpu.node_loops import add_returns, sum_triangles
 from gvoys.errors import GraphError, ParameterError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.normalize import normalized_weights
+from gvoys.graphs.transform import normalized_weights
 from gvoys.io.convert import as_graphs
 from gvoys.threads import balanced_chunks, n_threads, threads
 from gvoys.walks.checks import check_count, check_seed
-from gvoys.walks.spread import widened
+from gvoys.walks.profiles import widened
 
-_CHUNKS = 64  # of nodes, whatever the threads
+_N_CHUNKS = 64  # of nodes, whatever the threads
+_CHUNKS_PER_THREAD = 16  # of nodes, so that threads end together
+_MOST_ADDITIONS = 5 * 10**9  # up to which walks of a graph are counted from every node: seconds
 _ITERATIONS = 12  # that turn vectors towards the eigenvectors of the largest eigenvalues
-_FIRST, _MOST = 2, 64  # blocks of random vectors, at first and at most
+_FEWEST_BLOCKS, _MOST_BLOCKS = 2, 64  # of random vectors
 
 Array = NDArray[np.float64]
 
@@ -38,8 +40,8 @@ class LargeGraph:
     weights: Array
 
     @classmethod
-    def of(cls, graph: GraphBatch) -> LargeGraph:
-        """A batch of one graph."""
+    def from_graph(cls, graph: GraphBatch) -> LargeGraph:
+        """Add up the parallel edges of a batch of one graph."""
         shape = (graph.n_nodes, graph.n_nodes)
         matrix = sp.csr_array((graph.weights(), graph.columns(), graph.indptr), shape=shape)
         if not matrix.has_canonical_format:
@@ -49,15 +51,13 @@ class LargeGraph:
         return cls(matrix, graph.directed, matrix.indices.astype(np.uint32), weights)
 
     def totals(self, max_length: int, rtol: float, rng: np.random.Generator) -> tuple[Array, Array, int]:
-        """Traces of A^k for k = 0 … max_length, their standard errors, and the number of random vectors.
-
-        For any orthonormal Q, tr(A^k) = tr(Q^T A^k Q) + tr(P A^k P) with P = I - Q Q^T. The first is computed, and
-        x^T A^k x has the second as its mean for x = P s with random signs s.
-        """
+        """Return the traces of A^k for k = 0 … max_length, their standard errors, and the number of random vectors."""
+        # for any orthonormal Q, tr(A^k) = tr(Q^T A^k Q) + tr(P A^k P) with P = I - Q Q^T; the first is computed, and
+        # x^T A^k x has the second as its mean for x = P s with random signs s
         Q = self._dominant(rng)
         inside = self._moments(Q, max_length).sum(axis=0)
-        drawn = self._outside(Q, max_length, _FIRST, rng)
-        more = self._needed(drawn, inside, rtol) - _FIRST
+        drawn = self._outside(Q, max_length, _FEWEST_BLOCKS, rng)
+        more = self._count_blocks(drawn, inside, rtol) - _FEWEST_BLOCKS
         drawn = np.concatenate([drawn, self._outside(Q, max_length, more, rng)])
         values = inside + drawn.mean(axis=0)
         errors = widened(drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn)), len(drawn))
@@ -65,20 +65,22 @@ class LargeGraph:
         values[: len(exact)], errors[: len(exact)] = exact, 0.0
         return values, errors, len(drawn)
 
-    def _needed(self, drawn: Array, inside: Array, rtol: float) -> int:
-        """Blocks of random vectors by which even lengths are within the tolerance, with room for a spread from few."""
+    def _count_blocks(self, drawn: Array, inside: Array, rtol: float) -> int:
+        """Count the blocks of random vectors that even lengths need, with room for a spread from few."""
         values, spread = inside + drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
         even = slice(4, None, 2)
         ratios = 2.4 * spread[even] / (rtol * np.maximum(np.abs(values[even]), np.finfo(float).tiny))
         blocks = np.ceil(np.max(ratios, initial=0.0) ** 2 / VECTORS)
-        return int(np.clip(blocks, _FIRST, _MOST))
+        return int(np.clip(blocks, _FEWEST_BLOCKS, _MOST_BLOCKS))
 
     def _dominant(self, rng: np.random.Generator) -> Array:
-        """Orthonormal vectors near the eigenvectors of the largest eigenvalues, by subspace iteration."""
+        """Return orthonormal vectors near the eigenvectors of the largest eigenvalues, by subspace iteration."""
         Q = rng.standard_normal((self.matrix.shape[0], VECTORS))
         Q[:, 0] = 1.0  # near the first one in most graphs
         for _ in range(_ITERATIONS):
-            Q = _orthonormal(self._times(Q))
+            Q, R = np.linalg.qr(self._times(Q))
+            sizes = np.abs(np.diagonal(R))
+            Q[:, sizes <= 1e-10 * sizes.max(initial=0.0)] = 0.0  # where the columns have fewer directions
         return Q
 
     def _outside(self, Q: Array, max_length: int, n_blocks: int, rng: np.random.Generator) -> Array:
@@ -90,10 +92,8 @@ class LargeGraph:
         return np.concatenate(values)
 
     def _moments(self, start: Array, max_length: int) -> Array:
-        """x^T A^k x for k = 0 … max_length and each column x, (VECTORS, max_length + 1).
-
-        Of an undirected graph walks of half the length tell all: x^T A^(a + b) x = (A^a x)^T (A^b x).
-        """
+        """Return x^T A^k x for k = 0 … max_length and each column x, (VECTORS, max_length + 1)."""
+        # on an undirected graph walks of half the length are enough: x^T A^(a + b) x = (A^a x)^T (A^b x)
         out = np.empty((VECTORS, max_length + 2))
         x = start
         for k in range(0, max_length + 1, 1 if self.directed else 2):
@@ -109,10 +109,8 @@ class LargeGraph:
         multiply(self.matrix.indptr, self.columns, self.weights, x, out)
         return out
 
-    # -- exact
-
     def _short(self) -> list[float]:
-        """Traces of A^0 … A^2, and of A^3 where edges have no direction."""
+        """Return the traces of A^0 … A^2, and of A^3 where edges have no direction."""
         A, loops = self.matrix, self.matrix.diagonal()
         traces = [float(A.shape[0]), float(loops.sum())]
         if self.directed:
@@ -122,7 +120,7 @@ class LargeGraph:
         return [*traces, float((A.data**2).sum()), through_loops + 6.0 * self._triangles()]
 
     def _triangles(self) -> float:
-        """The sum over triangles of the product of their weights."""
+        """Sum the products of the weights of each triangle."""
         n, degrees = self.matrix.shape[0], np.diff(self.matrix.indptr)
         rank = np.empty(n, np.int64)
         rank[np.argsort(degrees, kind="stable")] = np.arange(n)
@@ -131,45 +129,29 @@ class LargeGraph:
         upward = sp.csr_array((self.matrix.data[later], (rows[later], columns[later])), shape=(n, n))
         reach = np.diff(upward.indptr)
         work = 1.0 + np.bincount(np.repeat(np.arange(n), reach), reach[upward.indices], minlength=n)
-        chunks = balanced_chunks(work, _CHUNKS)
+        chunks = balanced_chunks(work, _N_CHUNKS)
         sums = np.zeros(len(chunks) - 1)
         sum_triangles(chunks, upward.indptr, upward.indices, upward.data, sums)
         return float(sums.sum())
 
 
-def _orthonormal(x: Array) -> Array:
-    """An orthonormal basis of the columns, and 0 where they have fewer directions."""
-    Q, R = np.linalg.qr(x)
-    sizes, out = np.abs(np.diagonal(R)), np.zeros(x.shape)
-    kept = np.flatnonzero(sizes > 1e-10 * sizes.max(initial=0.0))
-    out[:, kept] = Q[:, kept]
-    return out
-
-
-_PER_THREAD = 16  # chunks of nodes, so that threads end together
-
-
 def shared_nodes(batch: GraphBatch) -> SharedNodes:
-    """Chunks of nodes; the graph of each node, where graphs begin, where rows begin, and their columns."""
-    chunks = balanced_chunks(np.diff(batch.indptr) + 1, _PER_THREAD * n_threads())
+    """Return chunks of nodes for threads, with the graph of each node, and the graphs' rows and columns."""
+    chunks = balanced_chunks(np.diff(batch.indptr) + 1, _CHUNKS_PER_THREAD * n_threads())
     return SharedNodes(chunks, batch.node_graphs(), batch.node_offsets, batch.indptr, batch.columns())
 
 
-_EXACT = 5 * 10**9  # additions up to which walks of a graph are counted from every node: seconds
-
-
 def closed_walks(graph: Any, max_length: int, *, n_jobs: int | None = None) -> Array:
-    """Number of walks of length 0 … max_length that return to their start, for every node; weights multiply.
+    """Count the walks of length 0 … max_length that return to their start, for every node; weights multiply.
 
-    Exact up to the rounding of float64. Memory is that of graph and result, and time the entries within max_length / 2
-    steps of each node (max_length in directed graphs), O(nodes x entries x max_length) at most.
+    Exact up to the rounding of float64, in time O(nodes x entries x max_length) at most.
     """
     batch = as_graphs(graph)
-    return returns_by(batch, batch.weights(), np.ones(0 if batch.directed else batch.n_nodes), max_length, n_jobs)
+    return _count_returns(batch, batch.weights(), np.ones(0 if batch.directed else batch.n_nodes), max_length, n_jobs)
 
 
-def returns_by(batch: GraphBatch, steps: Array, degrees: Array, max_length: int, n_jobs: int | None) -> Array:
-    """(P^k)_uu for every node u and k = 0 … max_length, with one number of P for each entry."""
+def _count_returns(batch: GraphBatch, steps: Array, degrees: Array, max_length: int, n_jobs: int | None) -> Array:
+    """Return (P^k)_uu for every node u and k = 0 … max_length, with one number of P for each entry."""
     out = np.zeros((batch.n_nodes, check_count(max_length, "max_length") + 1))
     with threads(n_jobs):
         add_returns(shared_nodes(batch), steps, degrees, out)
@@ -188,12 +170,10 @@ class ClosedWalks:
 def closed_walk_totals(
     graph: Any, max_length: int, *, rtol: float = 0.01, random_state: int = 0, n_jobs: int | None = None
 ) -> ClosedWalks:
-    """Number of closed walks of length 0 … max_length in each graph, the traces of A^k; weights multiply.
+    """Count the closed walks of length 0 … max_length in each graph, the traces of A^k; weights multiply.
 
-    Exact for small graphs. In large ones lengths up to 2 are exact, and 3 where edges have no direction (triangles);
-    longer ones are counted exactly in some directions, near those of the largest eigenvalues, and by random vectors
-    in all others, which is unbiased (Hutch++). Even lengths are then within `rtol` with a probability of 95 %; odd ones
-    have true error bars, but may be small beside them.
+    Exact for small graphs. In large ones lengths up to 2 are exact (3 where edges have no direction), and longer ones
+    estimated without bias (Hutch++): even lengths are within `rtol` with a probability of 95 %.
     """
     batch, count = as_graphs(graph), check_count(max_length, "max_length") + 1
     if not 0.0 < rtol < 1.0:
@@ -201,7 +181,7 @@ def closed_walk_totals(
     seed = check_seed(random_state)
     work = _work(batch, count)
     totals = ClosedWalks(np.zeros((len(batch), count)), np.zeros((len(batch), count)), np.zeros(len(batch), np.int64))
-    small, large = np.flatnonzero(work <= _EXACT), np.flatnonzero(work > _EXACT)
+    small, large = np.flatnonzero(work <= _MOST_ADDITIONS), np.flatnonzero(work > _MOST_ADDITIONS)
     if small.size:
         batch_small = batch if not large.size else batch[small]
         counts = closed_walks(batch_small, max_length, n_jobs=n_jobs)
@@ -210,15 +190,13 @@ def closed_walk_totals(
     with threads(n_jobs), threadpool_limits(1, "blas"):  # whose threads may change the last bits
         for index in large.tolist():
             one = batch if len(batch) == 1 else batch[index]
-            values, errors, n_vectors = LargeGraph.of(one).totals(
-                max_length, rtol, np.random.default_rng([seed, index])
-            )
-            totals.values[index], totals.standard_errors[index], totals.n_vectors[index] = values, errors, n_vectors
+            result = LargeGraph.from_graph(one).totals(max_length, rtol, np.random.default_rng([seed, index]))
+            totals.values[index], totals.standard_errors[index], totals.n_vectors[index] = result
     return totals
 
 
 def _work(batch: GraphBatch, n_lengths: int) -> Array:
-    """Additions that count the closed walks of each graph from every node; in floats, which do not overflow."""
+    """Return the additions that count the closed walks of each graph; in floats, which do not overflow."""
     steps = n_lengths if batch.directed else n_lengths / 2
     return batch.graph_sizes.astype(np.float64) * np.diff(batch.entry_offsets) * steps
 
@@ -263,18 +241,14 @@ def return_probabilities(graph: Any, max_length: int, *, n_jobs: int | None = No
     """
     batch = as_graphs(graph)
     steps = normalized_weights(batch, "row")
-    _check_positive(batch)
-    degrees = np.empty(0)
-    if not batch.directed:
-        degrees = np.bincount(batch.rows(), batch.weights(), minlength=batch.n_nodes).astype(np.float64, copy=False)
-    out = returns_by(batch, steps, degrees, max_length, n_jobs)
-    return np.minimum(out, 1.0, out=out)
-
-
-def _check_positive(batch: GraphBatch) -> None:
     bad = np.flatnonzero(batch.weights() < 0)
     if bad.size:
         graph = int(batch.node_graphs()[batch.rows()[bad[0]]])
         raise GraphError(
             f"graph {graph} has an edge of weight {batch.weights()[bad[0]]:g}; probabilities need weights of at least 0"
         )
+    degrees = np.empty(0)
+    if not batch.directed:
+        degrees = np.bincount(batch.rows(), batch.weights(), minlength=batch.n_nodes).astype(np.float64, copy=False)
+    out = _count_returns(batch, steps, degrees, max_length, n_jobs)
+    return np.minimum(out, 1.0, out=out)

@@ -1,8 +1,4 @@
-"""Exact counts of short label sequences, a sketch of the others: most of a sketch's variance is in the short ones.
-
-Every Weisfeiler–Lehman iteration is counted up to a length of its own, by which its sequences are few still; refined
-labels tell more nodes apart and have more of them. An iteration that is counted to the end is not sketched at all.
-"""
+"""Exact counts of short label sequences, a sketch of the others: most of a sketch's variance is in the short ones."""
 
 from __future__ import annotations
 
@@ -14,10 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.refine import refinement_rounds
+from gvoys.graphs.transform import refinement_rounds
 from gvoys.walks.dense import DenseProfiles
 from gvoys.walks.method import Cost, Support, WalkMethod
-from gvoys.walks.profiles import Profiles
+from gvoys.walks.profiles import Profiles, counted_rounding, gram_with_error, rounding, rounding_floor
 from gvoys.walks.sequences import (
     LARGE_BUDGET,
     PER_GRAPH,
@@ -29,42 +25,32 @@ from gvoys.walks.sequences import (
 )
 from gvoys.walks.sketch import N_COMPONENTS, Sketch
 from gvoys.walks.sparse import SparseProfiles
-from gvoys.walks.spread import counted_rounding, gram_with_error, rounding, rounding_floor
 from gvoys.walks.walk import Walk
 
-_SAMPLE = 32  # graphs by which lengths are chosen
+_SAMPLE_SIZE = 32  # graphs by which lengths are chosen
 _STATES = 64  # per entry: states of a step that take about as long as all of a sketch
 
 Array = NDArray[np.float64]
 
 
 def exact_lengths(batch: GraphBatch, walk: Walk, most: int) -> tuple[int, ...]:
-    """Return the length up to which each iteration has at most `most` label sequences a graph, by a sample of them.
-
-    It is -1 where even nodes are too many.
-    """
-    sample, walk = replace(walk, start="ones", stop="ones").labelled_by_structure(batch[_spread(batch)])
+    """Return the length up to which a sample of graphs has at most `most` sequences each; -1 for none."""
+    chosen = np.empty(0, np.int64)
+    if len(batch):
+        degrees = np.diff(batch.indptr).astype(np.float64)
+        squares = np.bincount(batch.node_graphs(), degrees**2, minlength=len(batch))  # largest where hubs are
+        chosen = np.union1d(spread_graphs(batch, _SAMPLE_SIZE), squares.argmax())
+    sample, walk = replace(walk, start="ones", stop="ones").labelled_by_structure(batch[chosen])
     back = entries_back(sample, walk)
     rounds = refinement_rounds(sample, walk.refine, walk.node_labels, walk.edge_labels)
-    return tuple(_few_up_to(graphs, walk.in_iteration(round_), back, most) for round_, graphs in enumerate(rounds))
+    return tuple(_exact_length(graphs, walk.in_iteration(round_), back, most) for round_, graphs in enumerate(rounds))
 
 
-def _spread(batch: GraphBatch) -> NDArray[np.int64]:
-    """Some graphs, and the one with the largest hubs."""
-    if not len(batch):
-        return np.empty(0, np.int64)
-    degrees = np.diff(batch.indptr).astype(np.float64)
-    squares = np.bincount(batch.node_graphs(), degrees**2, minlength=len(batch))
-    return np.union1d(spread_graphs(batch, _SAMPLE), squares.argmax())
-
-
-def _few_up_to(graphs: GraphBatch, walk: Walk, back: NDArray[np.int64], most: int) -> int:
-    """The length before the first at which there are too many sequences, or states of one graph or of all."""
+def _exact_length(graphs: GraphBatch, walk: Walk, back: NDArray[np.int64], most: int) -> int:
+    """Return the length before the first at which there are too many sequences, or states of one graph or of all."""
     budget = _STATES * max(graphs.n_entries, 1)
     alone = 4 * budget // max(len(graphs), 1)
-    for length in range(
-        walk.n_lengths
-    ):  # again and again, since the last one takes longest, and far longer if too many
+    for length in range(walk.n_lengths):  # again each time, since the last length takes far longer if it is too many
         counts, states, largest = sequences_by_length(graphs, replace(walk, max_length=length), back, alone)
         if counts[-1] > most * len(graphs) or states[-1] > budget or largest[-1] > alone:
             return length - 1
@@ -152,14 +138,14 @@ class CombinedProfiles(Profiles):
         return CombinedProfiles(self.exact.iterations(count), self.sketches[:count], self.rounding)
 
     def sketched(self) -> DenseProfiles:
-        """The sketches alone, of all lengths: zero where sequences are counted."""
+        """Return the sketches alone, of all lengths: zero where sequences are counted."""
         values = np.zeros((len(self), self.n_lengths, self.n_iterations, self.width), np.float32)
         for iteration, part in enumerate(self.sketches):
             values[:, self._sketched_from(iteration) :, iteration] = part
         return DenseProfiles(values.reshape(len(self), self.n_lengths, -1), self.exponents, self.n_iterations)
 
     def _sketched_from(self, iteration: int) -> int:
-        """The first length that is sketched."""
+        """Return the first length that is sketched."""
         return self.n_lengths - self.sketches[iteration].shape[1]
 
     def block(self, iteration: int, length: int) -> Any:
@@ -169,17 +155,17 @@ class CombinedProfiles(Profiles):
         part = self.sketches[iteration][:, length - first]
         return np.ldexp(part.astype(np.float64), (self.exponents * length)[:, None])
 
-    def _block_gram(self, place: tuple[int, int], other: Any) -> Array:
-        if place[1] < self._sketched_from(place[0]):
-            return self.exact._block_gram(place, self.exact if other is self else other.exact)
-        return super()._block_gram(place, other)
+    def _block_gram(self, key: tuple[int, int], other: Any) -> Array:
+        if key[1] < self._sketched_from(key[0]):
+            return self.exact._block_gram(key, self.exact if other is self else other.exact)
+        return super()._block_gram(key, other)
 
     def features(self, mu: Any) -> sp.csr_array:
         parts = [self.exact.features(mu), sp.csr_array(self._columns(self.roots(mu), 0, self.width))]
         return sp.csr_array(sp.hstack(parts, format="csr"))
 
     def _columns(self, roots: Array, begin: int, end: int) -> Array:
-        """Some components of every sketched length and iteration, as features."""
+        """Return some components of every sketched length and iteration, as features."""
         parts = [
             part[..., begin:end] * roots[:, self._sketched_from(iteration) :, iteration, None]
             for iteration, part in enumerate(self.sketches)
@@ -194,8 +180,8 @@ class CombinedProfiles(Profiles):
         if not any(part.shape[1] for part in self.sketches):
             return counted, np.zeros(counted.shape)
         K, spread = gram_with_error(
-            lambda *some: self._columns(roots[0], *some),
-            None if right is self else lambda *some: right._columns(roots[1], *some),
+            lambda begin, end: self._columns(roots[0], begin, end),
+            None if right is self else lambda begin, end: right._columns(roots[1], begin, end),
             self.width,
             cosine=cosine,
             error=error,
@@ -207,12 +193,10 @@ class CombinedProfiles(Profiles):
 
     def _rounding_floor(self, mu: Any, right: CombinedProfiles) -> Array:
         """Return the rounding error of sketch and counts together, which may exceed that of the sketch."""
-        both = self, right
-        counted = [side.exact.diagonal(mu) for side in both]
-        sketched = [
-            np.maximum(side.diagonal(mu) - exact_part, 0.0) for side, exact_part in zip(both, counted, strict=True)
-        ]
-        in_double = [counted_rounding(side.rounding, side.exact.n_sequences) for side in both]
+        sides = self, right
+        counted = [side.exact.diagonal(mu) for side in sides]
+        sketched = [np.maximum(side.diagonal(mu) - part, 0.0) for side, part in zip(sides, counted, strict=True)]
+        in_double = [counted_rounding(side.rounding, side.exact.n_sequences) for side in sides]
         floor = rounding_floor(self.rounding, right.rounding, *sketched)
         floor += rounding_floor(*in_double, *counted)
         return floor

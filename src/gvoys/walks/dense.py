@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from gvoys._compiled.cuda.device import to_host
 from gvoys._compiled.cuda.products_cuda import symmetric_product
-from gvoys.walks.profiles import Comparable, Profiles, check_finite
-from gvoys.walks.spread import gram_with_error, rounding_floor
+from gvoys.walks.profiles import Comparable, Profiles, check_finite, gram_with_error, rounding_floor
 
-_AT_ONCE = 1 << 24  # bytes of profiles whose squares are added up at once
-_SAFE = (2.0**-40, 2.0**40)  # factors that take no float32 number of a profile out of range
+_BYTES_AT_ONCE = 1 << 24  # of profiles whose squares are added up
+_SAFE_FACTORS = (2.0**-40, 2.0**40)  # factors that take no float32 number of a profile out of range
 
 
 class DenseProfiles(Profiles):
@@ -58,7 +57,7 @@ class DenseProfiles(Profiles):
         return np.ldexp(part.astype(np.float64), (self.exponents * length)[:, None])
 
     def features(self, mu: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """One row per graph, whose products are the kernel: length after length, iteration after iteration."""
+        """Return one row per graph, whose products are the kernel: length after length, iteration after iteration."""
         out = np.empty(self.values.shape, self.values.dtype) if out is None else out
         if out is not self.values:
             out[:] = self.values
@@ -69,33 +68,26 @@ class DenseProfiles(Profiles):
         return out.reshape(len(self), out.shape[1] * out.shape[2])
 
     def columns(self, roots: NDArray[np.float64], begin: int, end: int) -> NDArray[np.float64]:
-        """Some components of every length and iteration, as features in double precision."""
+        """Return some components of every length and iteration, as features in double precision."""
         part = self._blocks[..., begin:end]
         return _weighed(part, roots[..., None]).reshape(len(self), np.prod(part.shape[1:], dtype=int))
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
-        roots = self.roots(mu), right.roots(mu)
+        roots, right_roots = self.roots(mu), right.roots(mu)
         if self.rounding is None:
-            left_columns = self.columns(roots[0], 0, self.width)
-            K = left_columns @ (left_columns if right is self else right.columns(roots[1], 0, self.width)).T
+            left_columns = self.columns(roots, 0, self.width)
+            K = left_columns @ (left_columns if right is self else right.columns(right_roots, 0, self.width)).T
             return K, np.zeros(K.shape)
-        K, spread = gram_with_error(
-            lambda *some: self.columns(roots[0], *some),
-            None if right is self else lambda *some: right.columns(roots[1], *some),
-            self.width,
-            cosine=cosine,
-            error=error,
-        )
+        right_side = None if right is self else partial(right.columns, right_roots)
+        K, spread = gram_with_error(partial(self.columns, roots), right_side, self.width, cosine, error)
         if error:
-            left_columns, right_columns = (np.asarray(side.rounding, like=spread) for side in (self, right))
-            spread = np.hypot(
-                spread, rounding_floor(left_columns, right_columns, self.diagonal(mu), right.diagonal(mu))
-            )
+            left, other = (np.asarray(side.rounding, like=spread) for side in (self, right))
+            spread = np.hypot(spread, rounding_floor(left, other, self.diagonal(mu), right.diagonal(mu)))
         return K, spread
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
         out = np.empty(len(self), like=self.values)
-        step = max(_AT_ONCE // max(self.values[:1].nbytes, 1), 1)
+        step = max(_BYTES_AT_ONCE // max(self.values[:1].nbytes, 1), 1)
         for first in range(0, len(self), step):
             rows = slice(first, first + step)
             weighed = _weighed(self._blocks[rows], roots[rows, ..., None], self.values.dtype)
@@ -114,30 +106,24 @@ class DenseProfiles(Profiles):
 
 
 def _weighed(values: NDArray[Any], roots: NDArray[np.float64], kind: Any = np.float64) -> NDArray[Any]:
-    """values * roots in `kind`, rounded as in the precision of the values, but never out of its range.
+    """Multiply values by roots in `kind`, rounded as in the precision of the values, but never out of its range."""
 
-    Factors are powers of two times something between 1/2 and 1: where they are far from 1, the powers wait until the
-    product is in double precision, which changes no other bit.
-    """
-
-    def beside(factors: NDArray[Any], kind: Any) -> Any:
+    def convert(factors: NDArray[Any], kind: Any) -> Any:
         return np.asarray(factors.astype(kind, copy=False), like=values)
 
     if values.dtype == np.float64:
-        return values * beside(roots, np.float64)
+        return values * convert(roots, np.float64)
     used = np.abs(roots[roots != 0])
-    if not used.size or (used.min() > _SAFE[0] and used.max() < _SAFE[1]):
-        return (values * beside(roots, values.dtype)).astype(kind, copy=False)
+    if not used.size or (used.min() > _SAFE_FACTORS[0] and used.max() < _SAFE_FACTORS[1]):
+        return (values * convert(roots, values.dtype)).astype(kind, copy=False)
+    # powers of two wait until the product is in double precision, which changes no other bit
     mantissas, exponents = np.frexp(roots)
-    exact = (values * beside(mantissas, values.dtype)).astype(np.float64)
-    return np.ldexp(exact, beside(exponents, np.int32))
+    exact = (values * convert(mantissas, values.dtype)).astype(np.float64)
+    return np.ldexp(exact, convert(exponents, np.int32))
 
 
 class PairedProfiles(Profiles):
-    """Two independent replicates of sampled walks, whose products are unbiased even for a graph with itself.
-
-    Blocks and features are those of the first replicate.
-    """
+    """Two independent replicates of sampled walks, whose products are unbiased even for a graph with itself."""
 
     def __init__(self, first: DenseProfiles, second: DenseProfiles) -> None:
         super().__init__(first.exponents, first.n_iterations, first.n_lengths)
@@ -170,14 +156,9 @@ class PairedProfiles(Profiles):
         return np.hstack(parts[::-1] if swapped else parts)
 
     def _products(self, mu: Any, right: Any, cosine: bool, error: bool) -> tuple[Any, Any]:
-        """(X Y' + Y X') / 2: the replicates of one side are swapped."""
-        roots = self.roots(mu), right.roots(mu)
-        K, spread = gram_with_error(
-            lambda *some: self._columns(roots[0], *some),
-            lambda *some: right._columns(roots[1], *some, swapped=True),
-            self.first.width,
-            error=error,
-        )
+        # (X Y' + Y X') / 2: the replicates of one side are swapped
+        right_side = partial(right._columns, right.roots(mu), swapped=True)
+        K, spread = gram_with_error(partial(self._columns, self.roots(mu)), right_side, self.first.width, error=error)
         if right is self:  # symmetric to the bit, as other methods are
             K, spread = (K + K.T) / 2.0, (spread + spread.T) / 2.0
         return K, spread
@@ -198,12 +179,12 @@ class ResidentProfiles(DenseProfiles):
 
     @cached_property
     def values(self) -> NDArray[Any]:  # type: ignore[override]
-        """The same on the host."""
+        """Values on the host."""
         return to_host(self.on_device)
 
     @cached_property
     def _there(self) -> DenseProfiles:
-        """The same for arithmetic on the GPU."""
+        """Profiles for arithmetic on the GPU."""
         return DenseProfiles(self.on_device, self.exponents, self.n_iterations, self.rounding)
 
     @property
@@ -230,11 +211,11 @@ class ResidentProfiles(DenseProfiles):
         self, mu: Any, other: Comparable | None = None, normalize: bool = False, error: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         same = other is None or other is self
-        K, spread = self._there.compare(mu, None if same else self._brought(other), normalize, error)
+        K, spread = self._there.compare(mu, None if same else self._move(other), normalize, error)
         K, spread = (K + K.T) / 2.0 if same else K, spread
         return to_host(K), to_host(spread) if error else np.broadcast_to(np.nan, K.shape)
 
-    def _brought(self, other: Any) -> DenseProfiles:
+    def _move(self, other: Any) -> DenseProfiles:
         if isinstance(other, ResidentProfiles):
             return other._there
         values = np.asarray(other.values, like=self.on_device)
@@ -247,13 +228,12 @@ class ResidentProfiles(DenseProfiles):
         return to_host(self._there._diagonals())
 
     def single_gram(self, mu: Any) -> NDArray[np.float32]:
-        """The Gram matrix in single precision."""
+        """Form the Gram matrix in single precision."""
         roots = np.asarray(self.roots(mu).astype(np.float32), like=self.on_device)
         weighed = self._there._blocks * roots[..., None]
         K = symmetric_product(weighed.reshape(len(self), -1))
         check_finite(K)
         return to_host(K)
 
-    def __reduce__(self) -> Any:
-        """Pickled as profiles on the host."""
+    def __reduce__(self) -> Any:  # pickled as profiles on the host
         return DenseProfiles, (self.values, self.exponents, self.n_iterations, self.rounding)

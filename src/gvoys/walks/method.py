@@ -69,10 +69,7 @@ class Method(ABC):
 
     @abstractmethod
     def profile(self, batch: GraphBatch, walk: Walk, out: NDArray[Any] | None = None) -> Any:
-        """Return profiles by every field of the walk, each a function of its graph alone; some methods write to `out`.
-
-        Raises UnsupportedError, with the reason, where the method cannot use a field.
-        """
+        """Return profiles, each a function of its graph alone; some methods write to `out`."""
 
 
 class WalkMethod(Method):
@@ -101,11 +98,7 @@ class WalkMethod(Method):
     def compute(
         self, batch: GraphBatch, walk: Walk, scales: NDArray[np.float64], out: NDArray[Any] | None = None
     ) -> Any:
-        """Return what profiles are made of, with each graph's adjacency matrix divided by its scale.
-
-        That is an array (n_graphs, n_lengths, n_iterations * width), or a list of lists of counts. Scales that are
-        powers of two change no bit but exponents.
-        """
+        """Return the array or counts that profiles are made of; each adjacency matrix is divided by its scale."""
         batch, walk = self.prepare(walk, batch)
         return self._compute(batch, walk, scales, out)
 
@@ -139,10 +132,7 @@ class Choice(str):
 
 
 def choose_method(methods: Sequence[M], walk: Walk, batch: GraphBatch) -> tuple[M, str]:
-    """Choose the first of some methods, the best ones first, that fits: fitted to the graphs, and with the reason.
-
-    The last one can count any walks; its reason is what the one before it lacks.
-    """
+    """Choose the first method that fits, and the reason; the last can count any walks, and the one before says why."""
     reason = ""
     for method in methods[:-1]:
         fitted = method.fitted(walk, batch)
@@ -203,6 +193,6 @@ def check_device(device: str) -> None:
 
 
 def empty_for(device: str, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
-    """A new array on the host, in memory that the device copies to fastest."""
+    """Make a new array on the host, in memory that the device copies to fastest."""
     kernels = backend(device)
     return kernels.empty(shape, kind)

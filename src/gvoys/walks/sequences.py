@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from gvoys._compiled.arguments import frozen
 from gvoys._compiled.cpu.sequences_cpu import Places, count_sequences, pick_length
 from gvoys.errors import InputWarning, UnsupportedError
-from gvoys.graphs.arcs import reverse_entries
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.labels import combine_hashes, hash_integers
-from gvoys.graphs.refine import refinement_rounds
+from gvoys.graphs.transform import refinement_rounds, reverse_entries
 from gvoys.threads import balanced_chunks, n_threads
 from gvoys.walks.method import Cost, Support, WalkMethod
 from gvoys.walks.sparse import Counts, SparseProfiles
@@ -29,8 +28,8 @@ from gvoys.walks.walk import Walk
 STATE_BUDGET = 20_000_000  # states of all graphs together at any one length
 # where a sample has few: states that fit into memory, and those of one graph, which take a tenth of a second
 LARGE_BUDGET, PER_GRAPH = 100_000_000, 4_000_000
-_SAMPLE_BUDGET = (STATE_BUDGET // 20, STATE_BUDGET // 5)  # of a sample, at least and at most: the latter takes a second
-_MOST = np.iinfo(np.int64).max
+_SAMPLE_BUDGETS = (STATE_BUDGET // 20, STATE_BUDGET // 5)  # least and most states of a sample: most take a second
+_NO_LIMIT = np.iinfo(np.int64).max
 _NO_EDGES = np.empty(0, np.uint64)
 _NO_WAY = np.empty((0, 2), np.int64)
 
@@ -68,15 +67,12 @@ class Sequences(WalkMethod):
         )
 
     def cost(self, walk: Walk, batch: GraphBatch, sample: int = 32) -> Cost:
-        """Estimate the number of states of the largest length and all iterations from a sample of the graphs.
-
-        It is inf if the sample has more than its share of the budget, or more than are counted quickly.
-        """
+        """Estimate the number of states of the largest length and all iterations from a sample; inf if too many."""
         if len(batch) == 0:
             return Cost(0.0, 0.0)
         chosen = spread_graphs(batch, sample)
         share = self.budget * len(chosen) // len(batch)
-        budget = int(np.clip(share, *_SAMPLE_BUDGET))
+        budget = int(np.clip(share, *_SAMPLE_BUDGETS))
         subset = batch[chosen]
         once = self.resolve(replace(walk, start="ones", stop="ones"), subset)
         subset, once = once.labelled_by_structure(subset)
@@ -113,7 +109,7 @@ def can_count(name: str, walk: Walk, device: str) -> Support:
 
 
 def spread_graphs(batch: GraphBatch, count: int) -> NDArray[np.int64]:
-    """So many graphs, spread evenly, and the one with the most edges, which may be alone in having many sequences."""
+    """Choose graphs, spread evenly, and the one with the most edges, which may be alone in having many sequences."""
     spread = np.linspace(0, len(batch) - 1, min(count, len(batch))).astype(np.int64)
     return np.union1d(spread, np.argmax(np.diff(batch.entry_offsets)))
 
@@ -140,13 +136,10 @@ def count_lengths(
 def sequences_by_length(
     batch: GraphBatch, walk: Walk, back: NDArray[np.int64], per_graph: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return, by length, the label sequences and states of a sample of graphs, and the states of the one with most.
-
-    One thread counts; a graph with more than `per_graph` states of a length is not looked at further.
-    """
+    """Count, by length, the label sequences and states of a sample of graphs, and the states of the one with most."""
     by_length = []
     for _, indices, longest in places_of(batch, walk, np.ones(len(batch)), back):
-        pointers, _, _, made = count_sequences(0, len(batch), indices, longest, _MOST, per_graph)
+        pointers, _, _, made = count_sequences(0, len(batch), indices, longest, _NO_LIMIT, per_graph)
         by_length.append((np.diff(pointers).reshape(len(batch), longest + 1).sum(axis=0), made[:, 0], made[:, 1]))
     counts, states, most = (np.concatenate(parts) for parts in zip(*by_length, strict=True))
     return counts, states, most
@@ -161,52 +154,44 @@ def places_of(
     labels = np.zeros(batch.n_nodes, np.uint64) if hashed is None else hashed
     edges = batch.edge_labels.hashed if walk.edge_labels and batch.edge_labels is not None else _NO_EDGES
     weights = batch.weights() / np.repeat(scales, np.diff(batch.entry_offsets))
-    nodes = _places(
-        batch.node_offsets, labels, v, w, batch.indptr[:-1], batch.indptr[1:], batch.columns(), weights, edges, _NO_WAY
-    )
+    starts, ends, targets = batch.indptr[:-1], batch.indptr[1:], batch.columns()
+    # read-only arrays: kernels would be compiled a second time for arrays that can be written
+    nodes = Places(*map(frozen, (batch.node_offsets, labels, v, w, starts, ends, targets, weights, edges, _NO_WAY)))
     if walk.backtrack or walk.longest == 0:
         return [(0, nodes, walk.longest)]
     return [(0, nodes, 0), (1, _arcs(batch, nodes, back), walk.longest - 1)]
 
 
-def _places(*arrays: NDArray[Any]) -> Places:
-    """Places of one type: kernels would be compiled a second time for arrays that can be written."""
-    return Places(*map(frozen, arrays))
-
-
 def _arcs(batch: GraphBatch, nodes: Places, back: NDArray[np.int64]) -> Places:
-    """Walks on arcs u -> x: of length i there for i + 1 here, non-backtracking."""
+    """Return arcs u -> x as places: walks of length i on them are non-backtracking walks of length i + 1."""
     tails, heads = batch.rows(), nodes.targets
     kinds = nodes.edges if len(nodes.edges) else np.zeros(batch.n_entries, np.uint64)
     labels = combine_hashes(combine_hashes(hash_integers(nodes.labels[heads]), kinds), nodes.labels[tails])
-    return _places(
-        batch.entry_offsets,
-        labels,
-        nodes.start[tails] * nodes.weights,
-        nodes.stop[heads],
-        batch.indptr[heads],
-        batch.indptr[heads + 1],
-        np.arange(batch.n_entries),
-        nodes.weights,
-        _NO_EDGES,
-        back,
-    )
+    start, stop, targets = nodes.start[tails] * nodes.weights, nodes.stop[heads], np.arange(batch.n_entries)
+    rows = batch.indptr[heads], batch.indptr[heads + 1]
+    arrays = (batch.entry_offsets, labels, start, stop, *rows, targets, nodes.weights, _NO_EDGES, back)
+    return Places(*map(frozen, arrays))
 
 
 def _count_all(places: Places, max_length: int, limits: _Limits, first_length: int) -> list[Counts]:
-    """Counts of each length, by threads that take a share of the graphs each."""
+    """Count each length, by threads that take a share of the graphs each."""
     work = np.diff(places.offsets) + 1
     bounds = balanced_chunks(work, 4 * n_threads())
     shares = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)) or [(0, 0)]
     with ThreadPoolExecutor(n_threads()) as pool:
         counts = list(pool.map(lambda share: _count_share(share, places, max_length, limits), shares))
     _check_limits(np.array([made for _, made in counts]), limits, first_length)
-    return [_joined([lengths[length] for lengths, _ in counts]) for length in range(max_length + 1)]
+    joined = []
+    for length in range(max_length + 1):
+        shares_of_length = zip(*(lengths[length] for lengths, _ in counts), strict=True)
+        sizes, keys, values = (np.concatenate(parts) for parts in shares_of_length)
+        joined.append(Counts.listed(np.concatenate([[0], np.cumsum(sizes)]), keys, values))
+    return joined
 
 
 def _count_share(share: tuple[int, int], places: Places, max_length: int, limits: _Limits) -> tuple[list[Any], Any]:
-    """Counts of some graphs by length, and the numbers of states."""
-    per_graph = _MOST if limits.per_graph is None else limits.per_graph
+    """Count the sequences of some graphs by length, and the states."""
+    per_graph = _NO_LIMIT if limits.per_graph is None else limits.per_graph
     *counted, made = count_sequences(*share, places, max_length, limits.budget, per_graph)
     if (made[:, 0] > limits.budget).any():  # it has stopped there
         return [], made
@@ -214,7 +199,7 @@ def _count_share(share: tuple[int, int], places: Places, max_length: int, limits
 
 
 def _check_limits(made: NDArray[np.int64], limits: _Limits, first_length: int) -> None:
-    """`made` is (n_shares, n_lengths, 3): states in all and in the graph with the most, and which that is."""
+    """Check numbers of states, (n_shares, n_lengths, 3): in all and in the graph with the most, and its number."""
     lengths = np.flatnonzero(made[:, :, 0].sum(axis=0) > limits.budget)
     if len(lengths):
         length = int(lengths[0])
@@ -233,9 +218,3 @@ def _check_limits(made: NDArray[np.int64], limits: _Limits, first_length: int) -
             InputWarning,
             stacklevel=2,
         )
-
-
-def _joined(shares: list[Any]) -> Counts:
-    """The counts of one length, of all graphs."""
-    counts, keys, values = (np.concatenate(parts) for parts in zip(*shares, strict=True))
-    return Counts.listed(np.concatenate([[0], np.cumsum(counts)]), keys, values)

@@ -6,14 +6,9 @@
 
 R_{t,label} is a random cyclic shift followed by random signs, a pure function of (seed, group, t, label). It is
 orthogonal, so that walks with equal labels pick up no noise, and the kernel's variance grows linearly with the
-length. Groups of 128 coordinates are sketches of their own; the spread over groups is the error bar.
-
-Why 128: beside groups of 64 it took 0.125 s instead of 0.155 s on NCI1 with 1024 components and length 8 on two
-cores, and the variance is the same (2.95 and 2.96 per component at length 10 on random graphs of 40 nodes, degree 5
-and four labels); half as many groups still give a reliable error bar. There is no exact prefix (coding short label
-sequences without collisions): its table depends on the labels that were fitted, and then a graph's profile would too.
-The first vector is dense: with a single coordinate rare collisions would carry all of the variance, and the spread over
-groups would not show it.
+length. Groups of 128 coordinates are sketches of their own; the spread over groups is the error bar (groups of 64 take
+a quarter longer, for the same variance). The first vector is dense: with a single coordinate rare collisions would
+carry all of the variance, and the spread over groups would not show it.
 """
 
 from __future__ import annotations
@@ -30,15 +25,15 @@ from gvoys._compiled.cpu.sketch_rows import WIDTH
 from gvoys.errors import ParameterError
 from gvoys.graphs.batch import GraphBatch
 from gvoys.graphs.ranges import NONE, first_not_finite
-from gvoys.graphs.refine import refinement_rounds
-from gvoys.walks.dense import DenseProfiles
+from gvoys.graphs.transform import refinement_rounds
+from gvoys.walks.dense import DenseProfiles, ResidentProfiles
 from gvoys.walks.growth import choose_exponents
 from gvoys.walks.method import Cost, Support, WalkMethod, backend
-from gvoys.walks.spread import rounding
+from gvoys.walks.profiles import rounding
 from gvoys.walks.walk import Walk
 
 N_COMPONENTS = 512  # of a sketch, or walkers per node, unless something else is asked for
-_TABLE = 1 << 25  # bytes of random bits that are held at once
+_TABLE_BYTES = 1 << 25  # of random bits at once
 
 
 @dataclass(frozen=True)
@@ -77,8 +72,6 @@ class Sketch(WalkMethod):
         if out is not None or not backend(self.device).keeps(int(self.cost(walk, batch).bytes)):
             made: DenseProfiles = super().profile(batch, walk, out)
             return made
-        from gvoys.walks.dense import ResidentProfiles
-
         walk = self.resolve(walk, batch)
         exponents = choose_exponents(batch, walk.longest)
         values = self.compute_on_device(batch, walk, np.ldexp(1.0, exponents))
@@ -114,15 +107,12 @@ class Sketch(WalkMethod):
         labelled = refinement_rounds(batch, walk.refine, walk.node_labels, walk.edge_labels)
         for round_, graphs in enumerate(labelled):
             once = walk.in_iteration(round_)
-            for graphs_at_once in _blocks(
-                graphs, once, _bytes_per_label(walk.n_lengths, d, kernels.sketch.is_fast(walk))
-            ):
-                nodes = slice(
-                    int(batch.node_offsets[graphs_at_once.start]), int(batch.node_offsets[graphs_at_once.stop])
-                )
-                ends = Ends(start[nodes], stop[nodes], factors[graphs_at_once])
-                target = (graphs_at_once, slice(None), slice(round_ * d, (round_ + 1) * d))
-                yield kernels.sketch(graphs[graphs_at_once], once, ends, self.seed, self.first_group), target
+            per_label = _bytes_per_label(walk.n_lengths, d, kernels.sketch.is_fast(walk))
+            for block in _split_by_labels(graphs, once, per_label):
+                nodes = slice(*batch.node_offsets[[block.start, block.stop]].tolist())
+                ends = Ends(start[nodes], stop[nodes], factors[block])
+                target = (block, slice(None), slice(round_ * d, (round_ + 1) * d))
+                yield kernels.sketch(graphs[block], once, ends, self.seed, self.first_group), target
 
 
 def _check_finite(out: NDArray[np.float32]) -> None:
@@ -137,16 +127,15 @@ def _check_finite(out: NDArray[np.float32]) -> None:
 
 
 def _bytes_per_label(n_steps: int, n_components: int, fast: bool) -> int:
-    """Bytes of random bits per label or pair of labels: all whole groups at once on the fast path, of labels and of
-    pairs of them, and one expanded group on the generic path.
-    """
+    """Count the bytes of random bits per label or pair of labels."""
+    # all whole groups at once on the fast path, and one expanded group on the generic path
     n_groups, rest = divmod(n_components, WIDTH) if fast else (0, n_components)
     return n_steps * (37 * n_groups + (5 * WIDTH if rest else 0))
 
 
-def _blocks(batch: GraphBatch, walk: Walk, per_label: int) -> list[slice]:
-    """Consecutive graphs whose labels' random bits, and those of pairs of labels, fit into the table."""
-    most = max(_TABLE // per_label, 1)
+def _split_by_labels(batch: GraphBatch, walk: Walk, per_label: int) -> list[slice]:
+    """Split into consecutive graphs whose labels' random bits, and those of pairs of labels, fit into the table."""
+    most = max(_TABLE_BYTES // per_label, 1)
     used = [batch.node_labels if walk.node_labels else None, batch.edge_labels if walk.edge_labels else None]
     n_labels, n_edge_labels = (1 if labels is None else len(labels.hashes) for labels in used)
     if n_labels * n_edge_labels <= most:

@@ -19,6 +19,8 @@ from gvoys.threads import n_threads, threads
 from gvoys.walks.profiles import Profiles, check_finite
 from gvoys.walks.sparse_products import device_of_products, row_squares, summed_gram
 
+MOST_COLUMNS = 2**31 - 1  # their numbers are int32
+
 
 class Counts:
     """Counts of one iteration and length."""
@@ -71,34 +73,33 @@ class Counts:
 
     @cached_property
     def by_sequence(self) -> sp.csc_array:
-        """The matrix by columns: which graphs have a sequence, and how often."""
+        """Matrix by columns, of the graphs that have a sequence."""
         return self.matrix.tocsc()
 
     def squares(self) -> NDArray[np.float64]:
         """The sum of squared counts of every graph, (n_graphs,)."""
-        if hasattr(self, "_listed"):
-            return row_squares(self._listed[0], self._listed[2])
-        return row_squares(self.matrix.indptr, self.matrix.data)
+        listed = hasattr(self, "_listed")
+        return row_squares(*(self._listed[::2] if listed else (self.matrix.indptr, self.matrix.data)))
 
     @classmethod
     def joined(cls, parts: list[Counts]) -> Counts:
-        """The counts of several groups of graphs, one after the other."""
+        """Join the counts of several groups of graphs."""
         keys = np.unique(np.concatenate([part.keys for part in parts]))
-        return cls(keys, sp.csr_array(sp.vstack([part.on(keys) for part in parts], format="csr")))
+        return cls(keys, sp.csr_array(sp.vstack([part.match(keys) for part in parts], format="csr")))
 
     def take(self, graphs: Any) -> Counts:
-        """The counts of some graphs, all columns kept."""
+        """Select graphs, and keep all columns."""
         return Counts(self.keys, sp.csr_array(self.matrix[graphs]))
 
     def like(self, other: Counts) -> sp.csr_array:
-        """The counts of the sequences that other graphs have, (n_graphs, n_keys), without numbers of all their own."""
+        """Return the counts of the sequences that other graphs have, (n_graphs, n_keys)."""
         if self is other or "_numbered" in vars(self):
-            return self.on(other.keys)
+            return self.match(other.keys)
         pointers, columns, values = look_up(*self._listed, other.table)
         return sp.csr_array((values, columns, pointers), shape=(len(pointers) - 1, len(other.keys)))
 
-    def on(self, keys: NDArray[np.uint64]) -> sp.csr_array:
-        """The counts of other sequences, sorted: zero where one does not occur here."""
+    def match(self, keys: NDArray[np.uint64]) -> sp.csr_array:
+        """Return the counts of other sequences, sorted: zero where one does not occur here."""
         if keys is self.keys:
             return self.matrix
         positions = np.minimum(np.searchsorted(keys, self.keys), max(len(keys) - 1, 0))
@@ -154,8 +155,8 @@ class SparseProfiles(Profiles):
             list(pool.map(lambda counts: counts.keys, chain(*self.blocks)))
 
     @property
-    def _places(self) -> list[tuple[int, int]]:
-        """(iteration, length) of every block, as columns of features go."""
+    def _keys(self) -> list[tuple[int, int]]:
+        """Iteration and length of every block, as columns of features go."""
         return [(r, i) for r, lengths in enumerate(self.blocks) for i in range(len(lengths))]
 
     def _powers(self, length: int) -> NDArray[np.float64]:
@@ -164,19 +165,21 @@ class SparseProfiles(Profiles):
     def _block_like(
         self, iteration: int, length: int, factors: NDArray[np.float64], other: SparseProfiles
     ) -> sp.csr_array:
-        """A block, each graph times a factor, whose columns are the sequences of other graphs."""
-        return _scaled(self.blocks[iteration][length].like(other.blocks[iteration][length]), factors)
+        """Return a block, each graph times a factor, whose columns are the sequences of other graphs."""
+        matrix = self.blocks[iteration][length].like(other.blocks[iteration][length])
+        data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
+        return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
     def features(self, mu: Any) -> sp.csr_array:
         return self._keep("features", mu, lambda roots: self._matched(roots, self))
 
     def features_like(self, mu: Any, other: SparseProfiles) -> sp.csr_array:
-        """Features whose columns are the label sequences of other graphs."""
+        """Return features whose columns are the label sequences of other graphs."""
         return self._matched(self.roots(mu), other)
 
     def _matched(self, roots: NDArray[np.float64], other: SparseProfiles) -> sp.csr_array:
         other._number()
-        parts = [self._block_like(r, i, roots[:, i, r], other) for r, i in self._places]
+        parts = [self._block_like(r, i, roots[:, i, r], other) for r, i in self._keys]
         features = sp.csr_array(sp.hstack(parts, format="csr"))
         features.sort_indices()
         return features
@@ -185,8 +188,8 @@ class SparseProfiles(Profiles):
         right._number()
         roots, right_roots = self.roots(mu), right.roots(mu)
         K = summed_gram(
-            [self._block_like(r, i, roots[:, i, r], right) for r, i in self._places],
-            None if right is self else [right._block_like(r, i, right_roots[:, i, r], right) for r, i in self._places],
+            [self._block_like(r, i, roots[:, i, r], right) for r, i in self._keys],
+            None if right is self else [right._block_like(r, i, right_roots[:, i, r], right) for r, i in self._keys],
         )
         return K, np.zeros(K.shape)
 
@@ -195,47 +198,38 @@ class SparseProfiles(Profiles):
         right = self if other is None else other
         right._number()
         if device_of_products() != "cpu":
-            yield from ((place, self._block_gram(place, right)) for place in self._places)
+            yield from ((key, self._block_gram(key, right)) for key in self._keys)
             return
 
-        def gram(place: tuple[int, int]) -> NDArray[np.float64]:
+        def gram(key: tuple[int, int]) -> NDArray[np.float64]:
             with threads(1):
-                return self._block_gram(place, right)
+                return self._block_gram(key, right)
 
         with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads()) as pool:
-            yield from zip(self._places, pool.map(gram, self._places), strict=True)
+            yield from zip(self._keys, pool.map(gram, self._keys), strict=True)
 
-    def _block_gram(self, place: tuple[int, int], other: SparseProfiles) -> NDArray[np.float64]:
-        right_block = other.block(*place)
-        left_block = right_block if other is self else self._block_like(*place, self._powers(place[1]), other)
+    def _block_gram(self, key: tuple[int, int], other: SparseProfiles) -> NDArray[np.float64]:
+        right_block = other.block(*key)
+        left_block = right_block if other is self else self._block_like(*key, self._powers(key[1]), other)
         return summed_gram([left_block], None if other is self else [right_block])
 
     def _diagonal(self, roots: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.zeros(len(self))
-        for r, i in self._places:
+        for r, i in self._keys:
             total += roots[:, i, r] ** 2 * self.blocks[r][i].squares()
         return total
 
     def _diagonals(self) -> NDArray[np.float64]:
         diagonals = np.zeros((self.n_iterations, self.n_lengths, len(self)))
-        for r, i in self._places:
+        for r, i in self._keys:
             diagonals[r, i] = self._powers(i) ** 2 * self.blocks[r][i].squares()
         return diagonals
-
-
-def _scaled(matrix: sp.csr_array, factors: NDArray[np.float64]) -> sp.csr_array:
-    """Every row times a factor of its own."""
-    data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
-    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-MOST_COLUMNS = 2**31 - 1  # their numbers are int32
 
 
 def signed_columns(
     keys: NDArray[np.uint64], stream: tuple[int, ...], width: int, n_tables: int = 1
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The column and the sign of each label sequence in each of some tables, one beside the other."""
+    """Return the column and the sign of each label sequence in each of some tables, which are joined."""
     start = reduce(combine_hashes, (hash_integers(np.array([part], np.uint64)) for part in stream))
     streams = combine_hashes(start, np.arange(n_tables, dtype=np.uint64))
     bits = combine_hashes(np.broadcast_to(streams, (len(keys), n_tables)), keys[:, None])
@@ -245,7 +239,7 @@ def signed_columns(
 
 
 def hash_counts(profiles: SparseProfiles, mu: Any, n_columns: int, seed: int) -> sp.csr_array:
-    """Features whose products are the kernel in expectation, in columns that do not depend on any graph."""
+    """Return features whose products are the kernel in expectation, in columns that do not depend on any graph."""
     roots = profiles.roots(mu)
     rows, columns, values = [], [], []
     for iteration, lengths in enumerate(profiles.blocks):

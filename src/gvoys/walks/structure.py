@@ -1,9 +1,9 @@
-"""Labels from the structure of a graph: what walks that return to a node see of it, and refinement does not."""
+"""Labels from the structure of a graph, which tell nodes apart that refinement cannot, and labels in layers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from gvoys.walks.closed_walks import shared_nodes
 
 Hashes = NDArray[np.uint64]
 _NO_LABELS: Hashes = np.empty(0, np.uint64)
+_LONGEST_RING = 8
+LAYERS = ("coarse", "given", "fine")
 
 
 def usual_structure(batch: GraphBatch) -> str:
@@ -46,55 +48,36 @@ def structural_labels(batch: GraphBatch, structure: Any, max_length: int = 6, *,
     return Labels.from_hashes(reduce(combine_hashes, [labels, *parts] if len(labels) else parts))
 
 
-def _degrees(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
-    return hash_integers(np.diff(batch.indptr))
-
-
-def _cores(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
+def _hash_cores(batch: GraphBatch, max_length: int, labels: Hashes) -> Hashes:
     cores = np.zeros(batch.n_nodes, np.int64)
     core_numbers(batch.node_offsets, batch.indptr, batch.columns(), cores)
     return hash_integers((np.diff(batch.indptr).astype(np.int64) << 32) | cores)
 
 
-def _closed(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
-    return _hashed(hash_closed, batch, own, max_length)
-
-
-def _rows(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
-    return _hashed(hash_pairs, batch, own, max_length, np.zeros(batch.n_nodes, np.uint64))
-
-
-def _deleted(batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
-    return _hashed(hash_pairs, batch, own, max_length, _closed(batch, max_length, own))
-
-
-def _balls(radius: int, batch: GraphBatch, max_length: int, own: Hashes) -> Hashes:
-    return _hashed(hash_balls, batch, own, max_length, radius)
-
-
-def _hashed(kernel: Any, batch: GraphBatch, own: Hashes, *rest: Any) -> Hashes:
+def _hash(kernel: Any, batch: GraphBatch, labels: Hashes, *options: Any) -> Hashes:
     """Hash every node by a kernel; threads share the nodes."""
     out = np.zeros(batch.n_nodes, np.uint64)
-    kernel(shared_nodes(batch), own, *rest, out)
+    kernel(shared_nodes(batch), labels, *options, out)
     return out
 
 
+def _hash_pairs(batch: GraphBatch, max_length: int, labels: Hashes, of_nodes: Hashes) -> Hashes:
+    return _hash(hash_pairs, batch, labels, max_length, of_nodes)
+
+
 _HASHES: dict[str, Callable[[GraphBatch, int, Hashes], Hashes]] = {
-    "degree": _degrees,
-    "core": _cores,
-    "closed": _closed,
-    "rows": _rows,
-    "deleted": _deleted,
-    "ball1": partial(_balls, 1),
-    "ball2": partial(_balls, 2),
+    "degree": lambda batch, longest, labels: hash_integers(np.diff(batch.indptr)),
+    "core": _hash_cores,
+    "closed": lambda batch, longest, labels: _hash(hash_closed, batch, labels, longest),
+    "rows": lambda batch, longest, labels: _hash_pairs(batch, longest, labels, np.zeros(batch.n_nodes, np.uint64)),
+    "deleted": lambda batch, longest, labels: _hash_pairs(
+        batch, longest, labels, _hash(hash_closed, batch, labels, longest)
+    ),
+    "ball1": lambda batch, longest, labels: _hash(hash_balls, batch, labels, longest, 1),
+    "ball2": lambda batch, longest, labels: _hash(hash_balls, batch, labels, longest, 2),
 }
 STRUCTURES = tuple(_HASHES)
 LOCAL = frozenset({"degree", "core"})  # whatever the longest walk
-
-
-LAYERS = ("coarse", "given", "fine")
-
-_LONGEST_RING = 8
 
 
 def layers_of(batch: GraphBatch) -> tuple[str, ...]:
@@ -103,12 +86,10 @@ def layers_of(batch: GraphBatch) -> tuple[str, ...]:
 
 
 def usual_labels(batch: GraphBatch) -> str | None:
-    """The labels by which graphs are told apart best: of nodes, and in molecules of bonds too.
-
-    Labels of edges in other collections are as often noise.
-    """
+    """Return the labels that distinguish graphs best: of nodes, and in molecules of bonds too."""
     if batch.node_labels is None:
         return None
+    # labels of edges in other collections are as often noise
     return "both" if _of_molecules(batch) and batch.edge_labels is not None else "node"
 
 
@@ -119,25 +100,19 @@ def _of_molecules(batch: GraphBatch) -> bool:
 
 
 def in_layer(batch: GraphBatch, layer: str) -> GraphBatch:
-    """The graphs with the labels of one layer."""
-    if layer == "given" or batch.node_labels is None:
+    """Return the graphs with the labels of one layer."""
+    labels = batch.node_labels
+    if layer == "given" or labels is None:
         return batch
-    return batch._with(node_labels=_first_parts(batch.node_labels) if layer == "coarse" else _with_rings(batch))
-
-
-def _first_parts(labels: Labels) -> Labels:
-    parts = [label[0] if isinstance(label, tuple) and label else label for label in labels.values]
-    table = {part: code for code, part in enumerate(dict.fromkeys(parts))}
-    return Labels.from_table(np.array([table[part] for part in parts], np.int64)[labels.codes], list(table))
-
-
-def _with_rings(batch: GraphBatch) -> Labels:
+    if layer == "coarse":
+        parts = [label[0] if isinstance(label, tuple) and label else label for label in labels.values]
+        table = {part: code for code, part in enumerate(dict.fromkeys(parts))}
+        codes = np.array([table[part] for part in parts], np.int64)[labels.codes]
+        return batch._with(node_labels=Labels.from_table(codes, list(table)))
     if batch.directed:
         raise UnsupportedError('layer "fine" counts rings, which directed graphs do not have; leave it out of layers')
-    assert batch.node_labels is not None
     sizes = np.zeros(batch.n_nodes, np.uint64)
     ring_sizes(batch.node_offsets, batch.indptr, batch.columns(), _LONGEST_RING, sizes)
     degrees = np.diff(batch.indptr).astype(np.uint64)
     ring_hashes = combine_hashes(hash_integers(degrees), hash_integers(sizes))
-    hashes, codes = np.unique(combine_hashes(batch.node_labels.hashed, ring_hashes), return_inverse=True)
-    return Labels(codes.astype(np.int32), hashes, hashes)
+    return batch._with(node_labels=Labels.from_hashes(combine_hashes(labels.hashed, ring_hashes)))

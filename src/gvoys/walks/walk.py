@@ -6,7 +6,7 @@ import inspect
 import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.endpoints import ENDS, compute_endpoint
 from gvoys.graphs.labels import LABEL_CHOICES
+from gvoys.graphs.transform import ENDS, compute_endpoint
+from gvoys.series import Parameters
 from gvoys.walk_fields import WalkFields
 from gvoys.walks.checks import check_count, check_flag, check_length, is_auto
 from gvoys.walks.structure import LOCAL, check_structure, structural_labels
@@ -24,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Walk(WalkFields):
+class Walk(WalkFields, Parameters):
     """The walk that is counted; the same for all graphs that are compared.
 
     A walk is immutable: `set_params` returns a changed copy. As a parameter of an estimator its fields can be searched,
@@ -65,54 +66,17 @@ class Walk(WalkFields):
     (20, 20)
     """
 
-    # -- as scikit-learn knows parameters
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the fields.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Ignored; scikit-learn asks for it.
-
-        Returns
-        -------
-        dict
-            Values by name.
-        """
-        return {item.name: getattr(self, item.name) for item in fields(self)}
-
-    def set_params(self, **params: Any) -> Walk:
-        """Return a copy with some fields changed.
-
-        Parameters
-        ----------
-        **params : dict
-            New values by name.
-
-        Returns
-        -------
-        Walk
-            The copy.
-        """
-        unknown = next((name for name in params if name not in FIELDS), None)
-        if unknown is not None:
-            raise ParameterError(f"Walk has no parameter {unknown!r}, only {', '.join(FIELDS)}")
-        return replace(self, **params)
-
-    def __sklearn_clone__(self) -> Walk:
-        return self
-
     def __repr__(self) -> str:
         changed = [item.name for item in fields(self) if _comparable(getattr(self, item.name)) != item.default]
         return f"Walk({', '.join(f'{name}={getattr(self, name)!r}' for name in changed)})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Walk) and self._key() == other._key()
+        return isinstance(other, Walk) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self._key)
 
+    @property
     def _key(self) -> tuple[Any, ...]:
         return tuple(_comparable(getattr(self, name)) for name in FIELDS)
 
@@ -137,10 +101,9 @@ class Walk(WalkFields):
         check_count(self.refine, "refine", least=0)
         check_flag(self.backtrack, "backtrack")
         check_structure(self.structure)
-        _check_bandwidth(self.attribute_bandwidth, "attribute_bandwidth", "node", batch.node_attributes, batch.n_nodes)
-        _check_bandwidth(
-            self.edge_attribute_bandwidth, "edge_attribute_bandwidth", "edge", batch.edge_attributes, batch.n_entries
-        )
+        nodes, edges = (batch.node_attributes, batch.n_nodes), (batch.edge_attributes, batch.n_entries)
+        _check_bandwidth(self.attribute_bandwidth, "attribute_bandwidth", "node", *nodes)
+        _check_bandwidth(self.edge_attribute_bandwidth, "edge_attribute_bandwidth", "edge", *edges)
         for name, end in (("start", self.start), ("stop", self.stop)):
             if not isinstance(end, str) or end not in ENDS:
                 compute_endpoint(batch, end, name)
@@ -195,13 +158,14 @@ class Walk(WalkFields):
     @property
     def node_labels(self) -> bool:
         """Whether two walks must share their node labels."""
-        return self._uses()[0]
+        return self._uses[0]
 
     @property
     def edge_labels(self) -> bool:
         """Whether two walks must share their edge labels."""
-        return self._uses()[1]
+        return self._uses[1]
 
+    @property
     def _uses(self) -> tuple[bool, bool]:
         if is_auto(self.labels):
             raise ParameterError('labels="auto" says nothing without graphs; walk.on(batch) chooses for them')
@@ -293,19 +257,18 @@ class Walk(WalkFields):
             A walk for each graph.
         """
 
-        def half(which: int) -> Callable[[str, Any], Any]:
-            def take(name: str, values: Any) -> Any:
-                if isinstance(values, (tuple, list)) and len(values) == 2 and not all(map(_is_number, values)):
-                    return values[which]
-                if np.ndim(values) == 1:
-                    return np.asarray(values)[n_nodes:] if which else np.asarray(values)[:n_nodes]
-                raise ParameterError(
-                    f'{name} must be "uniform", "ones", one number for each node of both graphs, or a pair of arrays'
-                )
+        def take(name: str, values: Any, side: int) -> Any:
+            is_pair = isinstance(values, (tuple, list)) and len(values) == 2
+            if is_pair and not all(not isinstance(value, str) and np.ndim(value) == 0 for value in values):
+                return values[side]
+            if np.ndim(values) == 1:
+                return np.asarray(values)[n_nodes:] if side else np.asarray(values)[:n_nodes]
+            raise ParameterError(
+                f'{name} must be "uniform", "ones", one number for each node of both graphs, or a pair of arrays'
+            )
 
-            return take
-
-        return self._with_ends(half(0)), self._with_ends(half(1))
+        one, other = (self._with_ends(partial(take, side=side)) for side in (0, 1))
+        return one, other
 
     def _with_ends(self, change: Callable[[str, Any], Any]) -> Walk:
         """Return the walk with arrays of weights changed, and weights that have a name as they are."""
@@ -314,7 +277,7 @@ class Walk(WalkFields):
         return replace(self, **new) if new else self
 
 
-FIELDS = tuple(each.name for each in fields(Walk))
+FIELDS = tuple(item.name for item in fields(Walk))
 
 
 def check_walk(walk: Any) -> Walk:
@@ -325,10 +288,7 @@ def check_walk(walk: Any) -> Walk:
 
 
 def takes_walk(**instead: str) -> Callable[[F], F]:
-    """Make a function or constructor say how a parameter of version 0.2 is written now, where it is given one.
-
-    Fields of Walk go to `walk`; what others became is said in `instead`.
-    """
+    """Make a function say how a parameter of version 0.2 is written now: as a field of `walk`, or as in `instead`."""
 
     def decorate(function: F) -> F:
         name, known = function.__qualname__.removesuffix(".__init__"), inspect.signature(function).parameters
@@ -355,10 +315,6 @@ def _now(old: str, values: dict[str, Any], known: Any, instead: dict[str, str]) 
     return f"; write walk=gv.Walk({', '.join(f'{item}={reprlib.repr(values[item])}' for item in moved)})"
 
 
-def _is_number(value: Any) -> bool:
-    return not isinstance(value, str) and np.ndim(value) == 0
-
-
 def _comparable(value: Any) -> Any:
     """Return a value that can be compared and hashed: arrays and lists as tuples."""
     if isinstance(value, np.ndarray):
@@ -366,7 +322,7 @@ def _comparable(value: Any) -> Any:
     return tuple(map(_comparable, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _check_bandwidth(bandwidth: Any, name: str, kind: str, held: NDArray[np.float64] | None, count: int) -> None:
+def _check_bandwidth(bandwidth: Any, name: str, kind: str, given: NDArray[np.float64] | None, count: int) -> None:
     """Check a bandwidth: positive, one number or one for each attribute, which must be there."""
     if bandwidth is None:
         return
@@ -378,10 +334,11 @@ def _check_bandwidth(bandwidth: Any, name: str, kind: str, held: NDArray[np.floa
         raise ParameterError(f"{name} must be None or a positive number, or one for each attribute, not {bandwidth!r}")
     if not np.all(np.isfinite(values)):
         raise ParameterError(f"{name} must be finite, not {bandwidth!r}")
-    if count and held is None:
+    if count and given is None:
         raise UnsupportedError(f"{name} is given, but the graphs have no {kind} attributes; pass {name}=None")
-    if count and held is not None and values.ndim and len(values) != held.shape[1]:
-        raise ParameterError(f"{name} has {len(values)} numbers, and the graphs have {held.shape[1]} {kind} attributes")
+    width = 0 if given is None else given.shape[1]
+    if count and values.ndim and len(values) != width:
+        raise ParameterError(f"{name} has {len(values)} numbers, and the graphs have {width} {kind} attributes")
 
 
 def check_labels(labels: Any) -> None:

@@ -21,7 +21,7 @@ from gvoys._compiled.cuda.device import cupy_module
 from gvoys._compiled.random_maps import SketchBlock
 from gvoys._jit import kernel
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import largest_per_graph
+from gvoys.graphs.spectrum import largest_per_graph
 
 _LEAST_SHARE = 0.87  # of the rows of a bucket's largest graph, which sets its memory
 ROWS_PER_WARP = {"nodes": 6, "entries": 10}

@@ -180,7 +180,7 @@ def compare_kernels(console: Console, root: Path | None, compare: bool, seed: in
 
     from gvoys.datasets import load_tu
     from gvoys.errors import DatasetError
-    from gvoys.graphs.degrees import max_degree
+    from gvoys.graphs.spectrum import max_degree
     from gvoys.series import Geometric
 
     try:
@@ -218,7 +218,7 @@ def compare_kernels(console: Console, root: Path | None, compare: bool, seed: in
 def exact_gram(batch: GraphBatch, series: Series) -> Any:
     """Return the Gram matrix of the infinite series between unlabelled graphs, for walks from and to anywhere."""
     from gvoys.graphs.spectrum import spectral_radius
-    from gvoys.walks.arrays import compute_gram, profiles
+    from gvoys.walks.methods import compute_gram, profiles
     from gvoys.walks.walk import Walk
 
     length = series.truncation_length(float(spectral_radius(batch, 1e-3).max()) ** 2, 1e-12)

@@ -22,13 +22,13 @@ from sklearn.random_projection import SparseRandomProjection
 
 from gvoys.errors import UnsupportedError
 from gvoys.graphs.batch import GraphBatch
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.series import Series
 from gvoys.walks import Moments, Sequences, Sketch, Walk
 from gvoys.walks.checks import is_auto
+from gvoys.walks.profiles import widened
 from gvoys.walks.sequences import STATE_BUDGET
 from gvoys.walks.sketch import WIDTH
-from gvoys.walks.spread import widened
 from gvoys.walks.structure import usual_labels
 
 _PAGE_BYTES = 8_000_000  # of all values on a page, and of all sketches

@@ -22,8 +22,8 @@ from gvoys.drawing.page import BASE_STYLE, content_policy, read_asset, share_col
 from gvoys.drawing.picture import known_molecule
 from gvoys.drawing.structures import BOND, INK, LARGEST, Structure, draw_structure, springs
 from gvoys.errors import MissingDependencyError
-from gvoys.graphs.arcs import edges_of
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.transform import edges_of
 from gvoys.io.chemistry.atom_labels import label_text
 from gvoys.io.files import appearing
 

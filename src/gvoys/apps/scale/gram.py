@@ -31,7 +31,7 @@ from gvoys.apps.scale.parts import part_features, part_ids, part_path, read_summ
 from gvoys.apps.scale.predict import open_file
 from gvoys.apps.scale.run import Progress, Summary, Worker
 from gvoys.errors import GvoysError, ParameterError
-from gvoys.graphs.degrees import max_degree
+from gvoys.graphs.spectrum import max_degree
 from gvoys.io.chemistry import Chemistry
 from gvoys.io.files import (
     appearing,

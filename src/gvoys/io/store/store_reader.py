@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from gvoys.errors import GraphError, StoreError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.check import check_mirrored
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.symmetry import check_mirrored
 from gvoys.io.files import as_path, open_seal, read_json, write_sealed
 
 FORMAT, VERSION = "gvoys store", 1

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from gvoys.errors import GraphError, StoreError
 from gvoys.graphs.batch import GraphBatch
+from gvoys.graphs.check import as_floats
 from gvoys.graphs.entries import index_type
 from gvoys.graphs.labels import Labels
-from gvoys.graphs.numbers import as_floats
 from gvoys.io.convert import as_batch
 from gvoys.io.files import as_path, lock_beside, locked, move_in_place, partial_name, remove_left_over
 from gvoys.io.store.store_reader import ArrayFile, checksum_file, encode_label, write_manifest
