@@ -167,7 +167,7 @@ def _of_single_gram(batch: gv.GraphBatch, **options: Any) -> float:
     from gvoys.gpu import gram
 
     here = _both(batch, 5, 256, **options)[0].gram(SERIES)
-    there = gram(batch, SERIES, walk=Walk(5), n_components=256, random_state=3, **options)
+    there = gram(batch, SERIES, Walk(5, **options), 256, random_state=3)
     assert there.dtype == np.float32
     assert np.array_equal(there, there.T)
     return _relative(here, there)

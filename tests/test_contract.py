@@ -313,7 +313,7 @@ def test_every_field_has_a_row_that_matters():
     plain = kernel_of(reference_blocks(BATCH, BASE))
     for _, walk in WALKS:
         K = kernel_of(reference_blocks(BATCH, walk))
-        assert np.abs(K / plain - 1).max() > 0.2, walk
+        assert (np.abs(K - plain) > 0.25 * np.sqrt(np.outer(K.diagonal(), K.diagonal()))).any(), walk
 
 
 @pytest.mark.parametrize(("entry", "field", "walk", "device"), CASES)
@@ -339,7 +339,7 @@ def test_the_numbers_of_the_reference_or_the_sentence(entry, field, walk, device
 
 def exactly(entry, walk):
     """Whether nothing is random in an entry."""
-    if entry in ("explore", "gvoys kernel", "write_gram", "kernel auto"):
+    if entry in ("explore", "gvoys kernel", "write_gram", "kernel auto", "Index"):
         return not walk.attributed
     return entry.split()[-1] in ("moments", "sequences", "exact", "exact_kernel", "compare")
 

@@ -69,7 +69,7 @@ def test_no_folder_for_a_cache(tmp_path):
     package = copy_package(tmp_path)
     for folder in [package, *(path for path in package.rglob("*") if path.is_dir())]:
         (folder / "__pycache__").write_text("")
-    code = "import gvoys as gv; print(gv.profiles(gv.datasets.molecules(2), 'moments', 3).shape)"
+    code = "import gvoys as gv; print(gv.profiles(gv.datasets.molecules(2), gv.Walk(3), 'moments').shape)"
     nowhere = {"HOME": os.devnull, "LOCALAPPDATA": os.devnull, "XDG_CACHE_HOME": None, "NUMBA_CACHE_DIR": None}
     done = run(code, tmp_path, **nowhere)
     assert done.stdout == "(2, 4, 1)\n", done.stderr

@@ -68,7 +68,8 @@ def test_the_bounds_hold_for_walkers():
     pair = gv.as_batch([PATH, CYCLE])
     values = []
     for replicate in range(200):
-        X = gv.GraphVoyagers(gv.Coefficients(mu), 1, n_walks, share_signs=True, replicate=replicate, random_state=3)
+        X = gv.GraphVoyagers(gv.Coefficients(mu), 1, n_walks, share_signs=True, random_state=3)
+        X.set_params(replicate=replicate)
         values.append(np.prod(X.fit_transform(pair)))
     spread = np.abs(np.array(values) - np.mean(values))
     assert spread.max() > 0  # walks do differ

@@ -23,7 +23,7 @@ from studies.timing import best_of
 
 _N_GRAPHS = 10
 _N_PAIRS = _N_GRAPHS * (_N_GRAPHS + 1) // 2
-_SOLVING: dict[str, Any] = {"labels": None, "tol": 1e-6, "max_iterations": 150_000}
+_SOLVING: dict[str, Any] = {"walk": Walk(None, labels=None), "tol": 1e-6, "max_iterations": 150_000}
 _DEGREE = 8
 _MEMORY = 4e9  # bytes of a product graph
 _GROWTH = 3.0  # of the work from one size to the next, at the least

@@ -10,11 +10,11 @@ from datetime import date
 
 import networkx as nx
 import numpy as np
-from spelling import with_walk
 
 import gvoys as gv
 from gvoys.walks import Moments, SampledWalks, Sketch, Walk
 from gvoys.walks.sampled import WalkConfig, compute_voyagers
+from gvoys.walks.walk import FIELDS
 
 EXACT = {"start": "ones", "stop": "ones"}  # integers, and scaled by a power of two where components are 4^k
 OPTIONS = {
@@ -54,8 +54,8 @@ def graphs(n_graphs, n_nodes):
 
 def difference(batch, method, max_length, **options):
     """The largest difference beside the largest number, and whether all bits are the same."""
-    how = with_walk(max_length=max_length, method=method, **options)
-    here, there = gv.profiles(batch, **how), gv.profiles(batch, device="cuda", **how)
+    walk = Walk(max_length, **{name: options.pop(name) for name in FIELDS if name in options})
+    here, there = (gv.profiles(batch, walk, method, device=device, **options) for device in ("cpu", "cuda"))
     assert here.shape == there.shape
     assert here.dtype == there.dtype
     return float(np.abs(here - there).max() / max(np.abs(here).max(), 1e-300)), bool(np.array_equal(here, there))

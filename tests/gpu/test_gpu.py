@@ -35,9 +35,9 @@ def test_every_option_agrees_in_the_simulator(script, least):
 )
 def test_without_a_gpu_one_sentence(estimator):
     with pytest.raises(UnsupportedError, match="no CUDA device answers here"):
-        estimator(device="cuda").fit(BATCH)
+        estimator().set_params(device="cuda").fit(BATCH)
     with pytest.raises(UnsupportedError, match="must be 'cpu' or 'cuda'"):
-        estimator(device="tpu").fit(BATCH)
+        estimator().set_params(device="tpu").fit(BATCH)
     with pytest.raises(UnsupportedError, match="no CUDA device answers here"):
         gv.profiles(BATCH, gv.Walk(2), method="sketch", device="cuda")
 
