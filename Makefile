@@ -64,12 +64,16 @@ docs: .venv/test-installed
 	@echo docs/_build/html/index.html
 
 fuzz: .venv/test-installed
+	GVOYS_FUZZ=6500 $(BIN)/python -m pytest -s tests/test_fuzz.py
+	GVOYS_MODEL_MUTATIONS=3000 $(BIN)/python -m pytest -s tests/learning/test_model_mutations.py
 	GVOYS_MUTATIONS=10000 $(BIN)/python -m pytest -s tests/io/test_mutations.py
 	GVOYS_STORE_MUTATIONS=5000 $(BIN)/python -m pytest -s tests/io/test_store_mutations.py
 	GVOYS_RESUME_MUTATIONS=1500 $(BIN)/python -m pytest -s tests/scale/test_resume_mutations.py
 	GVOYS_INDEX_MUTATIONS=1400 GVOYS_INDEX_BITS=1000000 $(BIN)/python -m pytest -s tests/search/test_index_mutations.py
 	GVOYS_SAVING_SECONDS=10 $(BIN)/python -m pytest -s tests/io/test_files.py
 	GVOYS_KILLS=20 $(BIN)/python -m pytest -s tests/scale/test_interruptions.py
+	@if $(BIN)/pip install --quiet atheris 2> /dev/null; then $(BIN)/python tests/fuzz.py --seconds 60; \
+		else echo "Atheris is not to be had here: no fuzzing by coverage"; fi
 
 clean:
 	rm -rf docs/_build docs/gallery docs/generated .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

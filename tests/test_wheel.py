@@ -32,6 +32,7 @@ def test_the_sdist_builds_the_same_wheel():
         "CHANGELOG.md",
         "CITATION.cff",
         "CONTRIBUTING.md",
+        "SECURITY.md",
     }  # the builder adds what else it needs
 
 

@@ -201,7 +201,7 @@ FITTED = [  # where in the content, what stands there, and the reason
     ("fitted kernel_ unit", None, ": unit of BaseKernel has another type"),
     ("fitted kernel_ unit", GONE, ": unit of BaseKernel is missing"),
     ("fitted balance_ n_iterations", True, ": n_iterations of Balance has another type"),
-    ("fitted profiler_ sketch n_components", 10**9, ": a number of Sketch is too large"),
+    ("fitted profiler_ sketch n_components", 10**9, ": n_components of Sketch is too large"),
     (f"{VECTORS} places", np.zeros(3), ": places of SupportVectors has another type"),
     (f"{VECTORS} weights", np.zeros((1, 2)), ": weights of SupportVectors has another shape"),
     ("fitted engine_ fitted profiles labels rounding", np.zeros(5), ": rounding of CombinedProfiles has another shape"),
@@ -260,3 +260,11 @@ def test_no_model_file_and_a_larger_machine(saved, tmp_path):
     model = gv.load_model(tmp_path / "m")
     assert model.n_jobs is None
     np.testing.assert_array_equal(answers(model, NEW), answers(gv.load_model(saved), NEW))
+
+
+def test_a_member_that_says_it_is_encrypted(saved, tmp_path):
+    data = bytearray(saved.read_bytes())
+    data[data.rindex(b"PK\x01\x02") + 8] |= 1  # in the last entry of the directory
+    (tmp_path / "m").write_bytes(data)
+    with pytest.raises(ModelError, match="damaged or no model file"):
+        gv.load_model(tmp_path / "m")

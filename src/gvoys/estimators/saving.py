@@ -112,7 +112,7 @@ _SHAPES = {
 _LEARNED = {
     "directed_": bool,
     "kept_": NDArray[np.int64],
-    "seen_labels_": Annotated[NDArray[np.uint64], lambda hashes: _rise(hashes)] | None,
+    "seen_labels_": Annotated[NDArray[np.uint64], lambda hashes: _is_increasing(hashes)] | None,
     "similarity_floor_": Annotated[float, lambda cosine: abs(cosine) <= 1.0] | None,
     "training_": dict[str, Any],
 }
@@ -146,8 +146,9 @@ _FITTED: dict[str, dict[str, Any]] = {
 _NOT_ALWAYS = {"contributions_", "kept_", "training_"}
 _HELD_TWICE = "walks_"  # and by the posterior
 _HUGE = 1e250  # where no number that was fitted is, and products are not finite
-_LARGEST = 1 << 20  # of lengths, widths and the like, by which a file could ask for all memory
-_FREE = {"budget", "per_graph", "seed"}
+_LARGEST = 10_000  # of lengths and the like, by which a file could ask for all memory
+_LARGEST_OF = {"n_components": 1 << 16, "width": 1 << 16, "refine": 100}
+_FREE = {"budget", "n_jobs", "per_graph", "seed"}
 _SAME = 1e-5  # how far the answers of another machine may be from ours, relative to the largest
 _MOST_LABELS = 64
 _PACKAGES = ("gvoys", "numpy", "scipy", "numba", "scikit-learn")
@@ -169,7 +170,7 @@ def write_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
         "fitted": {name: _encode(getattr(model, name), name) for name in names},
     }
     try:
-        answers = _answers(_restored(content))
+        answers = _compute_answers(_restore_model(content))
     except _Unfit as error:
         raise ParameterError(f"the model cannot be saved: {error}") from None
     write_container(path, content | {"answers": answers})
@@ -206,8 +207,8 @@ def load_model(path: str | PathLike[str]) -> Any:
     content = read_container(path)
     try:
         answers = content.pop("answers")
-        model = _restored(content)
-        same = answers is None or _agree(_answers(model), answers)
+        model = _restore_model(content)
+        same = answers is None or _agree(_compute_answers(model), answers)
     except Exception as error:  # whatever comes of a file that may say anything
         reason = f": {error}" if isinstance(error, _Unfit) else ""
         raise ModelError(f"{path} holds no model that this version of gvoys knows{reason}; train it again") from None
@@ -231,7 +232,7 @@ def read_parts(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 class _Unfit(Exception):
-    """What is wrong with a model, as a part of a sentence."""
+    """A fault of a model, as a part of a sentence."""
 
 
 # -- values to what a container holds, and back; what JSON does not have is a dictionary that says what it "is"
@@ -281,34 +282,34 @@ def _decode_all(values: dict[str, Any]) -> dict[str, Any]:
     return {name: _decode(value) for name, value in values.items()}
 
 
-def _made(kind: type[Any], /, **parts: Any) -> Any:
-    """An object of one of our classes."""
+def _build(kind: type[Any], /, **parts: Any) -> Any:
+    """Build an object of one of our classes from parts that are checked."""
     _check(kind.__name__, parts, get_type_hints(kind.__init__), set(_PARTS[kind]))
-    if any(type(value) is int and abs(value) > _LARGEST for name, value in parts.items() if name not in _FREE):
-        raise _Unfit(f"a number of {kind.__name__} is too large")
-    if kind is Counts and not _rise(parts["keys"]):
-        raise _Unfit("label sequences are out of order")
-    return kind(**_with_threads(parts))
+    for name in parts.keys() - _FREE:
+        numbers = parts[name] if isinstance(parts[name], tuple) else (parts[name],)
+        if any(type(number) is int and abs(number) > _LARGEST_OF.get(name, _LARGEST) for number in numbers):
+            raise _Unfit(f"{name} of {kind.__name__} is too large")
+    return kind(**_limit_threads(parts))
 
 
-def _made_csr(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:
-    if not _fits(data, _Array) or not {indices.dtype, indptr.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}:
+def _build_csr(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:
+    if not _has_type(data, _Array) or not {indices.dtype, indptr.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}:
         raise _Unfit("counts of label sequences have another type")
     made = sp.csr_array((data, indices, indptr), shape=shape)
     made.check_format(full_check=True)
     return made
 
 
-def _made_dict(items: list[Any]) -> dict[Any, Any]:
+def _build_dict(items: list[Any]) -> dict[Any, Any]:
     if len(dict(items)) < len(items):
         raise _Unfit("a name is there twice")
     return dict(items)
 
 
 _MAKERS: dict[str, Callable[..., Any]] = {
-    **{each.__name__: partial(_made, each) for each in _PARTS},
-    "csr_array": _made_csr,
-    "dict": _made_dict,
+    **{each.__name__: partial(_build, each) for each in _PARTS},
+    "csr_array": _build_csr,
+    "dict": _build_dict,
     "float": lambda text: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
     "ndarray": lambda items: np.array(items, object),
     "tuple": lambda items: tuple(items),
@@ -318,8 +319,8 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 # -- whether what was read is a model
 
 
-def _restored(content: dict[str, Any]) -> Any:
-    """The model of a file, with all parameters and all that `fit` leaves."""
+def _restore_model(content: dict[str, Any]) -> Any:
+    """Build the model of a file, if all parameters and all that `fit` leaves are there."""
     if content.keys() != {"model", "packages", "parameters", "fitted"}:
         raise _Unfit("it has other parts than a model")
     kind, name = _MODELS[content["model"]], content["model"]
@@ -327,16 +328,18 @@ def _restored(content: dict[str, Any]) -> Any:
     hints = get_type_hints(kind.__init__)
     _check(name, parameters, hints, hints.keys() - {"return"})
     _check(name, fitted, _FITTED[name], _FITTED[name].keys() - _NOT_ALWAYS)
-    model = kind(**_with_threads(parameters))
+    model = kind(**_limit_threads(parameters))
     vars(model).update(fitted)
     ids = fitted.get("training_", {}).get("ids")
-    if ids is not None and not (_fits(ids, list[str]) and len(ids) > _last_number(model)):
+    if ids is not None and not (_has_type(ids, list[str]) and len(ids) > _last_training_graph(model)):
         raise _Unfit("the ids are not those of its training graphs")
+    if "balance_" in fitted and model.profiler_.walk.n_lengths != len(model.balance_.lengths):
+        raise _Unfit("its walks have another length")
     return model
 
 
-def _last_number(model: Any) -> int:
-    """The largest number of a fitted graph that a prediction may name; -1 where it names none."""
+def _last_training_graph(model: Any) -> int:
+    """Return the largest number of a training graph that a prediction may name, or -1."""
     graphs = getattr(getattr(model, "engine_", None) or model.posterior_, "fitted", [])
     last = len(graphs[0] if isinstance(graphs, list) and graphs else graphs) - 1
     return int(model.kept_[last]) if hasattr(model, "kept_") else last
@@ -349,27 +352,47 @@ def _check(kind: str, parts: dict[str, Any], hints: dict[str, Any], needed: Set[
     sizes: dict[str, int] = {}
     dimensions = dict(item.split(":") for item in _SHAPES.get(kind, "").split())
     for name, value in parts.items():
-        if not _fits(value, hints[name]):
+        if not _has_type(value, hints[name]):
             raise _Unfit(f"{name} of {kind} has another type")
-        for shape in _shapes(value) if name in dimensions else ():
+        for shape in _list_shapes(value) if name in dimensions else ():
             if not _has_shape(shape, dimensions[name], sizes):
                 raise _Unfit(f"{name} of {kind} has another shape")
+    if kind in _RULES and not _RULES[kind](**parts):
+        raise _Unfit(f"the parts of {kind} do not belong together")
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is what an annotation says; of a protocol, whether it is one of our classes."""
+def _match_walks(profiles: list[SparseProfiles], walks: tuple[Walk, ...]) -> bool:
+    """Return whether profiles have the iterations and lengths of their walks."""
+    pairs = zip(profiles, walks, strict=True)
+    return all((a.n_iterations, a.n_lengths) == (b.n_iterations, b.n_lengths) for a, b in pairs)
+
+
+_RULES: dict[str, Callable[..., bool]] = {
+    "Counts": lambda keys, **_: _is_increasing(keys),
+    "GramPosterior": lambda fitted, walks, **_: _match_walks(fitted, walks.walks),
+    "Induced": lambda landmarks, kernel, **_: _match_walks(landmarks, kernel.walks),
+    "KernelPosterior": lambda fitted, kernel, **_: _match_walks(fitted, kernel.walks),
+    "SupportVectors": lambda weights, n_classes, **_: 2 * len(weights) == n_classes * (n_classes - 1),
+    "WalkBlocks": lambda walks, traces, **_: sum(w.n_iterations * w.n_lengths for w in walks) == len(traces),
+}
+
+
+def _has_type(value: Any, hint: Any) -> bool:
+    """Return whether a value is what an annotation says; for a protocol, whether it is of one of our classes."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return any(_fits(value, item) for item in inside)
+        return any(_has_type(value, item) for item in inside)
     if origin is Annotated:
-        return _fits(value, inside[0]) and bool(inside[1](value))
+        return _has_type(value, inside[0]) and bool(inside[1](value))
     if origin is np.ndarray:
         kind = get_args(inside[1])[0]
-        return isinstance(value, np.ndarray) and (kind is Any or value.dtype == kind) and _is_small(value)
+        return isinstance(value, np.ndarray) and (kind is Any or value.dtype == kind) and _is_finite(value)
     if origin in (list, tuple):
-        return isinstance(value, origin) and all(_fits(item, inside[0]) for item in value)
+        return isinstance(value, origin) and all(_has_type(item, inside[0]) for item in value)
     if origin is dict:
-        return isinstance(value, dict) and all(_fits(k, inside[0]) and _fits(v, inside[1]) for k, v in value.items())
+        return isinstance(value, dict) and all(
+            _has_type(k, inside[0]) and _has_type(v, inside[1]) for k, v in value.items()
+        )
     if getattr(hint, "_is_protocol", False):
         return type(value) in _PARTS
     if hint is float:
@@ -377,20 +400,20 @@ def _fits(value: Any, hint: Any) -> bool:
     return origin is not None or hint is Any or type(value) is hint
 
 
-def _rise(hashes: NDArray[np.uint64]) -> bool:
+def _is_increasing(hashes: NDArray[np.uint64]) -> bool:
     return bool((hashes[1:] > hashes[:-1]).all())
 
 
-def _is_small(array: NDArray[Any]) -> bool:
-    """Whether all numbers are finite, and their products too."""
+def _is_finite(array: NDArray[Any]) -> bool:
+    """Return whether all numbers are finite, and their products too."""
     return array.dtype.kind != "f" or not array.size or -_HUGE < float(array.min()) <= float(array.max()) < _HUGE
 
 
-def _shapes(value: Any) -> Iterator[tuple[int, ...]]:
-    """Shapes of arrays, and of other collections of graphs their number."""
+def _list_shapes(value: Any) -> Iterator[tuple[int, ...]]:
+    """Yield the shapes of arrays; other collections of graphs have the shape (n_graphs,)."""
     if isinstance(value, list):
         for item in value:
-            yield from _shapes(item)
+            yield from _list_shapes(item)
     elif isinstance(value, Counts):
         yield value.matrix.shape[:1]
     elif value is not None and not isinstance(value, (int, float)):
@@ -398,28 +421,28 @@ def _shapes(value: Any) -> Iterator[tuple[int, ...]]:
 
 
 def _has_shape(shape: tuple[int, ...], letters: str, sizes: dict[str, int]) -> bool:
-    """Whether a shape fits its letters, whose sizes are known or become so."""
+    """Return whether a shape fits its letters; the sizes of new letters are noted."""
     plain = letters.rstrip("*")
     pairs = [(letter, size) for letter, size in zip(plain, shape, strict=False) if letter != "."]
     right = len(plain) <= len(shape) <= len(letters)
     return right and all(sizes.setdefault(letter, size) == size for letter, size in pairs)
 
 
-def _with_threads(parts: dict[str, Any]) -> dict[str, Any]:
-    """Parts of a model without a number of threads that this machine does not have."""
+def _limit_threads(parts: dict[str, Any]) -> dict[str, Any]:
+    """Drop a number of threads that this machine does not have."""
     with suppress(ParameterError), threads(parts.get("n_jobs")):
         return parts
     return parts | {"n_jobs": None}
 
 
-def _answers(model: Any) -> dict[str, Any] | None:
-    """What a model says of some small graphs, by column: numbers, and types of names; None where it cannot."""
+def _compute_answers(model: Any) -> dict[str, Any] | None:
+    """Predict some small graphs: numbers by column, the types of other columns, or None where that raises."""
     model = copy(model)
     model.device = "cpu" if model.device == "cuda" else model.device  # which this machine may lack
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            graphs = _some_graphs(model)
+            graphs = _probe_graphs(model)
             table = model.predict_table(graphs)
             if hasattr(model, "decision_function"):
                 made = model.decision_function(graphs)
@@ -431,8 +454,8 @@ def _answers(model: Any) -> dict[str, Any] | None:
     }
 
 
-def _some_graphs(model: Any) -> GraphBatch:
-    """A node, a path and a cycle with the labels and attributes that a model knows."""
+def _probe_graphs(model: Any) -> GraphBatch:
+    """Make a node, a path and a cycle with labels and attributes that a model knows."""
     known = np.arange(5, dtype=np.uint64) if model.seen_labels_ is None else model.seen_labels_[:_MOST_LABELS]
     sizes = [1, 3, max(len(known), 5)]
     labels, ring = np.resize(known, sum(sizes)), np.arange(sizes[2])
@@ -451,11 +474,11 @@ def _some_graphs(model: Any) -> GraphBatch:
 
 
 def _agree(new: dict[str, Any] | None, old: dict[str, Any]) -> bool:
-    """Whether two answers are the same but for the rounding of another machine."""
-    return new is not None and list(new) == list(old) and all(map(_same, new.values(), old.values()))
+    """Return whether answers are the same but for the rounding of another machine."""
+    return new is not None and list(new) == list(old) and all(map(_is_same, new.values(), old.values()))
 
 
-def _same(new: Any, old: Any) -> bool:
+def _is_same(new: Any, old: Any) -> bool:
     if isinstance(new, str) or new.dtype.kind == "b" or (new.shape, new.dtype) != (old.shape, old.dtype):
         return np.array_equal(new, old)
     return bool((np.abs(new - old) <= _SAME * np.abs(old).max(initial=0.0)).all())

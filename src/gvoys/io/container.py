@@ -28,7 +28,6 @@ FORMAT, VERSION = "gvoys model", 2
 _TEXT, _DIGEST, _ARRAY = "model.json", "sha256.txt", "array"
 _PICKLE = b"\x80"  # how pickles begin, which kept models before there were model files
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that files do not depend on the day
-_DAMAGES = (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, NotImplementedError)
 
 
 def write_container(path: str | PathLike[str], content: dict[str, Any]) -> None:
@@ -40,7 +39,7 @@ def write_container(path: str | PathLike[str], content: dict[str, Any]) -> None:
     about = {"format": FORMAT, "version": VERSION, "arrays": list(map(_digest, arrays)), "content": placed}
     text = json.dumps(about, indent=1, allow_nan=False).encode()
     with appearing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as file:
-        for name, member in zip(_names(len(arrays)), [*arrays, text, _digest(text).encode()], strict=True):
+        for name, member in zip(_member_names(len(arrays)), [*arrays, text, _digest(text).encode()], strict=True):
             file.writestr(zipfile.ZipInfo(name, _DATE), member)
 
 
@@ -54,7 +53,9 @@ def read_container(path: str | PathLike[str]) -> dict[str, Any]:
             return _read(path, file)
     except ModelError:
         raise
-    except _DAMAGES:
+    except PermissionError:
+        raise ModelError(f"{path} may not be read; ask its owner for permission") from None
+    except Exception:  # whatever comes of bytes that may be anything
         raise ModelError(_no_model(path)) from None
 
 
@@ -69,21 +70,21 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _names(n_arrays: int) -> list[str]:
-    """Return the names of all members, in their order."""
+def _member_names(n_arrays: int) -> list[str]:
+    """List all members in their order."""
     return [*(f"arrays/{index}.npy" for index in range(n_arrays)), _TEXT, _DIGEST]
 
 
-def _dumped(array: NDArray[Any]) -> bytes:
+def _dump(array: NDArray[Any]) -> bytes:
     written = io.BytesIO()
     np.lib.format.write_array(written, np.asarray(array, order="C"), allow_pickle=False)
     return written.getvalue()
 
 
 def _take_out(value: Any, arrays: list[bytes]) -> Any:
-    """Return the value with each array replaced by its number."""
+    """Replace each array in a value by its number."""
     if isinstance(value, np.ndarray):
-        arrays.append(_dumped(value))
+        arrays.append(_dump(value))
         return {_ARRAY: len(arrays) - 1}
     if isinstance(value, dict):
         return {name: _take_out(item, arrays) for name, item in value.items()}
@@ -91,7 +92,7 @@ def _take_out(value: Any, arrays: list[bytes]) -> Any:
 
 
 def _put_back(value: Any, arrays: Iterator[tuple[int, NDArray[Any]]]) -> Any:
-    """Return the value with its arrays, each of which must be there once, in the order of their numbers."""
+    """Put each array in its place; they must come once each, in the order of their numbers."""
     if isinstance(value, dict):
         if value.keys() != {_ARRAY}:
             return {name: _put_back(item, arrays) for name, item in value.items()}
@@ -109,14 +110,14 @@ def _read(path: Path, file: zipfile.ZipFile) -> dict[str, Any]:
     text, constants = file.read(_TEXT), list[str]()
     if _digest(text).encode() != file.read(_DIGEST):
         raise ValueError
-    about = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=constants.append)
+    about = json.loads(text, object_pairs_hook=_check_keys, parse_constant=constants.append)
     if about["format"] != FORMAT or type(about["version"]) is not int or about["version"] < 1:
         raise ValueError
     if about["version"] > VERSION:
         raise ModelError(f"{path} was written by a newer version of gvoys; update it with: pip install -U gvoys")
     if about["version"] < VERSION:
         raise ModelError(f"{path} was written by gvoys 0.2; train it again, or use it with: pip install 'gvoys<0.3'")
-    names, digests = _names(len(about["arrays"])), about["arrays"]
+    names, digests = _member_names(len(about["arrays"])), about["arrays"]
     if constants or file.namelist() != names or about.keys() != {"format", "version", "arrays", "content"}:
         raise ValueError
     arrays = enumerate(_array(file.read(name), digest) for name, digest in zip(names, digests, strict=False))
@@ -126,14 +127,15 @@ def _read(path: Path, file: zipfile.ZipFile) -> dict[str, Any]:
     return content
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a dictionary of pairs with different keys."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError
     return dict(pairs)
 
 
 def _array(data: bytes, digest: str) -> NDArray[Any]:
-    """Return the array of a member, whose header must be the one that we write."""
+    """Read an array, whose header must be the one that we write."""
     if _digest(data) != digest:
         raise ValueError
     read, written = io.BytesIO(data), io.BytesIO()
