@@ -91,7 +91,7 @@ def card(place: int, explanation: Any, caption: str, prediction: Prediction | No
             f'<article class="card" {about} aria-labelledby="name{place}">',
             f'<h2 id="name{place}">{escape(name)}</h2>',
             f'<p class="smiles">{escape(smiles)}</p>' if smiles else "",
-            *([] if prediction is None else [f'<p class="prediction">{escape(prediction.said(is_class))}</p>{unlike}']),
+            f'<p class="prediction">{escape(prediction.said(is_class))}</p>{unlike}' if prediction else "",
             _sum(explanation, words),
             f'<div class="drawing">{drawing}</div>',
             _legend(explanation),
