@@ -1,24 +1,11 @@
-"""Exact kernels of the variations: no way back, refined labels, attributes; by the vec trick on their products."""
+"""Exact kernels without backtracking, by the vec trick on arcs, and refined labels."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from gvoys import reference
-from gvoys.reference import DenseGraph, kernel_by_vec_trick
-
-
-def kernel_with_attributes(g, h, a, b, max_length):
-    """K_0 … K_max_length where nodes match by label times a Gaussian of their attributes (in bandwidths)."""
-    gauss = np.exp(-0.5 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
-    match = reference.node_match(g, h) * gauss
-    layers = reference._edge_layers(g, h)
-    W = match * np.outer(g.stop, h.stop)
-    values = []
-    for _ in range(max_length + 1):
-        values.append(g.start @ W @ h.start)
-        W = match * sum((A @ W @ B.T for A, B in layers), np.zeros_like(W))
-    return np.array(values)
+from gvoys.reference import DenseGraph
 
 
 def arcs(g):
@@ -37,26 +24,25 @@ def arcs(g):
     )
 
 
-def kernel_without_backtracking(g, h, max_length, attributes=None):
+def kernel_without_backtracking(g, h, max_length):
     """K_0 … K_max_length over walks that never take an edge straight back."""
-    if attributes is None:
-        first, rest = kernel_by_vec_trick(g, h, 0), kernel_by_vec_trick(arcs(g), arcs(h), max_length)
-        return np.concatenate([first, rest[:max_length]])
-    a, b = attributes
-    first = kernel_with_attributes(g, h, a, b, 0)
     line_g, line_h = arcs(g), arcs(h)
     (tails_g, heads_g), (tails_h, heads_h) = (np.argwhere(x.A).T for x in (g, h))
-
-    def gauss(p, q):
-        return np.exp(-0.5 * ((a[p][:, None, :] - b[q][None, :, :]) ** 2).sum(axis=2))
-
-    match = reference.node_match(line_g, line_h) * gauss(tails_g, tails_h)
-    W = match * gauss(heads_g, heads_h) * np.outer(line_g.stop, line_h.stop)
-    values = []
+    nodes = np.ones((len(g.A), len(h.A))) if g.node_attributes is None else gauss(g.node_attributes, h.node_attributes)
+    match = reference.node_match(line_g, line_h) * nodes[np.ix_(tails_g, tails_h)]
+    if g.edge_attributes is not None:
+        match = match * gauss(g.edge_attributes[tails_g, heads_g], h.edge_attributes[tails_h, heads_h])
+    W = match * nodes[np.ix_(heads_g, heads_h)] * np.outer(line_g.stop, line_h.stop)
+    values = [reference.kernel_by_product_graph(g, h, 0)[0]]
     for _ in range(max_length):
         values.append(line_g.start @ W @ line_h.start)
         W = match * (line_g.A @ W @ line_h.A.T)
-    return np.concatenate([first, values])
+    return np.array(values)
+
+
+def gauss(a, b):
+    """How alike rows of attributes are, in bandwidths."""
+    return np.exp(-0.5 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
 
 
 def refined(g):

@@ -1,19 +1,15 @@
 """Peers side by side: true errors beside times, and failures that say what they are."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from studies.peers import Settings, run_bench, write_results
-from studies.peers.packages import PEERS, Peer, PeerFailure, find_python, peers_named, run_peer
+from studies.peers.packages import PEERS, Peer, find_python, peers_named
 from studies.peers.tasks import Task, make_tasks, our_ways, true_gram
 
 import gvoys as gv
 from gvoys.errors import MissingDependencyError, ParameterError
-
-HERE = Path(sys.executable)
 
 
 @pytest.fixture(scope="module")
@@ -53,23 +49,6 @@ def test_grakel_beside_ours(tmp_path):
     assert kept["command"] == "python -m studies peers --peer grakel --quick --root FOLDER --limit 180"
     assert {"date", "processor", "cores", "numpy", "gvoys"} <= set(kept["machine"])
     assert len(kept["measurements"]) == len(found)
-
-
-def worker(tmp_path, monkeypatch, text):
-    """A peer whose script is this text."""
-    (tmp_path / "workers").mkdir()
-    (tmp_path / "workers" / "worker.py").write_text(text)
-    monkeypatch.setattr("studies.peers.packages.WORKERS", tmp_path / "workers")
-    return Peer("other", "other", ("other>=1",), "worker.py")
-
-
-def test_peers_that_fail_or_take_too_long(tmp_path, monkeypatch, tasks):
-    peer = worker(tmp_path, monkeypatch, "raise ValueError('no walks today')")
-    with pytest.raises(PeerFailure, match="ValueError: no walks today"):
-        run_peer(peer, HERE, tasks[0], 60)
-    (tmp_path / "workers" / "worker.py").write_text("import time; time.sleep(60)")
-    with pytest.raises(TimeoutError):
-        run_peer(peer, HERE, tasks[0], 0.5)
 
 
 def test_peers_that_are_not_there(monkeypatch, tmp_path):

@@ -6,6 +6,7 @@ import sys
 import gvoys as gv
 
 OPTIONAL = ("torch", "cupy", "dask", "rdkit", "matplotlib", "networkx", "igraph", "grakel", "rich", "typer", "pooch")
+OPTIONAL += ("numba.cuda", "gvoys.gpu", "gvoys._compiled.cuda")
 
 
 def test_every_public_name_is_there():

@@ -104,7 +104,7 @@ def features_by_every_kernel(patch):
     yield gv.GraphRandomFeatures(gv.Geometric(1e-4), 10).fit_transform(weighted[0]).toarray()
     yield gv.node_kernel(weighted[0], gv.Exponential(0.1)).columns(range(21))  # sixteen, four and one
     for name, value in {"_LEAST": 0.0, "_STEP": 0.0}.items():  # no graph is too small for walks that are drawn
-        patch.setattr(f"gvoys.estimators.estimate.{name}", value)
+        patch.setattr(import_module("gvoys.estimators.estimate"), name, value)
     yield np.array(gv.estimate(weighted[0], weighted[1], gv.Geometric(1e-4), rtol=0.1).value)
     directed = gv.as_batch([graph.adjacency().toarray() * np.tri(graph.n_nodes) for graph in weighted], directed=True)
     yield gv.RandomWalkKernel(gv.Geometric(1e-3), gv.Walk(None)).fit_transform(directed)

@@ -1,10 +1,12 @@
 """The wheel and the sdist hold every file of the package; make dist builds and uses them."""
 
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 from dist import package_files
+from oldest import constraints
 
 pytest.importorskip("hatchling", reason="hatchling, which builds the wheel, is not installed")
 from hatchling.builders.sdist import SdistBuilder
@@ -44,3 +46,19 @@ def test_what_is_read_beside_modules_is_under_version_control():
     known = {name.removeprefix("src/gvoys/") for name in listed.stdout.splitlines()}
     no_code = {name for name in package_files() if not name.endswith((".py", ".cu"))}
     assert no_code <= known
+
+
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+
+
+def test_each_dependency_of_the_core_has_its_oldest_version():
+    found = constraints(PROJECT)
+    for dependency in PROJECT["dependencies"]:
+        assert dependency.replace(">=", "==") in found
+    assert any(line.startswith("dask==") for line in found)
+
+
+@pytest.mark.parametrize("dependency", ["typer", "typer>=0.16,<1", "typer==0.16"])
+def test_a_dependency_without_a_plain_lower_bound(dependency):
+    with pytest.raises(SystemExit, match=r"must have the form name>=version"):
+        constraints(PROJECT | {"dependencies": [dependency]})

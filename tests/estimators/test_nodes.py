@@ -1,5 +1,7 @@
 """Graph random features of nodes, and the estimator on the product graph."""
 
+from functools import partial
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,7 +9,6 @@ from pairs import KINDS, Kind, random_graph
 from scipy.linalg import expm
 
 import gvoys as gv
-from gvoys._compiled.cpu.voyager_visits import draw_lengths
 from gvoys.errors import DivergenceError, GraphError, ParameterError, UnsupportedError
 from gvoys.graphs.spectrum import max_degree
 
@@ -41,38 +42,42 @@ def test_dot_products_of_nodes_are_the_matrix_function(n_anchors):
     assert n_anchors or ((mean - expected) / error).diagonal().max() > 5
 
 
+def by_pair(batch, seed, **how):
+    C, D = gv.GraphRandomFeatures(gv.Exponential(0.4), 20, random_state=seed, **how).fit(batch).pair(batch)
+    return (C @ D.T).toarray()
+
+
+def by_columns(batch, seed):
+    return gv.GraphRandomFeatures(gv.Exponential(0.4), 20, random_state=seed).fit(batch).columns(batch, NODES).toarray()
+
+
+def by_replicates(batch, seed):
+    how = {"n_walks": 20, "n_anchors": 3, "random_state": seed}
+    F, G = (gv.GraphRandomFeatures(gv.Exponential(0.4), replicate=k, **how).fit_transform(batch) for k in (0, 1))
+    return (F @ G.T).toarray()
+
+
+NODES = [4, 0, 4]
+WAYS = {
+    "pair": by_pair,
+    "antithetic": partial(by_pair, p_halt=0.4, antithetic=True),
+    "columns": by_columns,
+    "replicates": by_replicates,
+}
+
+
 @pytest.mark.parametrize("kind", [Kind(), Kind(directed=True), Kind(directed=True, weighted=True)], ids=str)
-def test_pairs_are_right_everywhere(kind):
+@pytest.mark.parametrize("way", WAYS)
+def test_products_are_right_everywhere(way, kind):
+    """The diagonal included."""
+    if way == "replicates" and kind.directed:
+        pytest.skip("a directed graph has a pair")
     batch, dense = random_graph(np.random.default_rng(2), 6, kind, density=0.3)
-
-    def one(seed):
-        C, D = gv.GraphRandomFeatures(gv.Exponential(0.4), 20, random_state=seed).fit(batch).pair(batch)
-        return (C @ D.T).toarray()
-
-    check(*matrices(one, 500), expm(0.4 * dense.A))
+    expected = expm(0.4 * dense.A)
+    check(*matrices(lambda seed: WAYS[way](batch, seed), 700), expected[:, NODES] if way == "columns" else expected)
 
 
-@pytest.mark.parametrize("kind", [Kind(), Kind(directed=True, weighted=True)], ids=str)
-@pytest.mark.parametrize("n_walks", [1, 5])
-def test_antithetic_walkers_are_unbiased_too(kind, n_walks):
-    batch, dense = random_graph(np.random.default_rng(2), 6, kind, density=0.3)
-
-    def one(seed):
-        features = gv.GraphRandomFeatures(gv.Exponential(0.4), n_walks, 0.4, random_state=seed, antithetic=True)
-        C, D = features.fit(batch).pair(batch)
-        return (C @ D.T).toarray()
-
-    check(*matrices(one, 1500), expm(0.4 * dense.A))
-
-
-def test_antithetic_walkers_halt_one_after_the_other():
-    """Lengths are those of single walkers, no two of a pair halt at the same step, and errors are smaller."""
-    nodes, key, lengths = np.arange(4000), np.array([1, 2], np.uint64), np.empty((4000, 2), np.int64)
-    draw_lengths(nodes, key, 1000, 0.3, 0, True, lengths)
-    for walker in range(2):
-        for at_least in (1, 2, 5):
-            assert np.mean(lengths[:, walker] >= at_least) == pytest.approx(0.7**at_least, abs=0.03)
-    assert (lengths[:, 0] != lengths[:, 1]).all()
+def test_antithetic_walkers_have_smaller_errors():
     graph = nx.random_regular_graph(3, 60, seed=1)
     expected = np.linalg.inv(np.eye(60) - 0.1 * nx.to_numpy_array(graph))
     off = ~np.eye(60, dtype=bool)
@@ -86,24 +91,6 @@ def test_antithetic_walkers_halt_one_after_the_other():
         ]
         errors.append(np.sqrt(np.mean([((F @ F.T).toarray() - expected)[off] ** 2 for F in found])))
     assert errors[1] < 0.97 * errors[0]
-
-
-@pytest.mark.parametrize("kind", [Kind(), Kind(directed=True, weighted=True)], ids=str)
-def test_columns_by_walkers_of_their_nodes(kind):
-    batch, dense = random_graph(np.random.default_rng(2), 6, kind, density=0.3)
-    nodes = [4, 0, 4]
-
-    def one(seed):
-        return (
-            gv.GraphRandomFeatures(gv.Exponential(0.4), 20, random_state=seed)
-            .fit(batch)
-            .columns(batch, nodes)
-            .toarray()
-        )
-
-    check(*matrices(one, 500), expm(0.4 * dense.A)[:, nodes])
-    with pytest.raises(ParameterError, match="there is no node 9"):
-        gv.GraphRandomFeatures(gv.Exponential(0.4)).fit(batch).columns(batch, [9])
 
 
 def test_features_are_sparse_and_the_same_for_any_threads():
@@ -133,6 +120,7 @@ def features(decay=0.1, **how):
         (lambda: features().fit(CYCLE).transform(TRIANGLES), DivergenceError, "diverges"),
         (lambda: features(0.45).fit(nx.empty_graph(3)).pair(CYCLE), DivergenceError, r"at length \d+, .*; fit on it"),
         (lambda: features(n_walks=0).fit(CYCLE), ParameterError, "n_walks"),
+        (lambda: features().fit(CYCLE).columns(CYCLE, [9]), ParameterError, "there is no node 9"),
         (lambda: features().fit([CYCLE, CYCLE]), GraphError, "not a graph"),
         (lambda: features(random_state=-1).fit(CYCLE), ParameterError, "random_state must be an integer from 0"),
         (lambda: features(random_state=2**70).fit(CYCLE), ParameterError, "random_state must be an integer from 0"),
@@ -157,22 +145,6 @@ def test_walking_on_the_product_is_unbiased(kind, n_anchors):
     )
     assert abs(found.value - expected) < 5 * found.stderr
     assert found.n_components == 3000
-
-
-def test_replicates_share_their_anchors():
-    graph = nx.cycle_graph(6)
-    expected = np.linalg.inv(np.eye(6) - 0.1 * nx.to_numpy_array(graph))
-
-    def one(seed):
-        F, G = (
-            gv.GraphRandomFeatures(
-                gv.Geometric(0.1), 5, n_anchors=3, random_state=seed, replicate=replicate
-            ).fit_transform(graph)
-            for replicate in (0, 1)
-        )
-        return (F @ G.T).toarray()
-
-    check(*matrices(one, 1000), expected)
 
 
 def test_infinite_variance_is_announced():

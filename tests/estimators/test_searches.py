@@ -1,8 +1,5 @@
 """Searches, pipelines and tables of scikit-learn and pandas, with graphs of every form as X."""
 
-import copy
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -132,19 +129,3 @@ def test_columns_of_strings_and_of_numbers():
     for y in (pd.Series(BATCH.graph_sizes, index=range(100, 64, -1)), pd.Series(BATCH.graph_sizes, dtype="Int64")):
         found = gv.RandomWalkRegressor(gv.Walk(2), max_iterations=0).fit(BATCH, y).predict(BATCH)
         np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize(
-    "model", [classifier(), gv.RandomWalkRegressor(gv.Walk(2), max_iterations=0)], ids=lambda m: type(m).__name__
-)
-def test_copies(model):
-    y = Y == "large"
-    fitted = clone(model).fit(BATCH, y)
-    expected = fitted.predict_table(BATCH)
-    for again in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted)), clone(fitted).fit(BATCH, y)):
-        assert again is not fitted
-        for name, column in again.predict_table(BATCH).items():
-            np.testing.assert_array_equal(column, expected[name])
-    other = clone(fitted).set_params(walk__max_length=1)
-    assert (other.walk.max_length, fitted.walk) == (1, model.walk)
-    assert not hasattr(other, "seen_labels_")

@@ -7,6 +7,7 @@ import argparse
 import sys
 from dataclasses import replace
 from datetime import date
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
@@ -118,13 +119,8 @@ def cut_to_fit(batch, max_length):
     """As if the device had no room for more than a graph."""
     from gvoys._compiled.cuda import sketch_cuda as sketch
 
-    kept = sketch.OUTPUT_BYTES, sketch.STATE_BYTES
-    sketch.OUTPUT_BYTES = sketch.STATE_BYTES = 1
-    try:
-        few = difference(batch[:2], "sketch", max_length, n_components=130)
-    finally:
-        sketch.OUTPUT_BYTES, sketch.STATE_BYTES = kept
-    return few
+    with patch.multiple(sketch, OUTPUT_BYTES=1, STATE_BYTES=1):
+        return difference(batch[:2], "sketch", max_length, n_components=130)
 
 
 def hub_beside_a_path(method, n_leaves, length, **options):
@@ -151,12 +147,8 @@ def few_starts(batch, max_length):
     """As if graphs of three nodes were large."""
     from gvoys.walks import sampled as voyagers
 
-    kept = voyagers._N_STARTS
-    voyagers._N_STARTS = 2
-    try:
+    with patch.object(voyagers, "_N_STARTS", 2):
         return difference(batch, "voyagers", max_length, n_components=3)
-    finally:
-        voyagers._N_STARTS = kept
 
 
 def left_on_device(batch, max_length):

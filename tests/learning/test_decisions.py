@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC
 
-from gvoys.kernels.machines import Logistic, train
+from gvoys.kernels.machines import train
 from gvoys.kernels.targets import Targets
 
 TIGHT = 1e-9
@@ -57,13 +56,3 @@ def test_a_matrix_that_rounding_made_indefinite():
     K += 1e-7 * np.random.default_rng(3).normal(size=K.shape)
     [machine] = train((K + K.T) / 2, np.arange(80), Targets(np.concatenate([y, 1 - y])), (100.0,))
     assert np.isfinite(machine.decide(K)).all()
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("one_by_one", [False, True])
-def test_logistic(n_classes, one_by_one):
-    X, y = points(n_classes)
-    model = SGDClassifier(loss="log_loss", random_state=0) if one_by_one else LogisticRegression()
-    kept = Logistic.of(model.fit(X, y), one_by_one)
-    np.testing.assert_allclose(kept.decide(X), model.decision_function(X), rtol=1e-12)
-    np.testing.assert_allclose(kept.probabilities(X), model.predict_proba(X), rtol=1e-10, atol=1e-14)

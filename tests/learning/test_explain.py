@@ -250,11 +250,3 @@ def test_several_columns_of_classes_are_told_apart_by_models_of_their_own():
     model = spelling.classifier(LENGTH).fit(BATCH, np.column_stack([Y, Y]))
     with pytest.raises(gv.errors.UnsupportedError, match="fit one for each column"):
         model.explain(BATCH[:1])
-
-
-def test_threads_and_company_change_nothing():
-    model = fitted("matern12", refine=1)
-    together = model.explain(BATCH[40:])
-    for place in (0, 7):
-        alone = model.set_params(n_jobs=1).explain(BATCH[40 + place])[0]
-        np.testing.assert_allclose(alone.nodes, together[place].nodes, rtol=1e-9, atol=1e-12)

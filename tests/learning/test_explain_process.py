@@ -1,7 +1,5 @@
 """Explanations of the regressor: sums, integrals along rays, and walks one by one."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 import spelling
@@ -40,35 +38,6 @@ def test_shares_add_up_to_the_prediction(kernel, options):
         assert not each.node_errors.any()
 
 
-def test_linear_shares_are_those_of_walks_counted_one_by_one():
-    model = fitted("linear", labels="node", refine=0, backtrack=True)
-    posterior, place = model.posterior_, 22
-    graphs = MOLECULES.to_networkx()
-    counts = [[Counter(_spelled(graph, walk) for walk in _walks(graph, i)) for i in range(4)] for graph in graphs]
-    graph, wanted = graphs[place], np.zeros(len(graphs[place]))
-    for i in range(4):
-        sizes = [sum(value**2 for value in own[i].values()) for own in counts]
-        for walk in _walks(graph, i):
-            common = np.array([own[i][_spelled(graph, walk)] for own in counts[:20]])
-            value = posterior.mu[i] / posterior.walks.traces[i] * (posterior.weights @ common)
-            norms = np.sqrt(np.maximum(sizes[:20], 1) * max(sizes[place], 1))
-            value += posterior.mu[4 + i] * (posterior.weights @ (common / norms))
-            np.add.at(wanted, list(walk), value / (i + 1))
-    found = model.explain(MOLECULES[place])[0]
-    np.testing.assert_allclose(found.nodes, model.deviation_ * wanted, rtol=1e-8, atol=1e-10)
-
-
-def _walks(graph, length):
-    walks = [(u,) for u in graph]
-    for _ in range(length):
-        walks = [(*walk, v) for walk in walks for v in graph[walk[-1]]]
-    return walks
-
-
-def _spelled(graph, walk):
-    return tuple(graph.nodes[u]["label"] for u in walk)
-
-
 def test_landmarks_and_several_targets():
     induced = spelling.regressor(3, max_exact=10, n_components=12, max_iterations=5).fit(MOLECULES, Y)
     for each, predicted in zip(induced.explain(MOLECULES), induced.predict(MOLECULES), strict=True):
@@ -92,17 +61,6 @@ def test_linear_models_of_many_graphs_say_what_is_missing():
     model = spelling.regressor(3, kernel="linear", max_exact=10, max_iterations=3).fit(MOLECULES, Y)
     with pytest.raises(gv.errors.UnsupportedError, match="need at most max_exact graphs"):
         model.explain(MOLECULES[:1])
-
-
-def test_deletion_is_predicting_again():
-    model = fitted()
-    lost = model.explain_by_deletion(MOLECULES[12])[0]
-    graph = MOLECULES[12].to_networkx()[0]
-    for node in graph:
-        less = graph.copy()
-        less.remove_node(node)
-        wanted = model.predict(MOLECULES[12])[0] - model.predict(gv.as_batch([less]))[0]
-        assert lost[node] == pytest.approx(wanted, rel=1e-7, abs=1e-9)
 
 
 def test_shares_of_sets_are_integrals_of_gradients():
@@ -129,23 +87,3 @@ def test_explanations_find_what_was_planted():
     for each, own in zip(model.explain(batch), np.split(worth, batch.node_offsets[1:-1]), strict=True):
         if np.ptp(own) > 0:
             assert np.corrcoef(each.nodes, own)[0, 1] > 0.8
-
-
-def test_sequences_are_spelled_by_the_labels_that_are_compared():
-    molecules = gv.from_smiles(["CCCCO", "CC(C)Cc1ccccc1", "OCCN", "CCOCC", "c1ccncc1"] * 5)
-    model = spelling.regressor(2, max_iterations=3).fit(molecules, molecules.graph_sizes + np.arange(25) % 3)
-    for graph, each in zip(molecules[:5].to_networkx(), model.explain(molecules[:5], n_sequences=200), strict=True):
-        elements = Counter(label[0] for _, label in graph.nodes(data="label"))
-        atoms = Counter(graph.nodes[node]["label"] for node in graph)
-        found = {own.layer: own for own in each.sequences if len(own.nodes) == 1 and own.iteration == 0}
-        assert set(found) >= {"coarse", "given"}
-        for own in each.sequences:
-            if len(own.nodes) > 1 or own.iteration:
-                continue
-            if own.layer == "coarse":
-                assert own.count == elements[own.spelled]
-            if own.layer == "given":
-                assert own.count == atoms[graph.nodes[own.nodes[0]]["label"]]
-        notes = {own.note for own in each.sequences}
-        assert any("fine" in note for note in notes)
-        assert all(str(own) == own.spelled for own in each.sequences if own.layer != "fine" and not own.iteration)

@@ -77,12 +77,6 @@ def test_shares_are_those_of_the_trace():
     np.testing.assert_allclose(parts / parts.sum(), series.shares, rtol=1e-9)
 
 
-@pytest.mark.parametrize("objective", ["svm", "layer", "alignment"])
-def test_several_classes(objective):
-    series = gv.learn_series(BATCH, THREE, objective, walk=gv.Walk(2, labels=None), max_iterations=30)
-    assert max(series.mu) > 0
-
-
 @pytest.mark.parametrize(
     ("y", "objective", "message"),
     [

@@ -66,3 +66,38 @@ def test_tables_and_files(model, tmp_path):
 def test_what_cannot_be_fitted_says_which_column(y, how, said):
     with pytest.raises(ParameterError, match=said):
         spelling.classifier(**FIXED, **how).fit(BATCH, y)
+
+
+GRAPHS = gv.datasets.molecules(40, mean_nodes=8, random_state=3)
+LARGE = GRAPHS.graph_sizes > np.median(GRAPHS.graph_sizes)
+
+
+def classifier(**how):
+    return spelling.classifier(**{"refine": 1, "kernel": "linear"} | how)
+
+
+STEPS = {
+    "classifier": (classifier, ("profiles", "choosing", "comparing", "training")),
+    "nothing to choose": (lambda **how: classifier(C=1.0, **how), ("profiles", "training", "calibrating")),
+    "landmarks": (lambda **how: classifier(max_exact=10, **how), ("choosing", "comparing", "profiles", "training")),
+    "regressor": (lambda **how: spelling.regressor(2, **how), ("profiles", "choosing", "optimising")),
+    "linear": (lambda **how: spelling.regressor(2, kernel="linear", **how), ("profiles", "optimising")),
+    "features": (
+        lambda **how: spelling.regressor(2, max_exact=10, n_components=40, **how),
+        ("profiles", "choosing", "optimising", "profiles", "optimising"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "steps"), STEPS.values(), ids=STEPS)
+def test_bars_name_the_steps_and_change_no_bit(make, steps, capsys):
+    expected = make().fit(GRAPHS, LARGE).predict_table(GRAPHS)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", "")
+    found = make(verbose=True).fit(GRAPHS, LARGE).predict_table(GRAPHS)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert [line.split()[0] for line in shown.err.splitlines() if line.strip()] == list(steps)
+    assert shown.err.count("100%") == len(steps)
+    for name, column in found.items():
+        np.testing.assert_array_equal(column, expected[name])

@@ -1,7 +1,6 @@
 """Gaussian processes with kernels of distances: the definition, gradients, layers, surroundings, landmarks."""
 
 import warnings
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,14 +8,10 @@ import spelling
 from scipy.stats import multivariate_normal
 
 import gvoys as gv
-from gvoys.errors import ConvergenceError, ParameterError
-from gvoys.graphs.transform import refinement_rounds
+from gvoys.errors import ParameterError
 from gvoys.kernels.covariance import ArrayCovariance, Covariance, Distances
-from gvoys.kernels.gaussian import maximise_likelihood
-from gvoys.kernels.views import Surroundings, views_of
 
 BATCH = gv.datasets.molecules(60, mean_nodes=10, random_state=6)
-ONES = {"start": "ones", "stop": "ones"}
 KINDS = ("linear", "matern12", "matern32", "gaussian")
 RNG = np.random.default_rng(0)
 FIRST = RNG.bit_generator.state
@@ -60,21 +55,6 @@ def test_arrays_of_any_device_give_the_same_numbers(kind, weighty):
     other, slope = ArrayCovariance(*given).evaluate(point, -1.0)
     assert other == pytest.approx(value, rel=1e-6)
     np.testing.assert_allclose(slope, gradient, rtol=1e-4, atol=1e-4 * np.abs(gradient).max())
-
-
-@pytest.mark.parametrize("layer", ["coarse", "given", "fine"])
-def test_surroundings_are_multisets_of_refined_labels(layer):
-    from gvoys.walks.structure import in_layer
-
-    view = views_of(BATCH, (gv.Walk(2, "both", **ONES),), (layer,))[1]
-    assert isinstance(view, Surroundings)
-    bags = [Counter() for _ in range(len(BATCH))]
-    for r, graphs in enumerate(refinement_rounds(in_layer(BATCH, layer), 4, True, True)):
-        for graph, label in zip(BATCH.node_graphs(), graphs.node_labels.hashed, strict=True):
-            bags[graph][r, label] += 1
-    found = view.weighed(np.ones(1), view.profile(BATCH[:9]), view.profile(BATCH[9:20]))
-    wanted = [[(a & b).total() / (a | b).total() for b in bags[9:20]] for a in bags[:9]]
-    np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 def noisy(seed=0, n=60):
@@ -186,26 +166,3 @@ def test_several_targets_share_a_kernel():
     np.testing.assert_allclose(np.sqrt(np.einsum("iit->it", covariance)), std, rtol=1e-6)
     assert {"prediction 0", "upper 1", "nearest"} <= set(model.predict_table(BATCH[:2]))
     assert model.score(BATCH[:45], y[:45]) > 0.5
-
-
-def test_steps_beyond_what_can_be_factored_are_taken_back():
-    """A likelihood that cannot be computed everywhere: its maximum is found all the same."""
-
-    class Cliff:
-        noise_bounds = (-7.0, 3.0)
-        n_failed = 0
-
-        def evaluate(self, log_mu, log_noise):
-            if log_mu[0] > 1.0:
-                self.n_failed += 1
-                raise ConvergenceError("not positive definite")
-            distance = np.append(log_mu - 0.9, log_noise + 1.0)
-            return -50.0 * float(distance @ distance) - 1.0, -100.0 * distance
-
-    cliff = Cliff()
-    log_mu, log_noise, curve = maximise_likelihood(cliff, np.array([-3.0, 0.0]), 0.0, 100)
-    np.testing.assert_allclose(np.append(log_mu, log_noise), [0.9, 0.9, -1.0], atol=1e-3)
-    assert cliff.n_failed > 0
-    assert curve[-1] == pytest.approx(-1.0)
-    with pytest.raises(ConvergenceError):
-        maximise_likelihood(cliff, np.array([2.0, 0.0]), 0.0, 100)

@@ -55,26 +55,6 @@ def test_features_of_a_graph_do_not_depend_on_the_others(name, tmp_path):
     np.testing.assert_array_equal(gv.load_model(tmp_path / "m").transform(NEW), features)
 
 
-def test_many_graphs_come_in_blocks(monkeypatch):
-    for name, module in (("classes", "classifier._BLOCK"), ("exact", "regressor._AT_ONCE")):
-        model = MODELS[name]()
-        features = model.transform(NEW)
-        monkeypatch.setattr(f"gvoys.estimators.{module}", 10)
-        np.testing.assert_array_equal(model.transform(NEW), features)
-
-
-def test_the_kernel_of_a_linear_classifier():
-    model = MODELS["classes"]()
-    new = model.balance_.of(model.profiler_.profile(NEW))
-    K = model.kernel_.gram(new.pairs(model.engine_.fitted))
-    np.testing.assert_allclose(
-        model.transform(NEW).astype(float) @ model.transform(BATCH).astype(float).T / model.kernel_.unit**2,
-        K,
-        rtol=1e-6,
-    )
-    np.testing.assert_allclose(model.engine_.machines[0].vectors.decide(K), model.decision_function(NEW), rtol=1e-9)
-
-
 def test_the_kernel_in_feature_space():
     """The posterior mean is linear in the features."""
     model = MODELS["features"]()

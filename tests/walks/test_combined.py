@@ -9,7 +9,6 @@ from studies.coverage import ego_networks
 import gvoys as gv
 from gvoys.graphs.labels import Labels
 from gvoys.walks import Combined, Sequences, Walk
-from gvoys.walks.combined import exact_lengths
 from gvoys.walks.profiles import Profiles
 
 SERIES = gv.Geometric(0.1)
@@ -110,21 +109,6 @@ def test_no_error_where_all_is_counted(n_components):
     K, error = made(batch, walk_on(batch), (4, 4), n_components).compare(SERIES)
     np.testing.assert_allclose(K, Sequences().profile(batch, walk_on(batch)).gram(SERIES), rtol=1e-12)
     assert not error.any()
-
-
-def test_lengths_are_chosen_by_how_many_sequences_there_are(monkeypatch):
-    batch = graphs(40)
-    walk = walk_on(batch)
-    few = exact_lengths(batch, walk, 30)
-    assert few[0] > few[1] >= 0
-    sizes = [[counts.size / len(batch) for counts in row] for row in Sequences().profile(batch, walk).blocks]
-    for iteration, longest in enumerate(few):
-        assert sizes[iteration][longest] < 1.3 * 30
-        assert sizes[iteration][longest + 1] > 0.7 * 30
-    assert exact_lengths(batch, walk, 1) == (-1, -1)
-    assert exact_lengths(batch, walk, 10**9)[1] < 4  # by the time that they take
-    monkeypatch.setattr("gvoys.walks.combined._STATES", 10**6)
-    assert exact_lengths(batch, walk, 10**9) == (4, 4)
 
 
 def test_the_kernel_takes_it_where_sequences_are_too_many():

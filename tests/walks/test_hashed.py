@@ -1,17 +1,13 @@
 """Hashed columns of label sequences: the kernel in expectation, exactly where columns are many, whatever was fitted."""
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 from spelling import with_walk
 
 import gvoys as gv
 from gvoys.errors import ParameterError, UnsupportedError
 from gvoys.threads import threads
 from gvoys.walks import Sequences
-from gvoys.walks.sparse import signed_columns
 
 BATCH = gv.datasets.molecules(24, mean_nodes=9, random_state=3)
 HOW = {"series": gv.Geometric(0.1), "max_length": 3, "method": "sequences", "refine": 1}
@@ -49,20 +45,6 @@ def test_products_are_unbiased_and_as_accurate_as_they_say(n_columns):
     bound = (np.outer(np.diag(K), np.diag(K)) + K**2) / n_columns
     assert (found.var(axis=0) < 1.5 * bound).all()
     assert found.var(axis=0).mean() > 0.1 * bound.mean()
-
-
-def test_columns_differ_by_seed_iteration_and_length():
-    keys = np.random.default_rng(0).integers(0, 2**64, 5000, dtype=np.uint64)
-    streams = [(0, 0, 1), (1, 0, 1), (0, 1, 1), (0, 0, 2), (0, 1, 0), (1, 0, 0), (0, 0)]
-    found = np.array([np.hstack(signed_columns(keys, stream, 2**16)).T for stream in streams])
-    columns, signs = found[:, 0], found[:, 1]
-    same = (columns[:, None] == columns[None]).mean(axis=2)
-    agree = (signs[:, None] == signs[None]).mean(axis=2)
-    pairs = np.triu_indices(len(streams), 1)
-    assert same[pairs].max() < 0.002
-    assert np.abs(agree[pairs] - 0.5).max() < 0.05
-    assert set(signs.ravel()) == {-1.0, 1.0}
-    assert np.bincount((columns // 2**12).astype(int).ravel(), minlength=16).min() > 5000 * len(streams) / 16 * 0.9
 
 
 def test_any_two_runs_compare():
@@ -106,20 +88,6 @@ def most_states(graph):
         except UnsupportedError:
             low = middle + 1
     return low
-
-
-def test_estimators_with_hashed_columns_are_estimators():
-    features = hashed(40).fit(BATCH)
-    names = features.get_feature_names_out()
-    assert len(set(names)) == features.n_features_out_ == 40
-    assert clone(features).get_params()["n_columns"] == 40
-    again = pickle.loads(pickle.dumps(features))
-    np.testing.assert_array_equal(again.transform(BATCH).toarray(), features.transform(BATCH).toarray())
-    features.set_params(n_columns=None)
-    assert features.transform(BATCH).shape[1] == 40  # as fitted
-    assert (
-        features.fit_transform(BATCH).shape[1] == gv.RandomWalkFeatures(**with_walk(**HOW)).fit(BATCH).n_features_out_
-    )
 
 
 @pytest.mark.parametrize(

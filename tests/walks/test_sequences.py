@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from types import SimpleNamespace
 
 import numpy as np
@@ -69,22 +68,6 @@ def test_keys_are_hashes_of_the_labels():
     for edge, node in ((bc, b), (ab, a)):
         expected = combine_hashes(combine_hashes(expected, edge), node)
     assert expected[0] in profiles.blocks[0][2].keys
-
-
-@pytest.mark.parametrize("backtrack", [True, False])
-def test_threads_and_shares_do_not_matter(backtrack):
-    batch = gv.datasets.molecules(60, mean_nodes=10)
-    walk = Walk(4, refine=1, backtrack=backtrack)
-    with threads(1):
-        whole = module.Sequences().profile(batch, walk)
-    with threads(2):
-        shared = module.Sequences().profile(batch, walk)
-    for ours, theirs in zip(chain(*whole.blocks), chain(*shared.blocks), strict=True):
-        np.testing.assert_array_equal(ours.keys, theirs.keys)
-        np.testing.assert_array_equal(ours.matrix.toarray(), theirs.matrix.toarray())
-    alone = module.Sequences().profile(batch[17], walk)
-    for i, own in enumerate(alone.blocks[1]):
-        np.testing.assert_array_equal(own.matrix.data, whole.blocks[1][i].matrix[[17]].data)
 
 
 @pytest.mark.parametrize("heavy", [0.0, 0.1, 2.0], ids=["all by BLAS", "both", "none by BLAS"])

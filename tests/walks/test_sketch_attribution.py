@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import gvoys as gv
-from gvoys._compiled.cpu import sketch_cpu as block
 from gvoys.graphs.labels import Labels
 from gvoys.graphs.transform import refinement_rounds
 from gvoys.threads import threads
@@ -171,56 +170,6 @@ def test_parallel_edges(backtrack, edge_labels):
         edge_attributes=np.zeros((len(pairs), 1)),
     )
     check_walk_by_walk(batch, Walk(4, "edge" if edge_labels else None, backtrack=backtrack), Sketch(192))
-
-
-def test_gradients_far_out_of_the_range_of_single_precision():
-    batch, walk, sketch = some_graphs(), Walk(LENGTH, "node"), Sketch(128)
-    made, gradients = profile_and_gradients(batch, walk, sketch)
-    expected = spread_gradients(batch, walk, sketch, made.exponents, gradients)
-    for power in (-400, 300):
-        scaled = np.ldexp(gradients.astype(float), power)
-        for ours, theirs in zip(spread_gradients(batch, walk, sketch, made.exponents, scaled), expected, strict=True):
-            np.testing.assert_array_equal(np.ldexp(ours, -power), theirs)
-
-
-@pytest.fixture
-def calls(monkeypatch):
-    """How many steps each call of the kernel takes."""
-    seen = []
-
-    def spread_group(*args):
-        seen.append(args[-2].values.shape[1])
-        kernel(*args)
-
-    kernel = block.spread_group
-    monkeypatch.setattr(block, "spread_group", spread_group)
-    return seen
-
-
-def test_lengths_and_iterations_without_gradients_are_not_walked(calls):
-    batch, walk, sketch = some_graphs(), Walk(5, "node", refine=3), Sketch(192)
-    made, gradients = profile_and_gradients(batch, walk, sketch)
-    gradients = gradients.reshape(len(batch), 6, 4, 192)
-    gradients[:, 4:], gradients[:, :, 1], gradients[:, :, 3] = 0, 0, 0
-    found = spread_gradients(batch, walk, sketch, made.exponents, gradients.reshape(made.values.shape))
-    assert calls == [4] * 4  # two iterations of two groups
-    shorter = replace(walk, max_length=3, refine=2)
-    part = gradients[:, :4, :3].reshape(len(batch), 4, -1)
-    for ours, theirs in zip(found, spread_gradients(batch, shorter, sketch, made.exponents, part), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_a_graph_without_gradient_has_no_shares():
-    batch, walk, sketch = some_graphs(), Walk(2, None), Sketch(128)
-    made, gradients = profile_and_gradients(batch, walk, sketch)
-    gradients[3], gradients[0, 1:] = 0, 0
-    nodes, entries = spread_gradients(batch, walk, sketch, made.exponents, gradients)
-    assert not nodes[:, batch.node_graphs() == 3].any()
-    assert not entries[:, batch.node_graphs()[batch.rows()] == 3].any()
-    first = batch.node_graphs() == 0
-    expected = 0.2**2 * (gradients[0, 0].astype(float) * np.sign(made.values[0, 0])).sum() / np.sqrt(128)
-    np.testing.assert_allclose(nodes[0, first], expected, rtol=1e-4)
-    assert not entries[:, batch.node_graphs()[batch.rows()] == 0].any()
 
 
 @pytest.mark.parametrize("sizes", [[], [0], [0, 0], [1]])

@@ -7,10 +7,6 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
 
 import gvoys as gv
 from gvoys.apps.scale.job import Parameters
@@ -72,25 +68,6 @@ def test_its_fields_are_parameters_of_estimators(make):
         model.set_params(refine=1)
     fitted = pickle.loads(pickle.dumps(make(walk=gv.Walk(2)).fit(BATCH, Y)))
     assert fitted.walk_.max_length == 2
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        make_pipeline(gv.RandomWalkKernel(), SVC(kernel="precomputed")),
-        make_pipeline(gv.RandomWalkFeatures(n_components=128), RidgeClassifier()),
-        gv.RandomWalkClassifier(gv.Walk(), "linear", C=1.0),
-    ],
-    ids=["kernel", "features", "classifier"],
-)
-def test_grids_over_its_fields(model):
-    prefix = "" if isinstance(model, gv.RandomWalkClassifier) else f"{model.steps[0][0]}__"
-    grid = {f"{prefix}walk__refine": [0, 1], f"{prefix}walk__max_length": [1, 3]}
-    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(BATCH, Y)
-    assert len(search.cv_results_["params"]) == 4
-    best = search.best_estimator_ if not prefix else search.best_estimator_[0]
-    assert best.walk_.refine == search.best_params_[f"{prefix}walk__refine"]
-    assert best.walk_.max_length == search.best_params_[f"{prefix}walk__max_length"]
 
 
 @pytest.mark.parametrize("value", [4, "sketch", None, {"max_length": 4}])

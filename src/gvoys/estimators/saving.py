@@ -115,6 +115,7 @@ _LEARNED = {
     "seen_labels_": Annotated[NDArray[np.uint64], lambda hashes: _is_increasing(hashes)] | None,
     "similarity_floor_": Annotated[float, lambda cosine: abs(cosine) <= 1.0] | None,
     "training_": dict[str, Any],
+    "walk_": Walk,
 }
 _FITTED: dict[str, dict[str, Any]] = {
     "RandomWalkClassifier": _LEARNED
