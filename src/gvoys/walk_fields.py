@@ -19,8 +19,8 @@ class WalkFields:
 
     max_length: int | None = _option(6, int, "The longest walk.")
     labels: str | None = _option("auto", str, "auto (of nodes, where there are any), node, edge, both or none.")
-    refine: Any = _option(0, int, "Weisfeiler–Lehman iterations.")
-    backtrack: Any = _option(True, bool, "Whether walks may backtrack.")
+    refine: Any = _option(0, int, "Weisfeiler–Lehman iterations.")  # noqa: RUF009
+    backtrack: Any = _option(True, bool, "Whether walks may backtrack.")  # noqa: RUF009
     structure: Any = _option(None, str, _STRUCTURE, several=True)  # noqa: RUF009
     attribute_bandwidth: Any = _option(None, float, _BANDWIDTH, several=True)  # noqa: RUF009
     edge_attribute_bandwidth: Any = _option(None, float, "Compare edge attributes in the same way.", several=True)  # noqa: RUF009

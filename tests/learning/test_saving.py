@@ -113,7 +113,7 @@ def test_what_cannot_be_saved(tmp_path):
     with pytest.raises(ParameterError, match="there is no folder"):
         model.save(tmp_path / "none" / "m")
     for wrong, message in (
-        ({"cv": "many"}, "the model cannot be saved: cv of RandomWalkClassifier has another type"),
+        ({"max_exact": "many"}, "the model cannot be saved: max_exact of RandomWalkClassifier has another type"),
         ({"kernel": lambda: 0}, "the model's kernel is a function"),
     ):
         model.set_params(**wrong)
@@ -195,7 +195,7 @@ FITTED = [  # where in the content, what stands there, and the reason
     ("fitted predict", "x", ""),
     ("fitted __class__", "x", ""),
     ("parameters shell", True, ""),
-    ("parameters max_length", "6", ": max_length of RandomWalkClassifier has another type"),
+    ("parameters max_exact", "6", ": max_exact of RandomWalkClassifier has another type"),
     ("fitted seen_labels_", [], ": seen_labels_ of RandomWalkClassifier has another type"),
     ("fitted similarity_floor_", 2.0**31, ": similarity_floor_ of RandomWalkClassifier has another type"),
     ("fitted kernel_ unit", None, ": unit of BaseKernel has another type"),

@@ -115,7 +115,7 @@ _LEARNED = {
     "seen_labels_": Annotated[NDArray[np.uint64], lambda hashes: _is_increasing(hashes)] | None,
     "similarity_floor_": Annotated[float, lambda cosine: abs(cosine) <= 1.0] | None,
     "training_": dict[str, Any],
-    "walk_": Walk,
+    "walk_": Walk | tuple[Walk, ...],
 }
 _FITTED: dict[str, dict[str, Any]] = {
     "RandomWalkClassifier": _LEARNED
@@ -370,6 +370,7 @@ def _match_walks(profiles: list[SparseProfiles], walks: tuple[Walk, ...]) -> boo
 
 _RULES: dict[str, Callable[..., bool]] = {
     "Counts": lambda keys, **_: _is_increasing(keys),
+    "Walk": lambda refine, backtrack, **_: _has_type(refine, int | str) and _has_type(backtrack, bool | str),
     "GramPosterior": lambda fitted, walks, **_: _match_walks(fitted, walks.walks),
     "Induced": lambda landmarks, kernel, **_: _match_walks(landmarks, kernel.walks),
     "KernelPosterior": lambda fitted, kernel, **_: _match_walks(fitted, kernel.walks),

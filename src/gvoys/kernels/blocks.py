@@ -19,7 +19,7 @@ from gvoys.walks.checks import check_length, is_auto
 from gvoys.walks.structure import check_structure
 from gvoys.walks.walk import Walk, check_walk
 
-LONG_WALKS = Walk(5, refine="auto", backtrack=False, start="ones", stop="ones")  # type: ignore[arg-type]
+LONG_WALKS = Walk(5, refine="auto", backtrack=False, start="ones", stop="ones")
 KINDS_OF_LABELS = {(False, False): "plain", (True, False): "node", (False, True): "edge", (True, True): "both"}
 
 
