@@ -73,11 +73,6 @@ def test_learners():
     assert np.abs(gv.RandomWalkRegressor(gv.Walk(2)).fit(BATCH, sizes).predict(BATCH) - sizes).mean() < 2
 
 
-def test_exact():
-    value = gv.exact_kernel(BATCH[0], BATCH[1], gv.Geometric(0.01))
-    assert np.isfinite(value)
-
-
 def test_store(tmp_path):
     gv.write_store(BATCH, tmp_path / "store")
     assert gv.open_store(tmp_path / "store").n_edges == BATCH.n_edges

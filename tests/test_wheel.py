@@ -1,4 +1,4 @@
-"""The wheel and the sdist hold every file of the package; make dist builds and uses them."""
+"""What make dist and make oldest install: every file of the package, and the oldest dependencies."""
 
 import subprocess
 import tomllib
