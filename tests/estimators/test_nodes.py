@@ -125,7 +125,7 @@ def features(decay=0.1, **how):
         (lambda: features(random_state=-1).fit(CYCLE), ParameterError, "random_state must be an integer from 0"),
         (lambda: features(random_state=2**70).fit(CYCLE), ParameterError, "random_state must be an integer from 0"),
         (lambda: gv.estimate_on_product(*DENSE, gv.Exponential(1e-4)), UnsupportedError, "product graph"),
-        (lambda: gv.estimate_on_product(CYCLE, CYCLE, gv.Geometric(0.3)), DivergenceError, ""),
+        (lambda: gv.estimate_on_product(CYCLE, CYCLE, gv.Geometric(0.3)), DivergenceError, "decay"),
     ],
 )
 def test_refusals(call, error, message):
