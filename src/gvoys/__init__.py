@@ -92,6 +92,7 @@ _HOMES = {
 }
 _APPS = ("evaluation", "explain", "explore", "scale")
 _PARTS = (
+    "gpu",
     "datasets",
     "errors",
     "estimators",

@@ -13,7 +13,6 @@ from raising import raises
 
 import gvoys as gv
 from gvoys.apps.explore import Collection, as_property, explore, load_collection
-from gvoys.apps.explore import explore as explore_module
 from gvoys.apps.explore.blocks import compute_blocks
 from gvoys.apps.explore.collection import has_bonds
 from gvoys.apps.explore.explore_page import draw
@@ -125,7 +124,7 @@ def test_what_is_a_class(values, kind):
     assert as_property(values).classes == kind
     assert as_property([f"name {i}" for i in range(100)]) is None  # which cannot be coloured
     assert as_property(["", "", ""]) is None
-    assert inspect.signature(gv.explore) == inspect.signature(explore_module.explore)
+    assert inspect.signature(gv.explore) == inspect.signature(explore)
     assert gv.explore.Collection is Collection
 
 

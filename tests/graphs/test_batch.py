@@ -5,7 +5,6 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from gvoys.graphs.arcs import reverse_entries
 from hypothesis import given
 from hypothesis import strategies as st
 from pairs import KINDS, random_graph
@@ -13,6 +12,7 @@ from pairs import KINDS, random_graph
 import gvoys as gv
 from gvoys import GraphBatch
 from gvoys.errors import GraphError
+from gvoys.graphs.transform import reverse_entries
 
 
 def collection(kind=KINDS[-1], sizes=(4, 0, 7, 1, 5), seed=0):

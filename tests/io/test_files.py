@@ -60,7 +60,7 @@ def test_what_killed_runs_left_is_removed_and_nothing_else(tmp_path):
         ".a.csv.lock",
         ".a.partial",
     ]
-    kept.append(".a.partial")
+    kept.append(".b.csv.0a.partial")
     left = [".a.csv.12345.partial", ".a.csv.0123456789abcdef.partial", ".a.csv.12345.part"]
     folder = files.partial_name(tmp_path / "a.csv")
     (folder / "inside").mkdir(parents=True)
@@ -125,7 +125,7 @@ def build(table, out):
 def embed(table, out):
     from gvoys.apps.scale import embed_file
 
-    embed_file(table, out, {"max_length": 2, "n_components": 16})
+    embed_file(table, out, {"walk": gv.Walk(2), "n_components": 16})
 
 
 def write_gram(table, out):

@@ -1,13 +1,14 @@
 """The index as a folder: the same hits, builds that go on, and damage in one sentence."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from mutations import flip
+from mutations import mutate
 from processes import content
 from raising import raises
 
@@ -108,7 +109,7 @@ def test_damage_is_one_sentence(tmp_path):
     assert len(files) > 8
     for path in files:
         held = path.read_bytes()
-        for broken in (held[: len(held) // 2], b"", flip(held, np.random.default_rng(0))):
+        for broken in (held[: len(held) // 2], b"", mutate(held, np.random.default_rng(0))):
             path.write_bytes(broken)
             raises(gv.errors.GvoysError, "", gv.Index.open, tmp_path / "index")
             path.write_bytes(held)
@@ -181,6 +182,7 @@ def test_builds_that_cannot_be_made(table, tmp_path):
     write_sealed(work / "job.json", {"input": "another"})
     with pytest.raises(gv.errors.ParameterError, match="unfinished index of another input"):
         build_index(open_graphs(table), tmp_path / "index")
+    shutil.rmtree(work)
     (tmp_path / "bad.smi").write_text("nothing\nof\nthe\nkind\n")
     with pytest.raises(gv.errors.DatasetError, match="holds no graph that can be read"):
         build_index(open_graphs(tmp_path / "bad.smi"), tmp_path / "index")

@@ -238,7 +238,7 @@ def test_every_option_shares_large_graphs_too(monkeypatch, options, weighted):
         batch = replace(batch, edge_weights=np.random.default_rng(1).uniform(0.5, 2, batch.n_entries))
     small = compute_sketch(batch, 4, 64, **options)
     share_every_graph(monkeypatch)
-    monkeypatch.setattr(module, "_TABLE", 20 * 5 * 50)  # and tables of random bits for a few graphs at a time
+    monkeypatch.setattr(module, "_TABLE_BYTES", 20 * 5 * 50)  # and tables of random bits for a few graphs at a time
     large = compute_sketch(batch, 4, 64, **options)
     np.testing.assert_allclose(large, small, rtol=1e-4, atol=1e-6 * np.abs(small).max())
     with threads(1):

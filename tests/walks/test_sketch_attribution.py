@@ -208,7 +208,7 @@ def test_the_same_bits_however_they_are_computed(case, monkeypatch):
     check(1)
     check(7)
     with monkeypatch.context() as patch:
-        patch.setattr(sketch_module, "_TABLE", 1)
+        patch.setattr(sketch_module, "_TABLE_BYTES", 1)
         check()
     monkeypatch.setattr("gvoys.threads._lost", True)
     check()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from gvoys.errors import InputWarning, UnsupportedError
 from gvoys.graphs.batch import GraphBatch
@@ -31,7 +32,7 @@ def warn_user(message: str) -> None:
 
 def unused_attributes(learner: Any, batch: GraphBatch) -> list[str]:
     """Return the kinds of attributes, "node" and "edge", that graphs have and that a learner never uses."""
-    kinds = ("edge",) if hasattr(learner, "attribute_bandwidth") else ("node", "edge")
+    kinds = ("edge",) if is_classifier(learner) else ("node", "edge")
     return [kind for kind in kinds if getattr(batch, f"{kind}_attributes") is not None]
 
 

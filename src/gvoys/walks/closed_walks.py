@@ -78,9 +78,11 @@ class LargeGraph:
         Q = rng.standard_normal((self.matrix.shape[0], VECTORS))
         Q[:, 0] = 1.0  # near the first one in most graphs
         for _ in range(_ITERATIONS):
-            Q, R = np.linalg.qr(self._times(Q))
+            basis, R = np.linalg.qr(self._times(Q))
             sizes = np.abs(np.diagonal(R))
-            Q[:, sizes <= 1e-10 * sizes.max(initial=0.0)] = 0.0  # where the columns have fewer directions
+            kept = np.flatnonzero(sizes > 1e-10 * sizes.max(initial=0.0))
+            Q = np.zeros(Q.shape)  # also where the columns have fewer directions, as in a graph of few nodes
+            Q[:, kept] = basis[:, kept]
         return Q
 
     def _outside(self, Q: Array, max_length: int, n_blocks: int, rng: np.random.Generator) -> Array:

@@ -51,7 +51,18 @@ class Method(Protocol):
     """Learns from some of the graphs it was made for, and predicts others of them."""
 
     def fit(self, train: NDArray[np.int64]) -> Predict:
-        """Learn from the graphs at some places; the result predicts those at others."""
+        """Learn from some graphs.
+
+        Parameters
+        ----------
+        train : ndarray of int
+            Rows of the graphs to learn from.
+
+        Returns
+        -------
+        callable
+            Takes the rows of other graphs, and returns their `Prediction`.
+        """
 
 
 @contextmanager
@@ -90,7 +101,18 @@ class LearnerMethod:
     kept: list[Any] = field(default_factory=list)
 
     def fit(self, train: NDArray[np.int64]) -> Predict:
-        """Fit a clone."""
+        """Fit a clone.
+
+        Parameters
+        ----------
+        train : ndarray of int
+            Rows of the graphs to learn from.
+
+        Returns
+        -------
+        callable
+            Takes the rows of other graphs, and returns their `Prediction`.
+        """
         with _ignore_input_warnings():
             fitted = clone(self.model).fit(self.batch[train], self.y[train])
         if self.keep is not None:
@@ -175,7 +197,7 @@ class Result:
         Returns
         -------
         ndarray of shape (n_folds,)
-            nan where it is not defined.
+            The measure; nan where it is not defined.
         """
         return np.array([measures[name] for measures in self.measures])
 

@@ -391,10 +391,12 @@ def fit_ridge(
 
     Parameters
     ----------
-    partitions, model, cluster : object
+    partitions, model : object
         As in `profile_partitions`; partitions load targets too, and features are of width D.
     alpha : float, default=1.0
         Strength of the regularisation, above 0.
+    cluster : Cluster or None, default=None
+        As in `profile_partitions`.
 
     Returns
     -------
@@ -434,10 +436,12 @@ def fit_regressor(
 
     Parameters
     ----------
-    partitions, cluster : object
+    partitions : object
         As in `profile_partitions`; partitions load targets too.
     regressor : RandomWalkRegressor
         The regressor to fit.
+    cluster : Cluster or None, default=None
+        As in `profile_partitions`.
 
     Returns
     -------
@@ -480,7 +484,7 @@ def fit_classifier(
 
     Parameters
     ----------
-    partitions, model, cluster : object
+    partitions, model : object
         As in `profile_partitions`; partitions load classes too.
     classifier : estimator
         An estimator with `partial_fit`, such as SGDClassifier.
@@ -488,6 +492,8 @@ def fit_classifier(
         All classes that may occur.
     n_passes : int, default=1
         Passes over all partitions.
+    cluster : Cluster or None, default=None
+        As in `profile_partitions`.
 
     Returns
     -------
