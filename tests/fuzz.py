@@ -117,7 +117,7 @@ def make_formats(folder):
     found = {path.name.removeprefix("a."): Format(path) for path in write_inputs(folder)}
     shutil.make_archive(str(folder / "TINY"), "zip", folder, "TINY")
     found["TU zip"] = Format(folder / "TINY.zip")
-    gv.RandomWalkRegressor(1, max_iterations=1).fit(GRAPHS, GRAPHS.graph_sizes).save(folder / "model")
+    gv.RandomWalkRegressor(gv.Walk(1), max_iterations=1).fit(GRAPHS, GRAPHS.graph_sizes).save(folder / "model")
     gv.Index(width=4).add(GRAPHS).save(folder / "index")
     return found | {"model": Format(folder / "model", read_model), "index": Format(folder / "index", search_index)}
 

@@ -119,7 +119,7 @@ def test_other_inputs(models, table, tmp_path):
     model.training_ = {"smiles": "smiles", "chemistry": {"hydrogens": "atoms"}}
     model.save(tmp_path / "m.gvoys")
     (tmp_path / "a.smi").write_text("CC ethane\n")
-    result = run("explain", tmp_path / "m.gvoys", tmp_path / "a.smi", "-o", tmp_path / "page.html", "--json")
+    result = run("explain", tmp_path / "m.gvoys", tmp_path / "a.smi", "-o", out, "--json", "--overwrite")
     assert [len(each["nodes"]) for each in json.loads(result.stdout)] == [8]
     assert '<h2 id="name0">ethane</h2>' in (tmp_path / "page.html").read_text(encoding="utf-8")
 

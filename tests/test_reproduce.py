@@ -24,7 +24,7 @@ def report(tmp_path_factory):
     """In CPU time of this process: what other processes do meanwhile does not count."""
     out = tmp_path_factory.mktemp("reproduced")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gvoys.drawing.page.time", SimpleNamespace(perf_counter=time.process_time))
+        patch.setattr("studies.timing.time", SimpleNamespace(perf_counter=time.process_time))
         return reproduce(["all"], Plan(quick=True), out)
 
 
