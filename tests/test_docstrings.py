@@ -48,7 +48,10 @@ class Docstring(Validator):
 
     @property
     def signature_parameters(self):
-        is_error = inspect.isclass(self.obj) and issubclass(self.obj, BaseException)  # Python's own signature
+        # of errors and protocols the signature is Python's own
+        is_error = inspect.isclass(self.obj) and (
+            issubclass(self.obj, BaseException) or getattr(self.obj, "_is_protocol", False)
+        )
         return () if is_error else super().signature_parameters
 
     @property

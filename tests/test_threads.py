@@ -85,7 +85,7 @@ def features_by_every_kernel(patch):
     yield gv.RandomWalkKernel(gv.Geometric(0.05), gv.Walk(3), method="sequences").fit_transform(labelled)
     yield gv.return_probabilities(labelled, 5)
     yield gv.walks.structural_labels(labelled, ["closed", "rows", "ball1"], 4).hashed
-    patch.setattr("gvoys.walks.closed_walks._MOST_ADDITIONS", 0)
+    patch.setattr(sys.modules["gvoys.walks.closed_walks"], "_MOST_ADDITIONS", 0)
     yield gv.walks.closed_walk_totals(weighted, 5).values
     size = labelled.graph_sizes.astype(float)
     yield gv.RandomWalkRegressor(gv.Walk(1), layers=("given", "fine")).fit(labelled, size).predict(labelled)

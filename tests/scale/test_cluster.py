@@ -87,7 +87,7 @@ def test_a_matrix_that_fails_leaves_nothing(store, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     first = partitions(store)[0]
-    monkeypatch.setattr(module, "_count", lambda partition: 8)
+    monkeypatch.setattr(module, "_count_graphs", lambda partition: 8)
     with pytest.raises(KeyboardInterrupt):
         write_gram_of_partitions([first, broken], MODEL, tmp_path / "K.npy")
     assert list(tmp_path.iterdir()) == []
@@ -235,7 +235,7 @@ def test_loads_that_return_targets_too_work_everywhere(store, two_workers, tmp_p
     assert (tmp_path / "bare.npy").read_bytes() == (tmp_path / "both.npy").read_bytes()
     fit_ridge(both, MODEL)
     fit_classifier([lambda: (graphs(store, 0, 60), Y > 10)], MODEL, SGDClassifier(), [False, True])
-    regressor = gv.RandomWalkRegressor(gv.Walk(2), kernel="linear", n_components=30, learn=False)
+    regressor = gv.RandomWalkRegressor(gv.Walk(2), kernel="linear", n_components=30, max_iterations=0)
     for fit in (lambda: fit_ridge(bare, MODEL), lambda: fit_regressor(bare, regressor)):
         raises(ParameterError, "a partition loads a list of graphs and no targets; return both", fit)
     fit_regressor(both, regressor)

@@ -88,7 +88,7 @@ def test_kernel_goes_on_in_a_damaged_folder(molecules, tmp_path, monkeypatch, st
         (tmp_path / name).mkdir()
     write_gram(molecules, tmp_path / "whole" / "K.npy", SMALL)
     if stage == "moving":
-        monkeypatch.setattr(gram, "_move", _move_two)
+        monkeypatch.setattr(gram, "move_in_place", move_two())
     on_rows = stop_after(3 if stage == "filling" else 100)
     with pytest.raises(KeyboardInterrupt):
         write_gram(molecules, tmp_path / "prepared" / "K.npy", SMALL, on_rows=on_rows)
@@ -98,10 +98,17 @@ def test_kernel_goes_on_in_a_damaged_folder(molecules, tmp_path, monkeypatch, st
     count(f"kernel, {stage}", run, tmp_path / "prepared", out, expected, len(stage))
 
 
-def _move_two(work, out):
-    (work / "ids.txt").replace(out.with_suffix(".ids.txt"))
-    (work / "features.skipped.csv").replace(out.with_suffix(".skipped.csv"))
-    raise KeyboardInterrupt
+def move_two():
+    """The tables have their names, and the matrix has not."""
+    moved = []
+
+    def move(file, name):
+        moved.append(name)
+        if len(moved) > 2:
+            raise KeyboardInterrupt
+        file.replace(name)
+
+    return move
 
 
 def interrupt(*_):

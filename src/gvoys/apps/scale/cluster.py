@@ -337,10 +337,12 @@ def write_gram_of_partitions(
 
     Parameters
     ----------
-    partitions, model, cluster : object
+    partitions, model : object
         As in `profile_partitions`.
     path : str or Path
         File to write, float64. It appears, in the place of an earlier one, when it is complete.
+    cluster : Cluster or None, default=None
+        As in `profile_partitions`.
 
     Raises
     ------
