@@ -91,6 +91,7 @@ def test_a_matrix_that_fails_leaves_nothing(store, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_gram_of_partitions([first, broken], MODEL, tmp_path / "K.npy")
     assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
 
     def full(descriptor, offset, length):
         raise OSError(errno.ENOSPC, "No space left on device")
