@@ -86,7 +86,7 @@ class LargeGraph:
         return Q
 
     def _outside(self, Q: Array, max_length: int, n_blocks: int, rng: np.random.Generator) -> Array:
-        """Estimate walks in the other directions by random vectors, (n_blocks * WIDTH, max_length + 1)."""
+        """Estimate walks in the other directions by random vectors, (n_blocks * VECTORS, max_length + 1)."""
         values = [np.empty((0, max_length + 1))]
         for _ in range(n_blocks):
             signs = 1.0 - 2.0 * rng.integers(2, size=(len(Q), VECTORS), dtype=np.int8)

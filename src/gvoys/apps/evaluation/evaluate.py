@@ -74,7 +74,7 @@ def _ignore_input_warnings() -> Iterator[None]:
 
 
 @dataclass
-class LearnerMethod:
+class LearnerMethod(Method):
     """A learner of gvoys, such as `RandomWalkClassifier`.
 
     Parameters
@@ -101,18 +101,6 @@ class LearnerMethod:
     kept: list[Any] = field(default_factory=list)
 
     def fit(self, train: NDArray[np.int64]) -> Predict:
-        """Fit a clone.
-
-        Parameters
-        ----------
-        train : ndarray of int
-            Rows of the graphs to learn from.
-
-        Returns
-        -------
-        callable
-            Takes the rows of other graphs, and returns their `Prediction`.
-        """
         with _ignore_input_warnings():
             fitted = clone(self.model).fit(self.batch[train], self.y[train])
         if self.keep is not None:
